@@ -5,7 +5,7 @@
     run = tiebreak.Judge(mode="labels").run(tiebreak.demo_dataset())
     run.evaluate()
 
-Light to import: what a name needs is loaded once it is used. docs/notebook.md tells all names and columns.
+Light to import: a name is loaded when it is first used. docs/notebook.md lists all names and columns.
 """
 
 from importlib import import_module
@@ -49,7 +49,7 @@ _WHERE = {
     "runs": ("engine.api.run", "runs"),
 }
 
-if not TYPE_CHECKING:  # which would take any name for one of ours
+if not TYPE_CHECKING:  # a type checker would accept any name
 
     def __getattr__(name: str) -> object:
         """Load a name when it is used for the first time (PEP 562)."""

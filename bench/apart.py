@@ -93,9 +93,11 @@ def _measured(setup: RunSetup, dataset: Dataset, apart: bool) -> Measured:
         over.set()
         looking.join()
         with RunStore(store_path) as store:
-            readings = [(item.item_id, item.readings, item.explanations) for item in store.judged(1)]
+            raw_predictions = [
+                (item.item_id, item.raw_predictions, item.explanations) for item in store.judged(1)
+            ]
             write_submission(Path(folder) / "submission.tsv", submission_of(load_results(store, 1)))
-        made.stored = (repr(readings), (Path(folder) / "submission.tsv").read_bytes())
+        made.stored = (repr(raw_predictions), (Path(folder) / "submission.tsv").read_bytes())
     return made
 
 

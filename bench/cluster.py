@@ -30,7 +30,7 @@ from engine.cluster.worker_model import Prepared, WorkerOptions
 from engine.core.cancel import CancelToken
 from engine.core.events import ItemJudged, followed
 from engine.core.items import Order
-from engine.core.judgments import JudgedItem, Reading
+from engine.core.judgments import JudgedItem, RawPrediction
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import load_dataset
@@ -188,10 +188,10 @@ class SimulatedModel:
         return [[self._judged(each) for each in group] for group in groups]
 
     def _judged(self, asked: PlacedItem) -> JudgedItem:
-        both = tuple(Reading(order, (-0.1, -3.0, -4.0, -5.0)) for order in (Order.BA, Order.AB))
-        readings = dict.fromkeys(ELOQUENT.names, both)
+        both = tuple(RawPrediction(order, (-0.1, -3.0, -4.0, -5.0)) for order in (Order.BA, Order.AB))
+        raw_predictions = dict.fromkeys(ELOQUENT.names, both)
         item = asked.item
-        return JudgedItem(asked.position, item.id, item.content_hash, readings, seconds=self._seconds)
+        return JudgedItem(asked.position, item.id, item.content_hash, raw_predictions, seconds=self._seconds)
 
     def speed(self, _work: JudgeWork) -> Any:
         raise NotImplementedError

@@ -40,7 +40,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 
 from bench.window import closed, opened, wait, write_many
 from engine.core.items import Order
-from engine.core.judgments import JudgedItem, Reading
+from engine.core.judgments import JudgedItem, RawPrediction
 from engine.core.rubric import ELOQUENT
 from engine.core.run_records import RunIdentity
 from engine.core.run_setup import RunSetup
@@ -49,8 +49,8 @@ from engine.data.dataset import load_dataset
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.app import make_application
-from gui.window.interior import Interior
-from gui.work.lanes import Lane
+from gui.window.interior import MainContent
+from gui.work.lanes import ThreadName
 from gui.work.page_name import PageName
 
 MB = 1 << 20
@@ -172,14 +172,14 @@ def main() -> None:
         home = Path(folder) / "window"
         if options.loads:
             _write_runs(home, options.items or 20_000)
-        interior = opened(home, home / "many.tsv" if options.loads else demo_dataset())
+        main_content = opened(home, home / "many.tsv" if options.loads else demo_dataset())
         try:
             if options.loads:
-                _load(interior, options.loads)
+                _load(main_content, options.loads)
             else:
-                _work(interior, options, Path(folder))
+                _work(main_content, options, Path(folder))
         finally:
-            closed(interior)
+            closed(main_content)
 
 
 def _write_runs(home: Path, items: int) -> None:
@@ -204,25 +204,28 @@ def _judged(place: int, item_id: str, content_hash: str) -> JudgedItem:
     """An item with readings in both orders, which say A of some and B of others."""
     share = 0.1 + 0.6 * (place * 7919 % 1000) / 1000
     a, b, rest = math.log(share), math.log(0.8 - share), math.log(0.1)
-    readings = (Reading(Order.AB, (a, b, rest, rest)), Reading(Order.BA, (b, a, rest, rest)))
-    return JudgedItem(place, item_id, content_hash, dict.fromkeys(ELOQUENT.names, readings))
+    raw_predictions = (
+        RawPrediction(Order.AB, (a, b, rest, rest)),
+        RawPrediction(Order.BA, (b, a, rest, rest)),
+    )
+    return JudgedItem(place, item_id, content_hash, dict.fromkeys(ELOQUENT.names, raw_predictions))
 
 
-def _load(interior: Interior, times: int) -> None:
+def _load(main_content: MainContent, times: int) -> None:
     """Open two runs in turn, and look at all that the Results page has of each."""
-    results, watch, pauses, began = interior.results, Watch(), Pauses(), time.monotonic()
+    results, watch, pauses, began = main_content.results, Watch(), Pauses(), time.monotonic()
     dropped: list[weakref.ref[_Shown]] = []
     _line("after", "seconds", *_TITLES, "objects", "widgets", "pause", "kept")
     for number in range(1, times + 1):
         run, shown = 1 + number % 2, _Shown()
-        interior.workspace.open_run(run)
-        wait(lambda run=run: _open_run(interior) == run)  # type: ignore[misc]
+        main_content.workspace.open_run(run)
+        wait(lambda run=run: _open_run(main_content) == run)  # type: ignore[misc]
         dropped.append(weakref.ref(shown))
         del shown
-        interior.frame.show_page(PageName.RESULTS)
+        main_content.frame.show_page(PageName.RESULTS)
         for tab in range(results.tabs.count()):
             results.tabs.setCurrentIndex(tab)
-            _quiet(interior)
+            _quiet(main_content)
         _pause(_REST)
         kept, pause = sum(each() is not None for each in dropped), pauses.taken()
         _say(f"load {number}", began, watch.held(), f"{1000 * pause:.0f} ms", str(kept))
@@ -239,11 +242,11 @@ class _Shown:
         self.figure.shown = self  # type: ignore[attr-defined]
 
 
-def _open_run(interior: Interior) -> int | None:
-    return interior.workspace.run.id if interior.workspace.run is not None else None
+def _open_run(main_content: MainContent) -> int | None:
+    return main_content.workspace.run.id if main_content.workspace.run is not None else None
 
 
-def _work(interior: Interior, options: argparse.Namespace, folder: Path) -> None:
+def _work(main_content: MainContent, options: argparse.Namespace, folder: Path) -> None:
     watch, began = Watch(), time.monotonic()
     _line("after", "seconds", *_TITLES, "objects", "widgets")
     _say("opened", began, watch.held())
@@ -253,7 +256,7 @@ def _work(interior: Interior, options: argparse.Namespace, folder: Path) -> None
     while time.monotonic() - began < 60 * options.minutes or number < 2:
         number += 1
         dataset = options.datasets[number % len(options.datasets)]
-        for part in _round(interior, dataset, options.items or 20, folder, watch):
+        for part in _round(main_content, dataset, options.items or 20, folder, watch):
             if number == 1:
                 _say(part, began, watch.held())
         _say(f"round {number}", began, watch.held())
@@ -296,49 +299,51 @@ def _say(what: str, began: float, held: Held, *more: str) -> None:
     )
 
 
-def _round(interior: Interior, dataset: Path, items: int, folder: Path, watch: Watch) -> Iterator[str]:
+def _round(main_content: MainContent, dataset: Path, items: int, folder: Path, watch: Watch) -> Iterator[str]:
     """What is done in a round, part by part."""
-    pages, results = interior.frame.show_page, interior.results
-    _look_at_dataset(interior, dataset)
+    pages, results = main_content.frame.show_page, main_content.results
+    _look_at_dataset(main_content, dataset)
     yield "dataset"
     pages(PageName.JUDGE)
-    _quiet(interior)
+    _quiet(main_content)
     yield "plan"
-    _judge(interior, dataset, items, watch)
+    _judge(main_content, dataset, items, watch)
     yield "judge"
     pages(PageName.RESULTS)
     for tab in range(results.tabs.count()):
         results.tabs.setCurrentIndex(tab)
-        _quiet(interior)
+        _quiet(main_content)
     yield results.tabs.tabText(tab).replace("&", "").lower()
     results.export_report(path=folder / "report.html")
-    _quiet(interior)
+    _quiet(main_content)
     yield "report"
-    _review(interior)
+    _review(main_content)
     yield "review"
     pages(PageName.COMPARE)
-    _quiet(interior)
-    interior.compare.compare()
-    _quiet(interior)
+    _quiet(main_content)
+    main_content.compare.compare()
+    _quiet(main_content)
     yield "compare"
 
 
-def _look_at_dataset(interior: Interior, dataset: Path) -> None:
-    interior.frame.show_page(PageName.DATASET)
-    interior.workspace.open_dataset(dataset)
-    wait(lambda: interior.workspace.dataset is not None and interior.workspace.dataset.path == dataset)
-    search = interior.dataset.findChild(QLineEdit)
+def _look_at_dataset(main_content: MainContent, dataset: Path) -> None:
+    main_content.frame.show_page(PageName.DATASET)
+    main_content.workspace.open_dataset(dataset)
+    wait(
+        lambda: main_content.workspace.dataset is not None and main_content.workspace.dataset.path == dataset
+    )
+    search = main_content.dataset.findChild(QLineEdit)
     if search is not None:
         QTest.keyClicks(search, "the")
-        _quiet(interior)
+        _quiet(main_content)
         search.clear()
-    _quiet(interior)
+    _quiet(main_content)
 
 
-def _judge(interior: Interior, dataset: Path, items: int, watch: Watch) -> None:
+def _judge(main_content: MainContent, dataset: Path, items: int, watch: Watch) -> None:
     """A new run, on the Judge page with its latest judgments."""
-    interior.frame.show_page(PageName.JUDGE)
-    control = interior.run_control
+    main_content.frame.show_page(PageName.JUDGE)
+    control = main_content.run_control
     control.start(RunSetup(dataset, demo_model(), items=items, mode=Mode.EXPLAIN, fresh=True))
 
     def ended() -> bool:
@@ -348,15 +353,15 @@ def _judge(interior: Interior, dataset: Path, items: int, watch: Watch) -> None:
     wait(ended)
     progress = control.progress
     if progress is not None:
-        interior.workspace.open_run(progress.run_id)
-    _quiet(interior)
+        main_content.workspace.open_run(progress.run_id)
+    _quiet(main_content)
 
 
-def _review(interior: Interior) -> None:
+def _review(main_content: MainContent) -> None:
     """From item to item, back again, criterion by criterion, with another order of the list."""
-    interior.frame.show_page(PageName.REVIEW)
-    _quiet(interior)
-    page = interior.review
+    main_content.frame.show_page(PageName.REVIEW)
+    _quiet(main_content)
+    page = main_content.review
     page.take_focus()
     for step in range(STEPS):
         _press(page, Qt.Key.Key_J if step < 2 * STEPS // 3 else Qt.Key.Key_K)
@@ -365,7 +370,7 @@ def _review(interior: Interior) -> None:
             _press(page, Qt.Key.Key_V)
             _press(page, Qt.Key.Key_D)
             _press(page, Qt.Key.Key_Space)
-    _quiet(interior)
+    _quiet(main_content)
 
 
 def _press(page: QApplication | object, key: Qt.Key) -> None:
@@ -378,14 +383,14 @@ def _pause(seconds: float) -> None:
     wait(lambda: time.monotonic() >= until)
 
 
-def _quiet(interior: Interior) -> None:
+def _quiet(main_content: MainContent) -> None:
     """Let the window work until none of its lanes has anything to do for a while."""
     since = time.monotonic()
     busy: list[str] = []
 
     def quiet() -> bool:
         nonlocal since
-        busy[:] = [lane.value for lane in Lane if interior.threads.busy(lane)]
+        busy[:] = [thread_name.value for thread_name in ThreadName if main_content.threads.busy(thread_name)]
         if busy:
             since = time.monotonic()
         return time.monotonic() - since > _QUIET

@@ -1,6 +1,7 @@
 """What each way of asking, and each part of the permuted letters, is worth on a stored run: a table.
 
-    python main.py judge DATASET --model MODEL --mode labels --ways letters,permuted,absolute,graded --out OUT
+    python main.py judge DATASET --model MODEL --mode labels --out OUT \
+        --method label-tokens,permuted-labels,pointwise-yes-no,pointwise-grade
     python -m bench.ways STORE RUN DATASET
 
 For each way, the ways together, and for choices of the four permutations: the mean accuracy over the criteria
@@ -18,10 +19,10 @@ from statistics import fmean
 
 import numpy as np
 
-from engine.core.items import Way
-from engine.core.judgments import Reading
+from engine.core.items import Method
+from engine.core.judgments import RawPrediction
 from engine.core.value_tables import Estimate
-from engine.core.ways.all_ways import reading_of
+from engine.core.ways.all_ways import raw_prediction_of
 from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.run_results import RunResults, load_results
 from engine.measure.accuracy import mean_accuracy, run_accuracy
@@ -33,7 +34,7 @@ _PERMUTATIONS = (
     *(("ABCD", "CDAB"), ("BCDA", "DABC"), ("ABCD", "BCDA", "CDAB", "DABC")),
 )
 
-Change = Callable[[Reading], Reading | None]
+Change = Callable[[RawPrediction], RawPrediction | None]
 """What is made of a reading; None leaves it out."""
 
 
@@ -42,9 +43,9 @@ def changed(results: RunResults, change: Change) -> RunResults:
     judged = tuple(
         replace(
             item,
-            readings={
+            raw_predictions={
                 name: tuple(made for reading in own if (made := change(reading)) is not None)
-                for name, own in item.readings.items()
+                for name, own in item.raw_predictions.items()
             },
         )
         for item in results.judged
@@ -52,18 +53,20 @@ def changed(results: RunResults, change: Change) -> RunResults:
     return replace(results.model_alone(), judged=judged).calibrated(None)
 
 
-def only_way(way: Way) -> Change:
+def only_method(method: Method) -> Change:
     """The readings of one way."""
-    return lambda reading: reading if reading.way is way else None
+    return lambda reading: reading if reading.method is method else None
 
 
 def only_permutations(names: Sequence[str]) -> Change:
     """The permuted letters of some questions, as a way of their own."""
 
-    def change(reading: Reading) -> Reading | None:
-        if reading.way is not Way.PERMUTED:
+    def change(reading: RawPrediction) -> RawPrediction | None:
+        if reading.method is not Method.PERMUTED_LABELS:
             return None
-        return reading_of(reading.way, reading.order, [a for a in reading.answers if a.question in names])
+        return raw_prediction_of(
+            reading.method, reading.order, [a for a in reading.answers if a.question in names]
+        )
 
     return change
 
@@ -71,19 +74,19 @@ def only_permutations(names: Sequence[str]) -> Change:
 def with_permutations(names: Sequence[str]) -> Change:
     """The same beside the letters."""
     permuted = only_permutations(names)
-    return lambda reading: reading if reading.way is Way.LETTERS else permuted(reading)
+    return lambda reading: reading if reading.method is Method.LABEL_TOKENS else permuted(reading)
 
 
 def choices(results: RunResults) -> Iterator[tuple[str, Change]]:
     """What is compared."""
-    ways = results.ways
+    methods = results.methods
     yield "all together", lambda reading: reading
-    for way in ways:
-        yield way.value, only_way(way)
-    if Way.PERMUTED in ways:
+    for method in methods:
+        yield method.value, only_method(method)
+    if Method.PERMUTED_LABELS in methods:
         for names in _PERMUTATIONS:
             yield f"permuted: {' '.join(names)}", only_permutations(names)
-        if Way.LETTERS in ways:
+        if Method.LABEL_TOKENS in methods:
             for names in (("CDAB",), _PERMUTATIONS[-1]):
                 yield f"letters and {' '.join(names)}", with_permutations(names)
 
@@ -94,7 +97,7 @@ def row(name: str, results: RunResults, dataset: Dataset) -> list[str]:
     accuracy = mean_accuracy(run_accuracy(results, dataset))
     assert accuracy is not None  # several instructions with labels
     flips = [count.flipped for count in counts if count.flipped is not None]
-    mass = [count.format_mass for count in counts if count.format_mass is not None]
+    mass = [count.answer_mass for count in counts if count.answer_mass is not None]
     return [
         name,
         str(Estimate(accuracy.mean, accuracy.share_interval())),
@@ -107,11 +110,11 @@ def spread(results: RunResults) -> float | None:
     """How far a label's probability differs between the permutations: standard deviation, in the mean."""
     found = []
     for item in results.judged:
-        for own in item.readings.values():
+        for own in item.raw_predictions.values():
             for reading in own:
-                if reading.way is Way.PERMUTED:
-                    each = [reading_of(reading.way, reading.order, [a]) for a in reading.answers]
-                    shares = [np.exp(np.array(one.log_probs)) / one.format_mass for one in each]
+                if reading.method is Method.PERMUTED_LABELS:
+                    each = [raw_prediction_of(reading.method, reading.order, [a]) for a in reading.answers]
+                    shares = [np.exp(np.array(one.log_probs)) / one.answer_mass for one in each]
                     found.append(float(np.std(shares, axis=0).mean()))
     return fmean(found) if found else None
 

@@ -30,9 +30,9 @@ from engine.decisions.run_results import submission_of
 from engine.system.paths import demo_dataset
 from gui.app import make_application
 from gui.kit.busy import BusyLine
-from gui.kit.theme import ThemeWish
+from gui.kit.theme import ThemeChoice
 from gui.window.frame import MainWindow
-from gui.window.interior import Interior
+from gui.window.interior import MainContent
 from gui.work.page_name import PageName
 from gui.work.state import State
 
@@ -44,7 +44,7 @@ RANK_SECONDS = 10
 LOOK_MS = 500
 _TURNS = 6  # of the event loop, after which all is drawn
 _PATIENCE = 600.0  # seconds for anything to come about
-_SETTLED = 1.0  # seconds without a change after which a page has done what it was asked
+_ADJUDICATED = 1.0  # seconds without a change after which a page has done what it was asked
 _INSTRUCTION = 1  # the column
 
 _FIRST_PICTURE = """
@@ -159,25 +159,25 @@ def _seconds_to_first_picture(code: str) -> float:
 
 def measure_judging(folder: Path) -> None:
     """Lateness on the thread of the window while the demo model judges, page by page."""
-    interior = opened(folder / "judging", demo_dataset())
+    main_content = opened(folder / "judging", demo_dataset())
     late = Lateness()
     print(f"A {TICK_MS} ms timer while the demo model judges: late by, in ms")
     print(f"(bars: p99 {LATE_P99_MS}, most {LATE_MOST_MS})")
     print(f"  {'page shown':24}{'ticks':>8}{'p50':>8}{'p99':>8}{'most':>8}")
-    interior.run()
+    main_content.run()
     total = len(demo_dataset().read_bytes().splitlines()) - 1
     shown = (PageName.JUDGE, PageName.REVIEW, PageName.RESULTS, PageName.DATASET, PageName.COMPARE)
     for number, page in enumerate(shown, start=1):
         if page is PageName.REVIEW:
-            wait(lambda: _run_of(interior) is not None)
-            interior.workspace.open_run(_run_of(interior) or 0)
-        interior.frame.show_page(page)
-        wait(_Judged(interior, total * number / len(shown)))
+            wait(lambda: _run_of(main_content) is not None)
+            main_content.workspace.open_run(_run_of(main_content) or 0)
+        main_content.frame.show_page(page)
+        wait(_Judged(main_content, total * number / len(shown)))
         found = late.taken()
         p50, p99 = found[len(found) // 2], found[int(len(found) * 0.99)]
         print(f"  {page:24}{len(found):8,}{p50:8.1f}{p99:8.1f}{found[-1]:8.1f}", flush=True)
-    wait(lambda: not interior.run_control.running)
-    closed(interior)
+    wait(lambda: not main_content.run_control.running)
+    closed(main_content)
     print()
 
 
@@ -187,8 +187,8 @@ def measure_looks(folder: Path) -> None:
     The window has the run of `measure_judging`.
     """
     home = folder / "judging"
-    interior = opened(home, demo_dataset())
-    frame, space, comparing = interior.frame, interior.workspace, interior.compare
+    main_content = opened(home, demo_dataset())
+    frame, space, comparing = main_content.frame, main_content.workspace, main_content.compare
     space.open_run(1)
     wait(lambda: space.run is not None)
     assert space.run is not None
@@ -209,11 +209,11 @@ def measure_looks(folder: Path) -> None:
         QApplication.processEvents()
         steps = (
             *(partial(frame.step_text_size, step) for step in (1, -1)),
-            *(partial(frame.set_theme, theme) for theme in (ThemeWish.DARK, ThemeWish.LIGHT)),
+            *(partial(frame.set_theme, theme) for theme in (ThemeChoice.DARK, ThemeChoice.LIGHT)),
         )
         times = [_until_drawn(step) for step in steps]
         print(f"  {page:24}" + "".join(f"{time:8.0f}" for time in times), flush=True)
-    closed(interior)
+    closed(main_content)
     print()
 
 
@@ -225,7 +225,7 @@ def _rest(frame: MainWindow) -> None:
         nonlocal since
         if any(line.isVisible() for line in frame.findChildren(BusyLine)):
             since = time.perf_counter()
-        return time.perf_counter() - since > _SETTLED
+        return time.perf_counter() - since > _ADJUDICATED
 
     wait(rested)
 
@@ -242,8 +242,8 @@ def _until_drawn(action: Callable[[], object]) -> float:
 class _Judged:
     """True once so many items are judged, or the run has ended."""
 
-    def __init__(self, interior: Interior, items: float) -> None:
-        self._control = interior.run_control
+    def __init__(self, main_content: MainContent, items: float) -> None:
+        self._control = main_content.run_control
         self._items = items
 
     def __call__(self) -> bool:
@@ -251,9 +251,9 @@ class _Judged:
         return not self._control.running or (progress is not None and progress.judged >= self._items)
 
 
-def _run_of(interior: Interior) -> int | None:
+def _run_of(main_content: MainContent) -> int | None:
     """The number of the run that is under way, once it has one."""
-    progress = interior.run_control.progress
+    progress = main_content.run_control.progress
     return progress.run_id if progress else None
 
 
@@ -262,8 +262,8 @@ def measure_labels(folder: Path, labels: int = 40) -> None:
 
     The window has the run of `measure_judging`.
     """
-    interior = opened(folder / "judging", demo_dataset())
-    frame, space = interior.frame, interior.workspace
+    main_content = opened(folder / "judging", demo_dataset())
+    frame, space = main_content.frame, main_content.workspace
     space.set_author("Ada")
     space.open_run(1)
     wait(lambda: space.run is not None)
@@ -274,11 +274,11 @@ def measure_labels(folder: Path, labels: int = 40) -> None:
     times = []
     for number in range(labels):
         before, started = len(stored), time.perf_counter()
-        interior.review.desk.override_label(Preference.BOTH_BAD if number % 2 else Preference.BOTH_GOOD)
+        main_content.review.desk.override_label(Preference.BOTH_BAD if number % 2 else Preference.BOTH_GOOD)
         while len(stored) == before:  # without a tick, which would be what is measured
             QApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 5)
         times.append(1000 * (time.perf_counter() - started))
-    closed(interior)
+    closed(main_content)
     times.sort()
     print(f"From the key of a label until it is stored and shown, {labels} labels: ms")
     print(
@@ -298,42 +298,46 @@ def measure_ranking(folder: Path, candidates: int = 20, items: int = 10_000) -> 
         second.append(f"model-{(one + 1 + number // candidates % (candidates - 1)) % candidates:02}")
     rows = ("\t".join(cells) for cells in zip(lines, first, second, strict=True))
     path.write_text("\n".join(rows) + "\n", "utf-8")
-    interior = opened(folder / "ranking", path)
-    _rest(interior.frame)
+    main_content = opened(folder / "ranking", path)
+    _rest(main_content.frame)
     late, started = Lateness(), time.perf_counter()
-    interior.frame.show_page(PageName.RANKING)
-    wait(lambda: interior.ranking.ranked is not None)
+    main_content.frame.show_page(PageName.RANKING)
+    wait(lambda: main_content.ranking.ranked is not None)
     seconds = time.perf_counter() - started
-    _rest(interior.frame)
+    _rest(main_content.frame)
     print(f"{candidates} candidates, {items:,} items (bar: {RANK_SECONDS} s, no pause of {PAUSE_MS} ms)")
     print(f"  ranked in {seconds:.1f} s, the longest pause {late.taken()[-1]:.0f} ms\n", flush=True)
-    closed(interior)
+    closed(main_content)
 
 
 def measure_many_items(folder: Path, items: int) -> None:
     """The longest pause of the window while it opens, sorts, searches and scrolls a large dataset."""
     path = folder / "many.tsv"
     write_many(path, items)
-    interior = opened(folder / "many", demo_dataset())
-    interior.frame.show_page(PageName.DATASET)
-    table = interior.dataset.findChild(QTableView)
-    search = interior.dataset.findChild(QLineEdit)
+    main_content = opened(folder / "many", demo_dataset())
+    main_content.frame.show_page(PageName.DATASET)
+    table = main_content.dataset.findChild(QTableView)
+    search = main_content.dataset.findChild(QLineEdit)
     assert isinstance(table, QTableView)
     assert isinstance(search, QLineEdit)
     late = Lateness()
     print(f"{items:,} items: the longest pause, in ms (bar: {PAUSE_MS} after loading)")
 
     def measure(what: str, action: Callable[[], object]) -> None:
-        _settle(table)
+        _adjudicate(table)
         late.taken()
         started = time.perf_counter()
         action()
-        seconds = _settle(table) - started
+        seconds = _adjudicate(table) - started
         print(f"  {what:24}{late.taken()[-1]:8.1f}   done in {seconds:.1f} s", flush=True)
 
     def load() -> None:
-        interior.workspace.open_dataset(path)
-        wait(lambda: interior.workspace.dataset is not None and len(interior.workspace.dataset) == items)
+        main_content.workspace.open_dataset(path)
+        wait(
+            lambda: (
+                main_content.workspace.dataset is not None and len(main_content.workspace.dataset) == items
+            )
+        )
 
     def click_header() -> None:
         header = table.horizontalHeader()
@@ -347,7 +351,7 @@ def measure_many_items(folder: Path, items: int) -> None:
     measure("search: two words", lambda: QTest.keyClicks(search, " 99"))
     measure("clear the search", search.clear)
     measure("scroll", lambda: _scroll(table))
-    closed(interior)
+    closed(main_content)
 
 
 def _scroll(table: QTableView) -> None:
@@ -369,23 +373,23 @@ def write_many(path: Path, items: int) -> None:
             file.write("\t".join([str(number), f"{instruction} Why {number * 7919 % items}?", *rest]) + "\n")
 
 
-def opened(home: Path, dataset: Path) -> Interior:
+def opened(home: Path, dataset: Path) -> MainContent:
     """A window on a memory and a store of its own, once its dataset is there."""
     home.mkdir(exist_ok=True)
     frame = MainWindow(State(home))
     frame.resize(1280, 720)
     frame.show()
-    interior = Interior(frame, home / "runs.sqlite")
-    interior.begin(dataset)
-    wait(lambda: interior.workspace.dataset is not None)
-    return interior
+    main_content = MainContent(frame, home / "runs.sqlite")
+    main_content.begin(dataset)
+    wait(lambda: main_content.workspace.dataset is not None)
+    return main_content
 
 
-def closed(interior: Interior) -> None:
-    interior.frame.close()
-    wait(lambda: not interior.frame.isVisible())
-    interior.end()
-    interior.frame.deleteLater()  # else it takes part in the changes of the next one's look
+def closed(main_content: MainContent) -> None:
+    main_content.frame.close()
+    wait(lambda: not main_content.frame.isVisible())
+    main_content.end()
+    main_content.frame.deleteLater()  # else it takes part in the changes of the next one's look
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
@@ -406,20 +410,20 @@ def wait(condition: Callable[[], bool]) -> None:
         raise TimeoutError("what was waited for did not come about")
 
 
-def _settle(table: QTableView) -> float:
+def _adjudicate(table: QTableView) -> float:
     """Let the window work until its table changes no more; when it last changed."""
     seen: object = None
     since = time.perf_counter()
 
-    def settled() -> bool:
+    def adjudicated() -> bool:
         nonlocal seen, since
         model = table.model()
         now = (model.rowCount(), model.index(0, _INSTRUCTION).data(), table.verticalScrollBar().value())
         if now != seen:
             seen, since = now, time.perf_counter()
-        return time.perf_counter() - since > _SETTLED
+        return time.perf_counter() - since > _ADJUDICATED
 
-    wait(settled)
+    wait(adjudicated)
     return since
 
 

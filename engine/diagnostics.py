@@ -1,7 +1,7 @@
-"""What whoever mends the program asks first: versions, computer, settings, the last fault, as one text.
+"""What whoever fixes the program asks first: versions, computer, settings, the last fault, as one text.
 
-It is made to be published: no text of a dataset or a model's answer is in it, no name of a person, a dataset
-or a model file. What could hold one, such as the words of an error, is left out rather than cleaned.
+It is made to be published: no text of a dataset or a model's answer is in it, no name of the user, a dataset
+or a model file. What could hold one, such as the words of an error, is omitted rather than cleaned.
 
 Knows: what is asked. Does not know: who reads it, windows.
 """
@@ -19,7 +19,7 @@ from typing import Any
 from engine.core import VERSION
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineError, SetupError
-from engine.core.items import Order, Way
+from engine.core.items import Method, Order
 from engine.core.settings import SETTINGS, ExampleKind, JudgeSettings, KvType, Mode
 from engine.llama.loadable import check_library
 from engine.store.opening import SQLITE
@@ -41,15 +41,15 @@ _PACKAGES = (
     *("PySide6-Essentials", "llama-cpp-python", "numpy", "pandas", "pyarrow", "scipy", "scikit-learn"),
     *("matplotlib", "Jinja2", "psutil", "distributed"),
 )
-_WORDS = frozenset(str(word) for kind in (Mode, KvType, ExampleKind, Way, Order) for word in kind)
+_WORDS = frozenset(str(word) for kind in (Mode, KvType, ExampleKind, Method, Order) for word in kind)
 _KEPT_QUIET = "set"
-_RESOLVED = ("context", "items_at_once")  # stored as they came out for a model: neither has a usual value
+_RESOLVED = ("context", "items_at_once")  # stored as they came out for a model: neither has a default value
 Pairs = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class OfWindow:
-    """What a window alone knows. `screen`: facts; `settings`: those that are not as usual."""
+    """What a window alone knows. `screen`: facts; `settings`: those that are not the default."""
 
     screen: Pairs = ()
     settings: Pairs = ()
@@ -66,15 +66,18 @@ def tell_diagnostics(
 ) -> Generator[None, None, str]:
     """The text, once all is asked. A part that cannot be had says so. Raises Cancelled.
 
-    `store`: of which the newest run is asked for its settings, the usual one for None; `window`: of the one
+    `store`: of which the newest run is asked for its settings, the default one for None; `window`: of the one
     that asks, if any. As a generator without events it can be asked of another process.
     """
     parts = (
         _Part("Versions", _versions),
         _Part("Computer", lambda: _computer(cancel, window)),
-        _Part("Settings of the window that are not as usual", lambda: _of_window(window)),
-        _Part("Settings of the newest run that are not as usual", lambda: _of_run(store or default_store())),
-        _Part("Last fault", _fault),
+        _Part("Settings of the window that differ from the default", lambda: _of_window(window)),
+        _Part(
+            "Settings of the newest run that differ from the default",
+            lambda: _of_run(store or default_store()),
+        ),
+        _Part("Last bug", _fault),
     )
     lines = ["Tiebreak, diagnostics"]
     for part in parts:
@@ -91,7 +94,7 @@ def _looked(part: _Part) -> Iterator[tuple[str, str]]:
     except Cancelled:
         raise
     except Exception as error:  # what is broken is what they are asked for; its words may hold paths
-        yield "", f"cannot be said: {type(error).__name__}"
+        yield "", f"not available: {type(error).__name__}"
 
 
 def _versions() -> Iterator[tuple[str, str]]:
@@ -107,7 +110,7 @@ def _with_version(package: str) -> str:
     try:
         return f"{package} {version(package)}"
     except PackageNotFoundError:
-        return f"{package} (no record of it)"
+        return f"{package} (not recorded)"
 
 
 def _computer(cancel: CancelToken, window: OfWindow | None) -> Iterator[tuple[str, str]]:
@@ -149,7 +152,7 @@ def _gpu(cancel: CancelToken) -> str:
     try:
         found = found_devices(cancel)
     except EngineError as error:
-        return f"looking for one broke down: {type(error).__name__}"
+        return f"the search for one crashed: {type(error).__name__}"
     told = [f"{each.title} ({each.backend}, driver {each.driver or '-'})" for each in found]
     return "; ".join(told) or "none that llama.cpp knows"
 
@@ -160,13 +163,13 @@ def _folder(path: Path) -> str:
     where = "elsewhere"
     if path.is_relative_to(home()) and path != home():
         where = "below ~"
-    there = "" if path.exists() else ", not there yet"
+    there = "" if path.exists() else ", does not exist yet"
     return f"{where}, on {f'a network ({disk})' if disk else 'a disk of this computer'}{there}"
 
 
 def _of_window(window: OfWindow | None) -> Iterator[tuple[str, str]]:
     if window is None:
-        yield "", "not asked: the window's menu Help copies them, too"
+        yield "", "not included: the window's menu Help copies them as well"
     elif not window.settings:
         yield "", "none"
     else:
@@ -188,18 +191,18 @@ def _of_run(store: Path) -> Iterator[tuple[str, str]]:
 
 
 def unusual(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The settings of a run that are not as usual; of a text that is none of our words, that it is set."""
+    """The settings of a run that are not the default; of a text that is none of our words, that it is set."""
     mode = settings.get("mode")
     if mode not in list(Mode):
         return
-    usual = json.loads(json.dumps(JudgeSettings(mode=Mode(mode)).as_json()))  # as the store gives them
-    usual["mode"] = JudgeSettings().mode
+    default = json.loads(json.dumps(JudgeSettings(mode=Mode(mode)).as_json()))  # as the store gives them
+    default["mode"] = JudgeSettings().mode
     for row in SETTINGS:
-        value = settings.get(row.name)
-        if row.name not in settings or row.name in _RESOLVED:
+        value = settings.get(row.key)
+        if row.key not in settings or row.key in _RESOLVED:
             continue
-        if row.name not in usual or value != usual[row.name]:
-            yield row.name, _plain(value)
+        if row.key not in default or value != default[row.key]:
+            yield row.key, _plain(value)
 
 
 def _plain(value: object) -> str:

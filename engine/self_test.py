@@ -19,8 +19,8 @@ from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import SetupError
 from engine.core.formatting import amount, listed
 from engine.core.items import Order
-from engine.core.judgments import JudgedItem, Judgment, Reading
-from engine.core.remedies import Remedy
+from engine.core.judgments import JudgedItem, Judgment, RawPrediction
+from engine.core.remedies import Hint
 from engine.core.rubric import ELOQUENT
 from engine.core.run_records import RunIdentity
 from engine.core.settings import JudgeSettings, Mode
@@ -42,19 +42,19 @@ _PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "sklearn", "matplotlib", "ji
 _ITEMS = 2
 _CONTEXT = 4096
 _LEAST_RIGHT = 0.7  # of the labels: the demo model was made for these items
-_LEAST_FORMAT_MASS = 0.9
+_LEAST_ANSWER_MASS = 0.9
 _TRIAL_SECONDS = 120
 _SET_UP_AGAIN = "Set Tiebreak up again."
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was tried. `found`: what came out; `remedy`: the next step where it did not pass."""
+    """One thing that was tried. `found`: what came out; `hint`: the next step where it did not pass."""
 
     name: str
     passed: bool
     found: str
-    remedy: Remedy | None = None
+    hint: Hint | None = None
 
 
 def self_test(cancel: CancelToken) -> Generator[Check, None, None]:
@@ -100,14 +100,14 @@ def _tried(name: str, look: Callable[[], str]) -> Check:
     except Cancelled:
         raise
     except SetupError as error:
-        return Check(name, False, error.problem, error.remedy)
+        return Check(name, False, error.problem, error.hint)
     except OSError as error:
-        remedy = Remedy("See that the place is there, with room.")
-        return Check(name, False, f"The system said: {error}", remedy)
+        hint = Hint("Check that the folder exists and has free space.")
+        return Check(name, False, f"The system reported: {error}", hint)
     except Exception as error:  # whatever it is, the other checks shall be made
         path = log_fault(error, f"self-test, {name}")
-        remedy = Remedy(f"This is a fault of Tiebreak; details: {path}")
-        return Check(name, False, fault_words(error), remedy)
+        hint = Hint(f"This is a bug in Tiebreak; details: {path}")
+        return Check(name, False, fault_words(error), hint)
 
 
 def _versions() -> str:
@@ -126,7 +126,7 @@ def _write_and_read(which: Callable[[], Path]) -> str:
     with _temporary_folder(which()) as folder:
         write_whole(folder / "test", written)
         if (folder / "test").read_bytes() != written:
-            raise SetupError(f"{which()} does not give back what is written there.", "Check the disk.")
+            raise SetupError(f"{which()} does not return what is written there.", "Check the disk.")
     return str(which())
 
 
@@ -142,21 +142,21 @@ def _store() -> str:
     settings = {**JudgeSettings(mode=Mode.LABELS).as_json(), "examples": ""}
     identity = RunIdentity("test", Path("x"), "x", 1, Path("x"), "x", "x", "x", ELOQUENT.names, settings)
     log_probs = (-1.0, -2.0, -3.0, -4.0)
-    item = JudgedItem(0, "é", "x", {name: (Reading(Order.AB, log_probs),) for name in ELOQUENT.names})
+    item = JudgedItem(0, "é", "x", {name: (RawPrediction(Order.AB, log_probs),) for name in ELOQUENT.names})
     with _temporary_folder(data_folder()) as folder:
         with RunStore(folder / "runs.sqlite") as store, store.begin(identity) as run:
             store.add(run.id, [item])
         with RunStore(folder / "runs.sqlite") as store:
             kept = list(store.judged(run.id))
     if kept != [item]:
-        raise SetupError("A run store does not give back what was stored.", "Check the disk.")
+        raise SetupError("A run store does not return what was stored.", "Check the disk.")
     return "a new one was written, closed, opened again and read"
 
 
 def _memory() -> str:
     memory = available_memory()
     warning = check_memory(read_model_file(demo_model()), _CONTEXT, memory)
-    return warning or (memory.in_words if memory else "how much is free is not known")
+    return warning or (memory.in_words if memory else "free space unknown")
 
 
 def _once_loaded(look: Callable[[], str]) -> str:
@@ -181,7 +181,7 @@ def _gpu(cancel: CancelToken) -> str:
     from engine.loading.devices import found_devices  # noqa: PLC0415 - as above
 
     found = [each.title for each in found_devices(cancel)]
-    return listed(found) if found else "llama.cpp finds none: the processor does all the work"
+    return listed(found) if found else "llama.cpp finds none: the processor does all computation"
 
 
 def _demo_model() -> str:
@@ -204,9 +204,10 @@ def _trial(cancel: CancelToken) -> str:
     if code != 0:
         output = printed.decode("utf-8", "replace").strip()
         raise SetupError(
-            f"The trial of the demo model ended with exit code {code}: {output or 'no word'}.", _SET_UP_AGAIN
+            f"The trial of the demo model ended with exit code {code}: {output or 'no output'}.",
+            _SET_UP_AGAIN,
         )
-    return "the program started itself, loaded the demo model, read and wrote"
+    return "the program started itself, loaded the demo model, read and generated text"
 
 
 def _judging(cancel: CancelToken) -> str:
@@ -237,18 +238,18 @@ def _as_expected(results: RunResults, dataset: Dataset) -> str:
     accuracies = run_accuracy(results, dataset).values()
     right = sum(accuracy.items * accuracy.share for accuracy in accuracies) / max(1, len(judgments))
     found = (
-        f"{len(scored)} of {len(dataset) * len(ELOQUENT.names)} judgments made, {100 * right:.0f} % with the"
-        f" human label, {sum(judgment.explanation is not None for judgment in scored)} explained"
+        f"{len(scored)} of {len(dataset) * len(ELOQUENT.names)} judgments made, {100 * right:.0f} % agree"
+        f" with the human label, {sum(judgment.explanation is not None for judgment in scored)} explained"
     )
     unclear = [
         judgment
         for judgment in scored
-        if (judgment.format_mass or 0.0) < _LEAST_FORMAT_MASS or judgment.explanation is None
+        if (judgment.answer_mass or 0.0) < _LEAST_ANSWER_MASS or judgment.explanation is None
     ]
     if len(scored) < len(judgments) or len(results.judged) < len(dataset) or unclear or right < _LEAST_RIGHT:
         raise SetupError(
-            f"{found}: the demo model gives other results here than where it was made.",
-            f"{_SET_UP_AGAIN} If that changes nothing, report it with this list.",
+            f"{found}: the demo model gives different results here than where it was built.",
+            f"{_SET_UP_AGAIN} If that does not help, report it with this list.",
         )
     return found
 
@@ -259,6 +260,6 @@ def _internet() -> str:
         where = ", ".join(f"{connection.laddr} {connection.status}" for connection in open_now)
         raise SetupError(
             f"This process has internet sockets that are bound or connected: {where}.",
-            "Tiebreak opens none: see which program or extension loads itself into it.",
+            "Tiebreak opens none: find out which program or extension loads itself into it.",
         )
-    return "after all of the above this process has no internet socket that is bound or connected"
+    return "after all of the above, this process has no bound or connected internet socket"

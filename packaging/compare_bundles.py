@@ -1,4 +1,4 @@
-"""What differs between two bundles, such as those of one commit that were built in two folders.
+"""The differences between two bundles, such as two builds of one commit in different folders.
 
     python packaging/compare_bundles.py A B
 
@@ -40,13 +40,13 @@ def main(arguments: list[str]) -> int:
     lines = differences(contents(first), contents(second))
     if not lines:
         packed = first.is_file() and second.is_file()
-        lines = ["All files are equal; the archives are packed in another way."] if packed else []
+        lines = ["All files are equal; the archives are packed differently."] if packed else []
     print("\n".join(lines) or "All files are equal.")
     return 1 if lines else 0
 
 
 def differences(first: Mapping[str, Content], second: Mapping[str, Content]) -> list[str]:
-    """A line for each path that is only in one of two bundles, or other there."""
+    """A line for each path that is in only one of two bundles, or differs."""
     lines = []
     for path in sorted(first.keys() | second.keys()):
         if path not in second:

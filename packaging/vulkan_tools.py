@@ -14,9 +14,9 @@ from pathlib import Path
 _OLDEST = 239
 _SYSTEM_HEADERS = (Path("/usr/local/include"), Path("/usr/include"))
 _VERSION = re.compile(r"^#define VK_HEADER_VERSION (\d+)", re.MULTILINE)
-_REMEDY = (
+_HINT = (
     "Install the Vulkan SDK (https://vulkan.lunarg.com) and name its folder in the variable VULKAN_SDK, or"
-    " make a bundle that computes with the processor alone: --without-gpu (with make: GPU=no)."
+    " make a bundle for the CPU only: --without-gpu (with make: GPU=no)."
 )
 
 
@@ -24,7 +24,7 @@ class NoVulkan(Exception):
     """Why llama.cpp's library for GPUs cannot be compiled here, and what to do."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"{reason} {_REMEDY}")
+        super().__init__(f"{reason} {_HINT}")
 
 
 def vulkan_tools() -> list[str]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from engine.core.cancel import CancelToken
-from engine.core.items import Way
+from engine.core.items import Method
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, MachineSettings, Mode
 from engine.data.dataset import load_dataset
@@ -14,14 +14,22 @@ from engine.loading.checked_model import checked_model
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 
-IN_WAYS = JudgeSettings(mode=Mode.LABELS, context=2048, ways=(Way.LETTERS, Way.ABSOLUTE, Way.GRADED))
-THINKING = JudgeSettings(
-    mode=Mode.LABELS, context=8192, ways=(Way.LETTERS, Way.THINKING), thoughts=2, max_thought_tokens=12
+IN_METHODS = JudgeSettings(
+    mode=Mode.LABELS,
+    context=2048,
+    methods=(Method.LABEL_TOKENS, Method.POINTWISE_YES_NO, Method.POINTWISE_GRADE),
+)
+CHAIN_OF_THOUGHT = JudgeSettings(
+    mode=Mode.LABELS,
+    context=8192,
+    methods=(Method.LABEL_TOKENS, Method.CHAIN_OF_THOUGHT),
+    reasoning_samples=2,
+    max_reasoning_tokens=12,
 )
 
 
-def judge_in_ways(
-    dataset: Path, store_path: Path, settings: JudgeSettings = IN_WAYS, model: Path | None = None
+def judge_in_methods(
+    dataset: Path, store_path: Path, settings: JudgeSettings = IN_METHODS, model: Path | None = None
 ) -> None:
     """Add a run of the first three items of a dataset to a store."""
     checked = checked_model(read_model_file(model or demo_model()), CancelToken())

@@ -48,7 +48,7 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
 def run_here(*arguments: object) -> subprocess.CompletedProcess[str]:
     """A command in this process: quicker by a start, its problems in the same words."""
     words, out, err = list(map(str, arguments)), _Printed(), _Printed()
-    command = import_module(f"engine.commands.{words[0]}")
+    command = import_module(f"engine.commands.{words[0].replace('-', '_')}")
     with redirect_stdout(out), redirect_stderr(err):
         code = guarded(lambda: int(command.run(command.parser().parse_args(words[1:]))))
     return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())

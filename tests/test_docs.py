@@ -19,6 +19,7 @@ import pytest
 
 import main
 from engine.core import AUTHORS, VERSION
+from tests.prose import long_share, sentences, words_of
 from tests.test_layout import MAY_IMPORT, ROOT
 
 README = ROOT / "README.md"
@@ -28,9 +29,18 @@ PAGES = (
     *(ROOT / f"{name}.md" for name in ("CHANGELOG", "CONTRIBUTING", "SECURITY")),
     *sorted(DOCS.rglob("*.md")),
     ROOT / "bench" / "README.md",
+    ROOT / "bench" / "coverage" / "README.md",
     ROOT / "examples" / "README.md",
     ROOT / "models" / "demo-judge.md",
 )
+
+READ_ONCE = tuple(
+    page
+    for page in PAGES
+    if page.name in {"README.md", "CONTRIBUTING.md", "SECURITY.md"} or page.is_relative_to(DOCS)
+)
+MOST_LONG = 0.08
+"""The share of a page's sentences that may have over 30 words."""
 
 MOST_LINES, LONGEST_LINE = 150, 120
 ACTIONS = {
@@ -38,7 +48,7 @@ ACTIONS = {
         *("add", "show", "export", "recalibrate", "rewrite"),
         *("find", "diff", "name", "note", "archive", "restore", "delete"),
     ),
-    "people": ("export", "add"),
+    "annotations": ("export", "import"),
     "cluster": ("certificates", "scheduler", "worker"),
     "rubrics": ("show", "draft", "check"),
     "models": ("check", "cut", "convert", "devices", "speed"),
@@ -156,7 +166,7 @@ def parse_problem(command: str, words: list[str]) -> str:
     printed = io.StringIO()
     try:
         with redirect_stderr(printed), redirect_stdout(io.StringIO()):
-            options = import_module(f"engine.commands.{command}").parser().parse_args(words)
+            options = import_module(f"engine.commands.{command.replace('-', '_')}").parser().parse_args(words)
     except SystemExit as end:
         return printed.getvalue().splitlines()[-1] if end.code else ""
     return judge_problem(command, options)
@@ -164,7 +174,7 @@ def parse_problem(command: str, words: list[str]) -> str:
 
 def judge_problem(command: str, options: argparse.Namespace) -> str:
     """What is wrong where nothing says who judges: one of several arguments can, so no parser asks for it."""
-    if command == "judge" and options.model is options.recipe is options.anchors is None:
+    if command == "judge" and options.model is options.recipe is options.regression_check is None:
         return "it names no model, recipe or run"
     if command == "audit" and options.dataset is None and not options.judge.isdecimal():
         return "it names neither a model with a dataset nor a run"
@@ -178,7 +188,7 @@ def fragment_problem(words: list[str]) -> str:
     if not action.startswith("-") and known and action not in known and not action.isupper():
         return f"{command} has no action {action}"
     options = options_of(
-        command, action if command in {"runs", "people", "cluster"} and action in known else ""
+        command, action if command in {"runs", "annotations", "cluster"} and action in known else ""
     )
     unknown = set(_OPTION.findall(" ".join(words))) - options
     return f"no option {', '.join(sorted(unknown))}" if unknown else ""
@@ -188,7 +198,7 @@ def fragment_problem(words: list[str]) -> str:
 def options_of(command: str, action: str = "") -> frozenset[str]:
     """The options that the help of a command, or of one of its actions, names."""
     printed = io.StringIO()
-    parser = import_module(f"engine.commands.{command}").parser()
+    parser = import_module(f"engine.commands.{command.replace('-', '_')}").parser()
     with redirect_stdout(printed), suppress(SystemExit):
         parser.parse_args([*([action] if action else []), "--help"])
     return frozenset(_OPTION.findall(printed.getvalue()))
@@ -226,7 +236,9 @@ def script_options(script: Path) -> frozenset[str]:
 def all_options() -> frozenset[str]:
     """The options of all commands and scripts."""
     commands = [options_of(command) for command in main.COMMANDS]
-    commands += [options_of(command, action) for command in ("runs", "people") for action in ACTIONS[command]]
+    commands += [
+        options_of(command, action) for command in ("runs", "annotations") for action in ACTIONS[command]
+    ]
     scripts = [*(ROOT / "packaging").rglob("*.py"), *(ROOT / "bench").rglob("*.py")]
     scripts += [ROOT / "packaging" / "linux" / "install.sh", *(ROOT / "models").rglob("*.py")]
     return frozenset().union(*commands, *map(script_options, scripts))
@@ -376,6 +388,11 @@ def test_what_a_page_says_is_there(check: Check, page: Path) -> None:
     assert not check(text_of(page), page)
 
 
+@pytest.mark.parametrize("page", READ_ONCE, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_few_sentences_of_a_page_are_long(page: Path) -> None:
+    assert long_share(text_of(page)) <= MOST_LONG
+
+
 def test_the_readme_is_short() -> None:
     lines = text_of(README).splitlines()
     assert len(lines) <= MOST_LINES
@@ -405,13 +422,13 @@ def test_every_option_of_a_command_is_described(command: str) -> None:
 
 def test_the_table_of_commands_names_each_of_them() -> None:
     text = text_of(DOCS / "commands.md").partition("\n## ")[0]
-    assert re.findall(r"^\| \[`(\w+)`\]\(", text, re.M) == list(main.COMMANDS)
+    assert re.findall(r"^\| \[`([\w-]+)`\]\(", text, re.M) == list(main.COMMANDS)
 
 
 def test_a_table_of_options_is_of_options_that_the_command_takes() -> None:
     text = text_of(DOCS / "commands.md")
     tables = 0
-    for heading in re.findall(r"^##+ (\w+)$", text, re.M):
+    for heading in re.findall(r"^##+ ([\w-]+)$", text, re.M):
         if heading not in main.COMMANDS:
             continue
         own = re.split(r"^##+ ", text.partition(f"# {heading}\n")[2], maxsplit=1, flags=re.M)[0]
@@ -454,6 +471,43 @@ def test_the_version_to_cite_is_that_of_the_program() -> None:
     assert f"\nauthors:\n  - name: {AUTHORS}\n" in cited
 
 
+# Sentences are counted as a reader sees them
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "One two.\nThree four! [Five](a.md)? “Six.”",
+            ["One two.", "Three four!", "[Five](a.md)?", "“Six.”"],
+        ),
+        (
+            "It measures 0.5 (e.g. This), see Fig. 3. Then more.",
+            ["It measures 0.5 (e.g. This), see Fig. 3.", "Then more."],
+        ),
+        ("# Heading.\n\nText\ngoes on.\n\n| a. | B. |\n", ["Text goes on."]),
+        (
+            "A list:\n\n- one of\n  two lines\n- two\n1. three\n",
+            ["A list:", "one of two lines", "two", "three"],
+        ),
+        ("Before.\n\n```\ncode. Is none.\n```\n\nAfter.", ["Before.", "After."]),
+        ("", []),
+    ],
+)
+def test_a_page_is_divided_into_sentences(text: str, found: list[str]) -> None:
+    assert sentences(text) == found
+
+
+def test_code_and_the_target_of_a_link_are_no_words() -> None:
+    assert words_of("Run `judge DATASET --model M` – see [the page](docs/commands.md#judge a).") == 5
+
+
+def test_the_share_of_long_sentences() -> None:
+    short, long = f"{'word ' * 29}end.", f"{'word ' * 30}end."
+    assert long_share(f"{short} {long.capitalize()}") == 0.5
+    assert long_share(short) == long_share("") == 0.0
+
+
 # The checks see what is wrong
 
 
@@ -470,7 +524,7 @@ def test_the_version_to_cite_is_that_of_the_program() -> None:
         "python main.py evaluate SYSTEM --gold DATASET [--confusing]",
         "python main.py runs show",
         "python main.py runs shwo 3",
-        "tiebreak weigh 3 --tie-threshold high",
+        "tiebreak weighted-score 3 --tie-threshold high",
         "make tests",
         "python -m bench.piers MODEL DATASET",
         "python -m bench.peers MODEL DATASET --itmes 3",
@@ -496,7 +550,7 @@ def test_a_wrong_part_of_a_command_line_is_seen(code: str) -> None:
         "python main.py",
         "python main.py judge DATASET --model FILE.gguf --items N --out submission.tsv",
         "python main.py judge DATASET --recipe recipe.json --out submission.tsv",
-        "python main.py judge --anchors RUN [--model MODEL]",
+        "python main.py judge --regression-check RUN [--model MODEL]",
         "python main.py audit RUN",
         "python main.py models [FOLDER ...]",
         "python main.py compare SYSTEM SYSTEM ... --gold DATASET [--differences N]",

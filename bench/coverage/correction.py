@@ -12,14 +12,14 @@ import numpy as np
 
 from bench.coverage.claims import Claim, Promise
 from bench.coverage.intervals import LEAST, NOMINAL, World, holds
-from engine.calibrate.fitting import fit_with_strength
+from engine.calibrate.fitting import fit_with_penalty
 from engine.core.events import Reports
 from engine.core.items import HUMAN_LABELS, PREFERENCES
 from engine.core.log_probs import BoolArray, FloatArray, log_softmax
 from engine.decisions.decision import calibrated
 from engine.measure.folds import grouped_folds
 from engine.measure.intervals import Interval
-from engine.rank.contests import Contests
+from engine.rank.contests import PairComparisons
 from engine.rank.corrected import Corrected, corrected
 from engine.rank.correction import Correction, correct
 from engine.rank.strengths import expected_score
@@ -64,17 +64,19 @@ class PartWorld:
         """What is found, and the share that people would say of these very items."""
         groups = np.array(self.world.groups(random))
         lost = 1 - self.share - _TIES / 2
-        people = np.array([1.0, 0.5, 0.0])[
+        annotators = np.array([1.0, 0.5, 0.0])[
             self.world.drawn(random, groups.tolist(), [self.share - _TIES / 2, _TIES, lost])
         ]
         part = self._part(random, groups)
-        rate = np.where(people < 1, self.skips, self.skips / _HARDER)
-        skipped = part & (random.random(len(people)) < rate) if self.skips else np.zeros(len(part), np.bool_)
-        said = np.where(part & ~skipped, people, np.nan)
-        by_judge = judged(self.judge, people, random)
+        rate = np.where(annotators < 1, self.skips, self.skips / _HARDER)
+        skipped = (
+            part & (random.random(len(annotators)) < rate) if self.skips else np.zeros(len(part), np.bool_)
+        )
+        said = np.where(part & ~skipped, annotators, np.nan)
+        by_judge = judged(self.judge, annotators, random)
         found = corrected(said, by_judge, groups, self.world.instructions, skipped)
         assert found is not None
-        return found, float(people.mean())
+        return found, float(annotators.mean())
 
     def _part(self, random: np.random.Generator, groups: np.ndarray) -> BoolArray:
         if self.whole:
@@ -84,18 +86,18 @@ class PartWorld:
         return part
 
 
-def judged(judge: str, people: FloatArray, random: np.random.Generator) -> FloatArray:
+def judged(judge: str, annotators: FloatArray, random: np.random.Generator) -> FloatArray:
     """What a judge of such a kind says where people say so: 0 to 1, shape as theirs."""
-    chance, anything = random.random(len(people)), random.random(len(people))
+    chance, anything = random.random(len(annotators)), random.random(len(annotators))
     if judge in _BY_CHANCE:
-        return np.where(chance < _BY_CHANCE[judge], anything, people)
+        return np.where(chance < _BY_CHANCE[judge], anything, annotators)
     if judge == "lenient":
-        return np.where(chance < 0.3, anything, 0.3 + 0.7 * people)
+        return np.where(chance < 0.3, anything, 0.3 + 0.7 * annotators)
     if judge == "rarely wrong":
-        return np.where(chance < 0.05, 1.0, people)
+        return np.where(chance < 0.05, 1.0, annotators)
     if judge == "reversed":
-        return 1 - np.where(chance < 0.45, anything, people)
-    return np.full(len(people), 0.5)
+        return 1 - np.where(chance < 0.45, anything, annotators)
+    return np.full(len(annotators), 0.5)
 
 
 def part_worlds() -> Iterator[PartWorld]:
@@ -139,11 +141,11 @@ class CalibratedWorld:
     def holds(self, random: np.random.Generator) -> bool:
         """Whether the interval of what A wins holds it in one such world."""
         labels = random.choice(len(PREFERENCES), self.items, p=_FREQUENT)
-        leaning = random.normal(0, 1, (self.items, len(PREFERENCES))) + np.array([1, 0, 0, 0])
-        read = log_softmax(self.signal * np.eye(len(PREFERENCES))[labels] + leaning)
+        position_bias = random.normal(0, 1, (self.items, len(PREFERENCES))) + np.array([1, 0, 0, 0])
+        read = log_softmax(self.signal * np.eye(len(PREFERENCES))[labels] + position_bias)
         part = np.sort(random.permutation(self.items)[: self.labelled])
         groups = [str(place) for place in part]
-        fit = partial(fit_with_strength, _STRENGTH_OF_FIT)
+        fit = partial(fit_with_penalty, _STRENGTH_OF_FIT)
         decided = calibrated(read, fit(read[part], labels[part], groups))
         for train, test in grouped_folds(groups, 5):
             without = fit(read[part[train]], labels[part[train]], [groups[place] for place in train])
@@ -187,15 +189,15 @@ class Match:
     labelled: int
     instructions: int
     items: int = 600
-    strengths: tuple[float, ...] = (1.0, 0.4, 0.0, -0.4, -1.0)
+    bradley_terry: tuple[float, ...] = (1.0, 0.4, 0.0, -0.4, -1.0)
     tie: float = 0.4
 
     def __str__(self) -> str:
         return f"{self.judge}, {self.labelled} of {self.items} labels, {self.instructions} instructions"
 
-    def drawn(self, random: np.random.Generator) -> tuple[Contests, Contests]:
+    def drawn(self, random: np.random.Generator) -> tuple[PairComparisons, PairComparisons]:
         """What people said of a part, and the judge of all."""
-        truth, count = np.array(self.strengths), len(self.strengths)
+        truth, count = np.array(self.bradley_terry), len(self.bradley_terry)
         first = random.integers(0, count, self.items)
         second = (first + random.integers(1, count, self.items)) % count
         half = (truth[first] - truth[second]) / 2
@@ -204,7 +206,7 @@ class Match:
         won = np.array([1.0, 0.5, 0.0])[
             np.minimum((random.random(self.items)[:, None] > edges).sum(axis=1), 2)
         ]
-        everything = Contests(
+        everything = PairComparisons(
             ids=tuple(map(str, range(self.items))),
             names=tuple(f"c{place}" for place in range(count)),
             first=first,
@@ -214,8 +216,8 @@ class Match:
             said=_said(won),
         )
         part = random.permutation(self.items) < self.labelled
-        people = replace(everything, said=np.where(part[:, None], everything.said, np.nan))
-        return people, everything.with_said(_said(judged(self.judge, won, random)))
+        annotators = replace(everything, said=np.where(part[:, None], everything.said, np.nan))
+        return annotators, everything.with_said(_said(judged(self.judge, won, random)))
 
     def corrected(self, random: np.random.Generator, draws: int = _DRAWS) -> Correction:
         """One such world, corrected."""
@@ -226,7 +228,7 @@ class Match:
     @property
     def scores(self) -> FloatArray:
         """What each candidate would win against one of mean strength."""
-        return expected_score(np.array(self.strengths), np.array(self.tie))
+        return expected_score(np.array(self.bradley_terry), np.array(self.tie))
 
 
 def _said(won: FloatArray) -> FloatArray:
@@ -245,7 +247,7 @@ def strengths_corrected(times: int) -> Iterator[Claim]:
         random = np.random.default_rng(seed)
         held = of = 0
         for _ in range(max(times // _COSTLY, 1)):
-            found = match.corrected(random).strengths
+            found = match.corrected(random).bradley_terry
             assert found is not None
             ends = [found.scores[name].ends for name in found.names]
             inside = [

@@ -18,7 +18,7 @@ from bench.coverage.intervals import holds
 from engine.core.items import PREFERENCES, Preference
 from engine.core.log_probs import BoolArray, FloatArray, IntArray
 from engine.core.value_tables import Estimate
-from engine.measure.drift import Anchor, Drift, drift
+from engine.measure.drift import Drift, EarlierItem, drift
 from engine.measure.intervals import FEW, Interval
 from engine.measure.rounding import Opinion
 
@@ -61,16 +61,18 @@ class Judge:
         more = (("whole instructions", self.alike), ("biased", self.biased), ("drawn", self.draws))
         return ", ".join((said, f"noise {self.noise:g}", *(word for word, so in more if so)))
 
-    def columns(self, random: np.random.Generator) -> dict[str, list[Anchor]]:
+    def columns(self, random: np.random.Generator) -> dict[str, list[EarlierItem]]:
         """What it says of each item in both runs; the human label is what the judge is about."""
         groups = np.arange(self.items) // self.each
         luck = random.random(groups[-1] + 1)[groups] if self.alike else None
         return {str(name): self._column(random, groups, luck) for name in range(self.criteria)}
 
-    def _column(self, random: np.random.Generator, groups: IntArray, luck: FloatArray | None) -> list[Anchor]:
+    def _column(
+        self, random: np.random.Generator, groups: IntArray, luck: FloatArray | None
+    ) -> list[EarlierItem]:
         sides = self.sides(random, random.random(self.items) if luck is None else luck)
         return [
-            Anchor(f"{group}", _said(then), _said(now), PREFERENCES[right])
+            EarlierItem(f"{group}", _said(then), _said(now), PREFERENCES[right])
             for group, right, then, now in zip(groups, *sides, strict=True)
         ]
 
@@ -212,12 +214,12 @@ class Check:
         columns = {str(name): self._column(random, lost) for name in range(self.criteria)}
         return drift(columns, "then", "now")
 
-    def _column(self, random: np.random.Generator, lost: float) -> list[Anchor]:
+    def _column(self, random: np.random.Generator, lost: float) -> list[EarlierItem]:
         then, again = random.random((2, self.items)) < _RIGHT
         now = np.where(random.random(self.items) < self.drawn, again, then)
         now &= random.random(self.items) >= lost / _RIGHT
         return [
-            Anchor(f"{place // self.each}", _opinion(before), _opinion(after), Preference.A)
+            EarlierItem(f"{place // self.each}", _opinion(before), _opinion(after), Preference.A)
             for place, (before, after) in enumerate(zip(then, now, strict=True))
         ]
 
@@ -298,7 +300,7 @@ class Rounding:
 
     def _column(
         self, random: np.random.Generator, moved: BoolArray, uneven: FloatArray, shared: Sequence[FloatArray]
-    ) -> list[Anchor]:
+    ) -> list[EarlierItem]:
         true = random.normal(0, self.spread, (self.items, len(PREFERENCES)))
         new = true.copy()
         for place in np.flatnonzero(moved):
@@ -314,7 +316,7 @@ class Rounding:
                 noise = noise + random.normal(0, self.noise / 3, (1, len(PREFERENCES)))
             said.append(map(_said, _probabilities(logits + noise)))
         return [
-            Anchor(f"{place // self.each}", then, now, now_again=again if self.again else None)
+            EarlierItem(f"{place // self.each}", then, now, now_again=again if self.again else None)
             for place, (then, now, again) in enumerate(zip(*said, strict=True))
         ]
 

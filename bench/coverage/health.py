@@ -77,7 +77,7 @@ class Habit:
                 label=labels[item],
                 text=None if mute[item] else "A is better.",
                 cut=cut[item],
-                format_mass=masses[item],
+                answer_mass=masses[item],
                 flipped=flipped[item] if self.place is None else True,
                 seen=(self.place or labels[item],) * 2,
             )

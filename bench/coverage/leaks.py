@@ -13,14 +13,14 @@ from bench.coverage.claims import Claim, Promise
 from engine.calibrate.cross_validation import calibrate_criterion
 from engine.calibrate.labelled import with_folds
 from engine.core.items import PREFERENCES, Order, digest
-from engine.core.judgments import JudgedItem, Judgment, Reading
+from engine.core.judgments import JudgedItem, Judgment, RawPrediction
 from engine.core.log_probs import BoolArray, FloatArray, IntArray, log_softmax
 from engine.decisions.decision import decide_all
 from engine.measure.intervals import least_interval
 
 MOST_FALSE_YES = 0.03
 _BETTER = Promise("calibrated here: better? yes", 0.025, MOST_FALSE_YES, at_most=True)
-_LEANING = np.array([0.7, 0.0, 0.0, -0.7])  # the model's own, in nats, whatever the item
+_POSITION_BIAS = np.array([0.7, 0.0, 0.0, -0.7])  # the model's own, in nats, whatever the item
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,12 @@ class World:
         """
         groups: list[int] = np.repeat(np.arange(self.instructions), self.each).tolist()
         human = random.choice(len(PREFERENCES), len(groups), p=self.shares)
-        read = log_softmax(random.normal(_LEANING, 1.0, (len(groups), len(PREFERENCES))))
+        read = log_softmax(random.normal(_POSITION_BIAS, 1.0, (len(groups), len(PREFERENCES))))
         hashes = [digest(place) for place in range(len(groups))]
         report = calibrate_criterion("safety", read, human, groups)
         fitted = with_folds(report.calibration, report.folds, hashes)
         items = [
-            JudgedItem(place, str(place), hashes[place], {"safety": _readings(row)})
+            JudgedItem(place, str(place), hashes[place], {"safety": _raw_predictions(row)})
             for place, row in reversed(list(enumerate(read)))  # an item is known in any order
         ]
         chosen = np.empty(len(groups), dtype=np.int64)
@@ -56,9 +56,9 @@ class World:
         return chosen == human, human, groups
 
 
-def _readings(row: FloatArray) -> tuple[Reading, ...]:
+def _raw_predictions(row: FloatArray) -> tuple[RawPrediction, ...]:
     a, b, both_good, both_bad = row.tolist()
-    return (Reading(Order.AB, (a, b, both_good, both_bad)),)
+    return (RawPrediction(Order.AB, (a, b, both_good, both_bad)),)
 
 
 WORLDS = (

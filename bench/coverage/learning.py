@@ -81,15 +81,15 @@ class Truth:
         """Loss, and share of labels right, in the mean over draws of the labels that teach: (sizes, 2)."""
         random, found = np.random.default_rng(self.seed), []
         for _ in range(self.draws):
-            taught, asked = self.world.draw(random, max(self.sizes)), self.world.draw(random, _NEW)
-            found.append([_worth(taught, np.arange(size), asked) for size in self.sizes])
+            trained_on, asked = self.world.draw(random, max(self.sizes)), self.world.draw(random, _NEW)
+            found.append([_worth(trained_on, np.arange(size), asked) for size in self.sizes])
         means: FloatArray = np.mean(found, axis=0)
         return means
 
 
-def _worth(taught: Views, places: IntArray, asked: Views) -> tuple[float, float]:
+def _worth(trained_on: Views, places: IntArray, asked: Views) -> tuple[float, float]:
     """Loss and share of labels right of other items by some of those that teach."""
-    after = asked.decided(fitted(taught.only(places)))
+    after = asked.decided(fitted(trained_on.only(places)))
     return float(asked.losses(after).mean()), float(np.mean(asked.right(after, asked.log_probs)))
 
 
@@ -129,11 +129,11 @@ def curves_held(times: int) -> Iterator[Claim]:
         no_more = sum(ends is not None and loss - next_loss <= ends[1] for ends in gained)
         yield Claim(_NO_MORE, str(world), no_more, worlds)
         if not world.signal:
-            ahead = sum(point.ahead.surely_above for point in points)
+            ahead = sum(point.ahead.significantly_above for point in points)
             yield Claim(_AHEAD, str(world), ahead, worlds)
 
 
-def least_sure_teach(times: int) -> Iterator[Mean]:
+def uncertain_teach(times: int) -> Iterator[Mean]:
     """By how much the log-loss on new items is higher where the labels beside the first few are of the items
     that a calibration on these is least sure of, than where they are drawn.
     """
@@ -151,7 +151,9 @@ def _lost_to_random(world: World, random: np.random.Generator) -> float:
     pool, asked = world.draw(random, _POOL), world.draw(random, _NEW)
     start, rest = np.split(np.arange(_POOL), [_START])
     decided = pool.decided(fitted(pool.only(start)))[0, rest]
-    doubt = -(np.exp(decided) * decided).sum(axis=1)
-    least_sure = rest[np.argsort(-doubt)[:_MORE]]
-    losses = [_worth(pool, np.concatenate([start, more]), asked)[0] for more in (least_sure, rest[:_MORE])]
+    uncertainty = -(np.exp(decided) * decided).sum(axis=1)
+    most_uncertain = rest[np.argsort(-uncertainty)[:_MORE]]
+    losses = [
+        _worth(pool, np.concatenate([start, more]), asked)[0] for more in (most_uncertain, rest[:_MORE])
+    ]
     return losses[0] - losses[1]

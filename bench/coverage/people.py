@@ -21,14 +21,14 @@ _TRUTH = 30_000  # labels by which the truth of a world is known
 
 
 @dataclass(frozen=True)
-class PeopleWorld:
-    """`people` and a judge label all items of `instructions`, `each` of which has as many.
+class AnnotatorWorld:
+    """`annotators` and a judge label all items of `instructions`, `each` of which has as many.
 
     `knows`, `judge_knows`: how often a person and the judge see what an item is; else they guess. `hard`: the
     share of instructions on which they do so a third as often.
     """
 
-    people: int
+    annotators: int
     instructions: int
     each: int
     knows: float
@@ -37,7 +37,9 @@ class PeopleWorld:
 
     def __str__(self) -> str:
         items = f"{self.instructions} instructions of {self.each}"
-        return f"{self.people} people, {self.knows:g} and {self.judge_knows:g}, {items}, hard {self.hard:g}"
+        return (
+            f"{self.annotators} people, {self.knows:g} and {self.judge_knows:g}, {items}, hard {self.hard:g}"
+        )
 
     def drawn(self, random: np.random.Generator, instructions: int) -> AgainstOthers | None:
         """What is found of each person in turn."""
@@ -51,9 +53,9 @@ class PeopleWorld:
             said = np.where(random.random(items) < knows * part, truth, guessed)
             return dict(zip(keys, (PREFERENCES[place] for place in said), strict=True))
 
-        people = {str(number): labels(self.knows) for number in range(self.people)}
+        annotators = {str(number): labels(self.knows) for number in range(self.annotators)}
         of = {str(number): str(number // self.each) for number in range(items)}
-        found = against_others(people, labels(self.judge_knows), of, ["safety"])
+        found = against_others(annotators, labels(self.judge_knows), of, ["safety"])
         return found[0] if found else None
 
     @property
@@ -63,17 +65,17 @@ class PeopleWorld:
 
 
 @cache
-def _truth(world: PeopleWorld) -> Mapping[str, float]:
-    found = world.drawn(np.random.default_rng(0), _TRUTH // (world.each * world.people))
+def _truth(world: AnnotatorWorld) -> Mapping[str, float]:
+    found = world.drawn(np.random.default_rng(0), _TRUTH // (world.each * world.annotators))
     assert found is not None
     return {name: measured.value for name, measured in _shown(found).items()}
 
 
-def people_held(times: int) -> Iterator[Claim]:
+def annotators_held(times: int) -> Iterator[Claim]:
     """Two to five people who are as good as the judge, better or worse."""
     sizes, skills = ((10, 1), (30, 1), (100, 1), (20, 5)), ((0.7, 0.7), (0.95, 0.6), (0.98, 0.98))
-    for seed, (people, size, knows, hard) in enumerate(product((2, 3, 5), sizes, skills, (0.0, 0.4))):
-        world = PeopleWorld(people, *size, *knows, hard)
+    for seed, (annotators, size, knows, hard) in enumerate(product((2, 3, 5), sizes, skills, (0.0, 0.4))):
+        world = AnnotatorWorld(annotators, *size, *knows, hard)
         random = np.random.default_rng(seed)
         drawn = [world.drawn(random, world.instructions) for _ in range(times)]
         for name, promise in _SAID.items():

@@ -19,10 +19,10 @@ from engine.core.errors import SetupError
 from engine.core.events import followed
 from engine.core.items import HUMAN_LABELS
 from engine.core.log_probs import FloatArray, IntArray
-from engine.rank.contests import Contests, labels_said
+from engine.rank.contests import PairComparisons, labels_said
 from engine.rank.lengths import length_control
 from engine.rank.side_by_side import side_by_side
-from engine.rank.strengths import Strengths, expected_score, strengths
+from engine.rank.strengths import BradleyTerryScores, bradley_terry, expected_score
 
 _TIE = 0.5
 _DRAWS = 300
@@ -108,28 +108,32 @@ def rankings_beside(times: int) -> Iterator[Claim]:
 def _tau_is_held(
     one: FloatArray, other: FloatArray, items: int, instructions: int, random: np.random.Generator
 ) -> bool:
-    contests = _contests(random, one, items, instructions)
-    said = _said(random, other, contests.first, contests.second)
+    comparisons = _comparisons(random, one, items, instructions)
+    said = _said(random, other, comparisons.first, comparisons.second)
     seed = int(random.integers(1 << 30))
     try:
-        found = followed(side_by_side(contests, contests.with_said(said), seed, draws=_DRAWS), id)
+        found = followed(side_by_side(comparisons, comparisons.with_said(said), seed, draws=_DRAWS), id)
     except SetupError:  # by chance not all of them met
         return True
     low, high = found.tau_ends
     return low - 1e-9 <= float(kendalltau(one, other).statistic) <= high + 1e-9
 
 
-def _found(random: np.random.Generator, truth: FloatArray, items: int, instructions: int) -> Strengths:
-    contests = _contests(random, truth, items, instructions)
-    return followed(strengths(contests, int(random.integers(1 << 30)), _DRAWS), id)
+def _found(
+    random: np.random.Generator, truth: FloatArray, items: int, instructions: int
+) -> BradleyTerryScores:
+    comparisons = _comparisons(random, truth, items, instructions)
+    return followed(bradley_terry(comparisons, int(random.integers(1 << 30)), _DRAWS), id)
 
 
-def _contests(random: np.random.Generator, truth: FloatArray, items: int, instructions: int) -> Contests:
+def _comparisons(
+    random: np.random.Generator, truth: FloatArray, items: int, instructions: int
+) -> PairComparisons:
     count = len(truth)
     first = random.integers(0, count, items)
     second = (first + random.integers(1, count, items)) % count
     said = _said(random, truth, first, second)
-    return Contests(
+    return PairComparisons(
         ids=tuple(map(str, range(items))),
         names=tuple(map(str, range(count))),
         first=first,
@@ -175,7 +179,7 @@ def _even(instructions: int, effect: float, baseline: bool, random: np.random.Ge
     even = 1 / (1 + np.exp(-(0.4 * (first - second) + hard)))
     chance = 1 / (1 + np.exp(-(0.4 * (first - second) + hard + effect * longer)))
     won = random.random(len(first)) < chance
-    contests = Contests(
+    comparisons = PairComparisons(
         ids=tuple(map(str, range(len(first)))),
         names=tuple(map(str, range(count))),
         first=first,
@@ -184,7 +188,7 @@ def _even(instructions: int, effect: float, baseline: bool, random: np.random.Ge
         lengths=lengths,
         said=labels_said(HUMAN_LABELS[0] if each else HUMAN_LABELS[1] for each in won),
     )
-    found = length_control(contests)
+    found = length_control(comparisons)
     assert found is not None
     place = int(random.integers(1, count))
     ends = found.rates[str(place)].ends

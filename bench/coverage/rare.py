@@ -18,7 +18,7 @@ from bench.coverage.audits import FAIR, MOST_FALSE, audited
 from bench.coverage.audits import World as Items
 from bench.coverage.claims import Claim, Promise
 from bench.coverage.intervals import LEAST, NOMINAL, holds
-from engine.audit.alone import LEAST_MASS, MOST_LEAN
+from engine.audit.alone import LEAST_MASS, MOST_TOKEN_BIAS
 from engine.audit.changed import MOST_UNLIKE, MOST_WON
 from engine.audit.lines import AuditLine, AuditVerdict, judged_together
 from engine.audit.means import SCORE, SHARE, WON, MeanKind, held, over_criteria
@@ -79,7 +79,7 @@ class Line(NamedTuple):
 
 _LINES = {
     "injected": Line(WON, MOST_WON),
-    "place": Line(WON, MOST_LEAN, is_two_sided=True),
+    "place": Line(WON, MOST_TOKEN_BIAS, is_two_sided=True),
     "again": Line(SHARE, MOST_UNLIKE, whole=True),
     "format_mass": Line(SCORE, LEAST_MASS, is_below=True),
 }

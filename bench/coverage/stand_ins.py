@@ -41,9 +41,9 @@ def false_wins(times: int) -> Iterator[Claim]:
 def advantages_held(times: int) -> Iterator[Claim]:
     """Two to five people; some instructions are hard for all."""
     sizes, skills = ((30, 1), (100, 1), (20, 5)), ((0.7, 0.7), (0.95, 0.6), (0.8, 0.3))
-    for seed, (people, size, knows, hard) in enumerate(product((2, 3, 5), sizes, skills, (0.0, 0.4))):
-        world = (people, *size, *knows, hard)
-        where = f"{people} people, {knows[0]:g} and {knows[1]:g}, {size[0]} of {size[1]}, hard {hard:g}"
+    for seed, (annotators, size, knows, hard) in enumerate(product((2, 3, 5), sizes, skills, (0.0, 0.4))):
+        world = (annotators, *size, *knows, hard)
+        where = f"{annotators} people, {knows[0]:g} and {knows[1]:g}, {size[0]} of {size[1]}, hard {hard:g}"
         yield Claim.drawn(_ADVANTAGE, where, partial(_holds, world), max(times // 3, 20), seed)
 
 
@@ -67,12 +67,12 @@ def _holds(world: _World, random: np.random.Generator) -> bool:
 
 @cache
 def _truth(world: _World) -> float:
-    people, _, each, *_ = world
-    return _drawn(world, _TRUTH // (each * people), np.random.default_rng(0)).advantage.value
+    annotators, _, each, *_ = world
+    return _drawn(world, _TRUTH // (each * annotators), np.random.default_rng(0)).advantage.value
 
 
 def _drawn(world: _World, instructions: int, random: np.random.Generator) -> AltTest:
-    people, _, each, knows, judge_knows, hard = world
+    annotators, _, each, knows, judge_knows, hard = world
     items = instructions * each
     part = np.repeat(np.where(random.random(instructions) < hard, 1 / 3, 1.0), each)
     truth = random.integers(len(PREFERENCES), size=items)
@@ -83,7 +83,7 @@ def _drawn(world: _World, instructions: int, random: np.random.Generator) -> Alt
         said = np.where(random.random(items) < skill * part, truth, guessed)
         return dict(zip(keys, (PREFERENCES[place] for place in said), strict=True))
 
-    by_name = {str(number): labels(knows) for number in range(people)}
+    by_name = {str(number): labels(knows) for number in range(annotators)}
     of = {str(number): str(number // each) for number in range(items)}
     [found] = alt_tests(by_name, labels(judge_knows), of, ["safety"])
     return found

@@ -24,9 +24,9 @@ from bench.coverage.claims import Claim, Promise
 from engine.core.items import Preference
 from engine.core.log_probs import BoolArray, FloatArray, IntArray
 from engine.measure.intervals import FEW
-from engine.rank.betting import ERROR, Tally, growth, log_fortune, needed
-from engine.rank.contests import Contests, nothing_said
-from engine.rank.until_sure import UntilSure
+from engine.rank.betting import ERROR, ValueCounts, growth, log_wealth, needed
+from engine.rank.contests import PairComparisons, nothing_said
+from engine.rank.until_sure import UntilSignificant
 
 MOST_WRONG = ERROR
 _PANDALM_SCORES = {"A": 1.0, "B": 0.0}  # half for a tie
@@ -87,7 +87,7 @@ def settled_by_holm(values: Sequence[FloatArray]) -> tuple[IntArray, IntArray]:
 
 
 def _paths(values: FloatArray) -> FloatArray:
-    return log_fortune(np.cumsum(growth(values, 0.5), axis=1))
+    return log_wealth(np.cumsum(growth(values, 0.5), axis=1))
 
 
 def _first(is_so: BoolArray) -> IntArray:
@@ -149,13 +149,13 @@ def never_wrong(times: int) -> Iterator[Claim]:
 
 @dataclass(frozen=True)
 class _Candidates:
-    """A world of candidates with such `strengths`, in which all pairs meet on `instructions`, some of them.
+    """A world of candidates with these `bradley_terry` scores; all pairs meet on some `instructions`.
 
     `most`: of 1 to so many items an instruction. `alike`: how much of what decides an item is its
     instruction's, 0 to 1. `ties`: how near two responses are that nobody tells apart.
     """
 
-    strengths: tuple[float, ...]
+    bradley_terry: tuple[float, ...]
     instructions: int = 150
     most: int = 1
     alike: float = 0.0
@@ -200,7 +200,7 @@ def _is_near(rate: float, known: int, random: np.random.Generator) -> bool:
         drawn = wins(random, (1, 2000), rate)
         at = int(decisions(drawn).at[0])
         if known < at:
-            guess = Tally.of(drawn[0, :known].tolist()).more_for_half(needed())
+            guess = ValueCounts.of(drawn[0, :known].tolist()).more_for_half(needed())
             return guess / 5 <= at - known <= 3 * guess
 
 
@@ -223,15 +223,17 @@ def _any_wrong(count: int, clear: int, random: np.random.Generator) -> bool:
 
 
 def _stops_wrongly(world: _Candidates, random: np.random.Generator) -> bool:
-    of, labels = _drawn_contests(world, random)
-    until = UntilSure(of)
+    of, labels = _drawn_comparisons(world, random)
+    until = UntilSignificant(of)
     for start in range(0, len(of), 2):
         group = of.ids[start : start + 2]
         if until.is_answered:
             break
         if any(map(until.wants, group)):
             until.add({item_id: labels[item_id] for item_id in group})
-    strength = dict(zip((f"c{place}" for place in range(len(world.strengths))), world.strengths, strict=True))
+    strength = dict(
+        zip((f"c{place}" for place in range(len(world.bradley_terry))), world.bradley_terry, strict=True)
+    )
     return any(
         question.answered is not None
         and question.answered != np.sign(strength[question.candidate] - strength[question.opponent or ""])
@@ -239,23 +241,23 @@ def _stops_wrongly(world: _Candidates, random: np.random.Generator) -> bool:
     )
 
 
-def _drawn_contests(
+def _drawn_comparisons(
     world: _Candidates, random: np.random.Generator
-) -> tuple[Contests, dict[str, Preference]]:
+) -> tuple[PairComparisons, dict[str, Preference]]:
     """Contests, and the label of each: whose response is better by more than what nobody tells apart."""
-    candidates = len(world.strengths)
+    candidates = len(world.bradley_terry)
     instructions = np.repeat(
         np.arange(world.instructions), random.integers(1, world.most + 1, world.instructions)
     )
     items = len(instructions)
     first = random.integers(0, candidates, items)
     second = (first + random.integers(1, candidates, items)) % candidates
-    worth = np.array(world.strengths) + math.sqrt(world.alike) * random.normal(
+    worth = np.array(world.bradley_terry) + math.sqrt(world.alike) * random.normal(
         size=(world.instructions, candidates)
     )
     by_chance = math.sqrt(1 - world.alike) * random.normal(size=(2, items))
     ahead = worth[instructions, first] + by_chance[0] - worth[instructions, second] - by_chance[1]
-    of = Contests(
+    of = PairComparisons(
         ids=tuple(map(str, range(items))),
         names=tuple(f"c{place}" for place in range(candidates)),
         first=first,
@@ -273,7 +275,7 @@ def _always_holds(share: float, ties: float, random: np.random.Generator) -> boo
     tied = random.random(640) < ties * min(share, 1 - share)
     values = np.where(tied, 0.5, random.random(640) < share)
     truth = 0.5 * ties * min(share, 1 - share) + share * (1 - ties * min(share, 1 - share))
-    looks = (Tally.of(values[:count].tolist()).interval() for count in (10, 20, 40, 80, 160, 320, 640))
+    looks = (ValueCounts.of(values[:count].tolist()).interval() for count in (10, 20, 40, 80, 160, 320, 640))
     return all(low <= truth <= high for low, high in looks)
 
 

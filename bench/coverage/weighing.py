@@ -20,7 +20,7 @@ from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset
 from engine.data.submission import Submission
 from engine.measure.systems import System
-from engine.weigh.carried import carried_by
+from engine.weigh.carried import informativeness_of
 from engine.weigh.system_weighing import ScoredPairs, weigh
 from engine.weigh.weight_fit import FOR_EACH, fit_weights
 from engine.weigh.weighted_judge import WINNERS
@@ -53,8 +53,8 @@ def _holds_rate(world: World, place: int, random: np.random.Generator) -> bool:
     groups = world.groups(random)
     kinds = world.drawn(random, groups, list(_RATES))
     pairs = _pairs(np.array(_MARGINS)[kinds][:, None])
-    weighing = weigh(pairs, {_ONE: 1.0}, 0.5, items=_dataset(groups, kinds))
-    return holds(weighing.rates[WINNERS[place]][1], _RATES[place])
+    weighted_scoring = weigh(pairs, {_ONE: 1.0}, 0.5, items=_dataset(groups, kinds))
+    return holds(weighted_scoring.rates[WINNERS[place]][1], _RATES[place])
 
 
 def nothing_named(times: int) -> Iterator[Claim]:
@@ -73,11 +73,11 @@ def _names(world: World, signal: float, random: np.random.Generator) -> bool:
     gold = _dataset(groups, np.select([preferred > _TIE, preferred < -_TIE], [0, 1], 2))
     rows = _pairs(10 * np.tanh(signal * preferred + noise)[:, None]).rows
     judge = System("judge", Submission((), (_ONE,), with_explanations=False))
-    return _ONE in carried_by(rows, [_ONE], judge, gold).unshown
+    return _ONE in informativeness_of(rows, [_ONE], judge, gold).unshown
 
 
 @dataclass(frozen=True)
-class People:
+class Annotators:
     """What people weigh, how well the judge reads it (`signal`), and on how many times the fewest
     instructions they say it.
     """
@@ -99,40 +99,40 @@ class People:
     def drawn(self, world: World, random: np.random.Generator) -> tuple[list[int], FloatArray, IntArray]:
         """The instruction of each item, its differences of scores, (items, criteria), and its winner."""
         groups, criteria = world.groups(random), len(self.weights)
-        common, own, noise, of_people = (
+        common, own, noise, of_annotators = (
             _alike(world, groups, wide, random) for wide in (1, criteria, criteria, 1)
         )
         wanted = (common + own) / np.sqrt(2)
-        preferred = wanted @ np.array(self.weights) + 0.7 * of_people[:, 0]
+        preferred = wanted @ np.array(self.weights) + 0.7 * of_annotators[:, 0]
         winners = np.where(np.abs(preferred) <= _TIE, 0, np.sign(preferred)).astype(np.int64)
         return groups, 10 * np.tanh(self.signal * wanted + 0.7 * noise), winners
 
 
-PEOPLE = (
-    People((0.5, 0.5), 1.0),
-    People((0.7, 0.3), 0.3, times=3),
-    People((0.8, 0.2, 0.0), 1.0, each=10, alike=0.9),
-    People((0.9, 0.1, 0.0, 0.0, 0.0), 0.3),
-    People((0.4, 0.2, 0.2, 0.1, 0.1), 1.0, times=4),
+ANNOTATORS = (
+    Annotators((0.5, 0.5), 1.0),
+    Annotators((0.7, 0.3), 0.3, times=3),
+    Annotators((0.8, 0.2, 0.0), 1.0, each=10, alike=0.9),
+    Annotators((0.9, 0.1, 0.0, 0.0, 0.0), 0.3),
+    Annotators((0.4, 0.2, 0.2, 0.1, 0.1), 1.0, times=4),
 )
 
 
 def weights_held(times: int) -> Iterator[Claim]:
     """Fitted weights and thresholds, in their ranges."""
     worlds = max(times // _COSTLY, 1)
-    for seed, people in enumerate(PEOPLE):
+    for seed, annotators in enumerate(ANNOTATORS):
         random = np.random.default_rng(seed)
-        held = np.array([_holds_fit(people, random) for _ in range(worlds)])
+        held = np.array([_holds_fit(annotators, random) for _ in range(worlds)])
         weights, thresholds = int(held[:, :-1].sum()), int(held[:, -1].sum())
-        of = worlds * len(people.weights)
-        yield Claim(_WEIGHT, str(people), weights, of)
-        yield Claim(_THRESHOLD, str(people), thresholds, worlds)
+        of = worlds * len(annotators.weights)
+        yield Claim(_WEIGHT, str(annotators), weights, of)
+        yield Claim(_THRESHOLD, str(annotators), thresholds, worlds)
 
 
-def _holds_fit(people: People, random: np.random.Generator) -> list[bool]:
+def _holds_fit(annotators: Annotators, random: np.random.Generator) -> list[bool]:
     """Of each weight, and of the threshold last."""
-    weights, threshold = _truth(people)
-    groups, scores, winners = people.drawn(people.world, random)
+    weights, threshold = _truth(annotators)
+    groups, scores, winners = annotators.drawn(annotators.world, random)
     ids = list(map(str, range(len(groups))))
     human = {item_id: WINNERS[_SIGNS.index(sign)] for item_id, sign in zip(ids, winners, strict=True)}
     instructions = dict(zip(ids, map(str, groups), strict=True))
@@ -145,9 +145,9 @@ def _holds_fit(people: People, random: np.random.Generator) -> list[bool]:
 
 
 @cache
-def _truth(people: People) -> tuple[list[float], float]:
+def _truth(annotators: Annotators) -> tuple[list[float], float]:
     """The weights and the threshold that a fit to very many items gives."""
-    _, scores, winners = people.drawn(World(_MANY, 1), np.random.default_rng(0))
+    _, scores, winners = annotators.drawn(World(_MANY, 1), np.random.default_rng(0))
     found = nnls(scores, 10.0 * winners)[0]
     weights = found / found.sum()
     weighted = scores @ weights

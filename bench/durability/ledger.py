@@ -50,16 +50,16 @@ class Ledger:
         self.count = 0  # things shown as stored
         self.refused: list[Refused] = []
 
-    def take(self, heard: Said | Refused) -> None:
+    def take(self, received: Said | Refused) -> None:
         """One more thing."""
-        if isinstance(heard, Refused):
-            self.refused.append(heard)
-        elif heard.shown:
-            self._shown[heard.key] = heard.value
-            self._begun[heard.key] = []
+        if isinstance(received, Refused):
+            self.refused.append(received)
+        elif received.shown:
+            self._shown[received.key] = received.value
+            self._begun[received.key] = []
             self.count += 1
         else:
-            self._begun.setdefault(heard.key, []).append(heard.value)
+            self._begun.setdefault(received.key, []).append(received.value)
 
     @property
     def keys(self) -> list[Key]:

@@ -77,7 +77,7 @@ class Bench:
         else:
             self.store_in(self.home).parent.mkdir(parents=True)
             shutil.copy(judged, self.store_in(self.home))
-        for _heard in windows.start(windows.leave_behind, self.home, demo_dataset()).hear_out():
+        for _received in windows.start(windows.leave_behind, self.home, demo_dataset()).hear_out():
             pass
         for version in range(OLDEST, len(STEPS)):
             self._write_old(version)
@@ -233,12 +233,12 @@ def _found(home: Path, keys: Sequence[Key] | None) -> Mapping[str, Mapping[Key, 
 
 
 def _wait_until_ready(window: Process, ledger: Ledger) -> None:
-    while (heard := window.hear()) != windows.READY:
-        _take(ledger, iter([heard]))
+    while (received := window.hear()) != windows.READY:
+        _take(ledger, iter([received]))
 
 
-def _take(ledger: Ledger, heard: Iterator[object]) -> None:
-    for each in heard:
+def _take(ledger: Ledger, received: Iterator[object]) -> None:
+    for each in received:
         if isinstance(each, Said | Refused):
             ledger.take(each)
 

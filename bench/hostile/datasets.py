@@ -26,7 +26,7 @@ from random import Random
 
 from bench.hostile.damage import damaged
 from bench.hostile.outcomes import Ending, Outcome
-from bench.hostile.readers import Cells, Nested, Unreadable, readings
+from bench.hostile.readers import Cells, Nested, Unreadable, raw_predictions
 from bench.hostile.tables import KNOWN, Written, odd_parquet, oddly_typed, sound_table
 from bench.hostile.workers import Attempt, Step
 from engine.core.errors import InputError, SetupError
@@ -86,7 +86,7 @@ def of_damaged(path: Path, data: bytes, what: str) -> Outcome:
     if isinstance(loaded, SetupError):
         return refusal(loaded, path, what)
     try:
-        found = readings(data, path.name.removeprefix("data"), KNOWN)
+        found = raw_predictions(data, path.name.removeprefix("data"), KNOWN)
     except Unreadable as problem:
         return Outcome(Ending.LOSS, what, f"taken, although an independent reader finds: {problem}")
     differences = [_difference(loaded, rows) for rows in found]
@@ -105,7 +105,7 @@ def _loaded(path: Path) -> Dataset | SetupError:
 def refusal(error: SetupError, path: Path, what: str) -> Outcome:
     """A refusal is sound where it names the file, what was found, and what to do."""
     named = isinstance(error, InputError) and error.problems and path.name in error.problem
-    if named and str(error.remedy).strip():
+    if named and str(error.hint).strip():
         return Outcome(Ending.REFUSED, what, str(error))
     return Outcome(Ending.FAULT, what, f"the refusal names no place or no remedy: {error!r}")
 

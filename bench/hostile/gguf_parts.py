@@ -37,7 +37,7 @@ class Tensor:
 
 
 @dataclass(frozen=True)
-class Parts:
+class DataSplit:
     """A whole file. `infos`: where in the bytes of the file the list of tensors began."""
 
     fields: tuple[Field, ...]
@@ -67,17 +67,17 @@ class Parts:
         at = self.place(key)
         return None if at < 0 else self.fields[at].value
 
-    def with_field(self, new: Field) -> "Parts":
+    def with_field(self, new: Field) -> "DataSplit":
         """The same with a value replaced or added."""
         at = self.place(new.key)
         fields = (*self.fields, new) if at < 0 else (*self.fields[:at], new, *self.fields[at + 1 :])
         return replace(self, fields=fields)
 
-    def without(self, at: int) -> "Parts":
+    def without(self, at: int) -> "DataSplit":
         """The same without a field."""
         return replace(self, fields=(*self.fields[:at], *self.fields[at + 1 :]))
 
-    def with_tensor(self, at: int, *new: Tensor) -> "Parts":
+    def with_tensor(self, at: int, *new: Tensor) -> "DataSplit":
         """The same with a tensor replaced by any number of others."""
         return replace(self, tensors=(*self.tensors[:at], *new, *self.tensors[at + 1 :]))
 
@@ -108,7 +108,7 @@ def _value(each: Field) -> bytes:
     return head + b"".join(_scalar(each.of, value) for value in each.value)
 
 
-def take_apart(path: Path) -> Parts:
+def take_apart(path: Path) -> DataSplit:
     """The parts of a sound file without arrays in arrays."""
     reader = _Reader(path.read_bytes())
     _, tensors, fields = reader.unpack("<IQQ")
@@ -117,7 +117,7 @@ def take_apart(path: Path) -> Parts:
     listed = tuple(reader.tensor() for _ in range(tensors))
     end = reader.at
     start = end + -end % 32
-    return Parts(found, listed, reader.data[start:], end, infos)
+    return DataSplit(found, listed, reader.data[start:], end, infos)
 
 
 class _Reader:

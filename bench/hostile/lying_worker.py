@@ -70,8 +70,8 @@ def _of_criteria(change: Callable[[Any], Any]) -> Lie:
 def _numbers(value: Any) -> Lie:
     return _of_criteria(
         lambda rows: [
-            [order, way, [[name, [value for _ in numbers], *rest] for name, numbers, *rest in answers]]
-            for order, way, answers in rows
+            [order, method, [[name, [value for _ in numbers], *rest] for name, numbers, *rest in answers]]
+            for order, method, answers in rows
         ]
     )
 

@@ -17,8 +17,8 @@ from bench.hostile.gguf_parts import (
     TEXT,
     UINT32,
     UINT64,
+    DataSplit,
     Field,
-    Parts,
     Tensor,
 )
 from bench.hostile.model_values import (
@@ -32,31 +32,31 @@ from bench.hostile.model_values import (
     TOKENIZERS,
 )
 
-Change = Callable[[Parts, Random], tuple[Parts, str]]
+Change = Callable[[DataSplit, Random], tuple[DataSplit, str]]
 
 
-def _any_field(parts: Parts, random: Random, kinds: Callable[[Field], bool]) -> int:
+def _any_field(parts: DataSplit, random: Random, kinds: Callable[[Field], bool]) -> int:
     places = [at for at, each in enumerate(parts.fields) if kinds(each)]
     return random.choice(places) if places else -1
 
 
-def _architecture_of(parts: Parts) -> bytes:
+def _architecture_of(parts: DataSplit) -> bytes:
     """What the file says, if it is a name."""
     named = parts.value(b"general.architecture")
     return named if named and isinstance(named, bytes) else b"llama"
 
 
-def _drop_key(parts: Parts, random: Random) -> tuple[Parts, str]:
+def _drop_key(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     at = random.randrange(len(parts.fields))
     return parts.without(at), f"without {parts.fields[at].key!r}"
 
 
-def _repeat_key(parts: Parts, random: Random) -> tuple[Parts, str]:
+def _repeat_key(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     each = random.choice(parts.fields)
     return replace(parts, fields=(*parts.fields, each)), f"twice {each.key!r}"
 
 
-def _extreme(parts: Parts, random: Random) -> tuple[Parts, str]:
+def _extreme(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     at = _any_field(parts, random, lambda each: each.kind != ARRAY)
     each = parts.fields[at]
     if each.kind == TEXT:
@@ -66,7 +66,7 @@ def _extreme(parts: Parts, random: Random) -> tuple[Parts, str]:
     return parts.with_field(replace(each, value=value)), f"{each.key!r} = {_shown(value)}"
 
 
-def _near(parts: Parts, random: Random) -> tuple[Parts, str]:
+def _near(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     """A number that is only a little wrong."""
     at = _any_field(parts, random, lambda each: each.kind in (UINT32, INT32, UINT64))
     if at < 0:
@@ -78,7 +78,7 @@ def _near(parts: Parts, random: Random) -> tuple[Parts, str]:
     return parts.with_field(replace(each, value=value)), f"{each.key!r} = {value} for {each.value}"
 
 
-def _other_type(parts: Parts, random: Random) -> tuple[Parts, str]:
+def _other_type(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     """A value of another type, as a text, a number or an array of one."""
     each = random.choice(parts.fields)
     kind = random.choice((*SCALARS, TEXT, ARRAY, ARRAY))
@@ -94,7 +94,7 @@ def _other_type(parts: Parts, random: Random) -> tuple[Parts, str]:
     return parts.with_field(new), f"{each.key!r} of type {kind} for {each.kind}"
 
 
-def _add_key(parts: Parts, random: Random) -> tuple[Parts, str]:
+def _add_key(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     architecture = _architecture_of(parts)
     name = random.choice(ADDED)
     key = architecture + b"." + name.encode()
@@ -103,17 +103,17 @@ def _add_key(parts: Parts, random: Random) -> tuple[Parts, str]:
     return parts.with_field(Field(key, kind, value)), f"added {key!r} = {_shown(value)}"
 
 
-def _tokenizer(parts: Parts, random: Random) -> tuple[Parts, str]:
+def _tokenizer(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     kind = random.choice(TOKENIZERS)
     return parts.with_field(Field(b"tokenizer.ggml.model", TEXT, kind)), f"tokenizer {kind!r}"
 
 
-def _pre(parts: Parts, random: Random) -> tuple[Parts, str]:
+def _pre(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     kind = random.choice(PRES)
     return parts.with_field(Field(b"tokenizer.ggml.pre", TEXT, kind)), f"pre-tokenizer {kind!r}"
 
 
-def _architecture(parts: Parts, random: Random) -> tuple[Parts, str]:
+def _architecture(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     """Another architecture, with its keys renamed or not."""
     old, new = _architecture_of(parts), random.choice(ARCHITECTURES)
     fields = parts.fields
@@ -127,7 +127,7 @@ def _architecture(parts: Parts, random: Random) -> tuple[Parts, str]:
     ), f"architecture {new!r}"
 
 
-def _special_id(parts: Parts, random: Random) -> tuple[Parts, str]:
+def _special_id(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     tokens = parts.value(b"tokenizer.ggml.tokens")
     count = len(tokens) if isinstance(tokens, list) else 1
     key = f"tokenizer.ggml.{random.choice(IDS)}_token_id".encode()
@@ -135,7 +135,7 @@ def _special_id(parts: Parts, random: Random) -> tuple[Parts, str]:
     return parts.with_field(Field(key, UINT32, value)), f"{key!r} = {value}"
 
 
-def _flag(parts: Parts, random: Random) -> tuple[Parts, str]:
+def _flag(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     name = random.choice(
         ("add_bos_token", "add_eos_token", "add_space_prefix", "remove_extra_whitespaces", "add_sep_token")
     )
@@ -143,7 +143,7 @@ def _flag(parts: Parts, random: Random) -> tuple[Parts, str]:
     return parts.with_field(Field(key, 7, value)), f"{key!r} = {value}"
 
 
-def _table(parts: Parts, random: Random) -> tuple[Parts, str]:
+def _table(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     """A table of the tokenizer cut, doubled, emptied, mixed, or with wrong entries."""
     at = _any_field(parts, random, lambda each: each.kind == ARRAY and len(each.value) > 2)
     if at < 0:
@@ -177,7 +177,7 @@ def _table(parts: Parts, random: Random) -> tuple[Parts, str]:
     return parts.with_field(replace(each, value=values)), f"{each.key!r} {how}"
 
 
-def _token_types(parts: Parts, random: Random) -> tuple[Parts, str]:
+def _token_types(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     at = parts.place(b"tokenizer.ggml.token_type")
     if at < 0 or parts.fields[at].kind != ARRAY:
         return _table(parts, random)
@@ -187,7 +187,7 @@ def _token_types(parts: Parts, random: Random) -> tuple[Parts, str]:
     return parts.with_field(replace(each, value=values)), f"token types {kind}"
 
 
-def _cut_vocabulary(parts: Parts, random: Random) -> tuple[Parts, str]:
+def _cut_vocabulary(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     """All tables of tokens alike, and perhaps the embedding with them."""
     tokens = parts.value(b"tokenizer.ggml.tokens")
     if not isinstance(tokens, list) or not tokens:
@@ -204,7 +204,7 @@ def _cut_vocabulary(parts: Parts, random: Random) -> tuple[Parts, str]:
     return parts, f"vocabulary of {count}"
 
 
-def _tensor(parts: Parts, random: Random) -> tuple[Parts, str]:
+def _tensor(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     """A tensor dropped, renamed, reshaped, retyped, moved."""
     if not parts.tensors:
         return _drop_key(parts, random)
@@ -233,12 +233,12 @@ def _tensor(parts: Parts, random: Random) -> tuple[Parts, str]:
     return parts.with_tensor(at, *changed[0]), f"{tensor.name!r} {changed[1]}"
 
 
-def _alignment(parts: Parts, random: Random) -> tuple[Parts, str]:
+def _alignment(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     value = random.choice((0, 1, 3, 8, 16, 31, 64, 4096, 1 << 31))
     return parts.with_field(Field(b"general.alignment", UINT32, value)), f"alignment {value}"
 
 
-def _template(parts: Parts, random: Random) -> tuple[Parts, str]:
+def _template(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     source = random.choice(
         (
             b"",
@@ -254,7 +254,7 @@ def _template(parts: Parts, random: Random) -> tuple[Parts, str]:
     return parts.with_field(Field(b"tokenizer.chat_template", TEXT, source)), f"template {source[:40]!r}"
 
 
-def _numbers(parts: Parts, random: Random) -> tuple[Parts, str]:
+def _numbers(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     """Weights overwritten: all over, or in one place."""
     data = bytearray(parts.data)
     if not data:
@@ -302,7 +302,7 @@ CHANGES: tuple[Change, ...] = (
 )
 
 
-def changed(parts: Parts, random: Random) -> tuple[Parts, str]:
+def changed(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     """One to three changes, and what they are."""
     words = []
     for _ in range(random.choice((1, 1, 1, 2, 3))):
@@ -311,7 +311,7 @@ def changed(parts: Parts, random: Random) -> tuple[Parts, str]:
     return parts, "; ".join(words)
 
 
-def damaged_bytes(parts: Parts, data: bytes, random: Random) -> tuple[bytes, str]:
+def damaged_bytes(parts: DataSplit, data: bytes, random: Random) -> tuple[bytes, str]:
     """Bits, bytes and lengths, in the header, in the list of tensors, or in the weights; or a file cut."""
     lowest, highest, where = random.choice(
         (

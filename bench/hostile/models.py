@@ -20,7 +20,7 @@ from random import Random
 import numpy as np
 
 from bench.hostile.datasets import of_commands
-from bench.hostile.gguf_parts import Parts, take_apart
+from bench.hostile.gguf_parts import DataSplit, take_apart
 from bench.hostile.model_damage import changed, damaged_bytes
 from bench.hostile.outcomes import Ending, Outcome
 from bench.hostile.texts import text
@@ -110,7 +110,7 @@ def _encoder(attempt: Attempt) -> Outcome:
 
 def _refused(error: ModelFileError, path: Path, what: str) -> Outcome:
     stem = path.name.split("-0000")[0]
-    if stem in error.problem and str(error.remedy).strip():
+    if stem in error.problem and str(error.hint).strip():
         return Outcome(Ending.REFUSED, what, str(error))
     return Outcome(Ending.FAULT, what, f"the refusal names no file or no remedy: {error!r}")
 
@@ -170,7 +170,7 @@ def _single(folder: Path, random: Random) -> tuple[Path, str]:
     return _damaged(name, parts, folder, random)
 
 
-def _damaged(name: str, parts: Parts, folder: Path, random: Random) -> tuple[Path, str]:
+def _damaged(name: str, parts: DataSplit, folder: Path, random: Random) -> tuple[Path, str]:
     path = folder / "damaged.gguf"
     if random.random() < 0.7:
         parts, what = changed(parts, random)
@@ -210,12 +210,12 @@ def _split(folder: Path, random: Random) -> tuple[Path, str]:
     ), f"split, {part} {what}"
 
 
-def _base(random: Random, folder: Path) -> tuple[str, Parts]:
+def _base(random: Random, folder: Path) -> tuple[str, DataSplit]:
     """A sound model to be damaged; sometimes a vocabulary without weights."""
     name = random.choice(("demo", *FAMILY_NAMES, *FAMILY_NAMES, *_real_vocabularies()))
     parts = _taken_apart(name, folder)
     if random.random() < 0.03:
-        return f"{name} without weights", Parts(parts.fields, (), b"", parts.header_bytes, parts.infos)
+        return f"{name} without weights", DataSplit(parts.fields, (), b"", parts.header_bytes, parts.infos)
     return name, parts
 
 
@@ -225,7 +225,7 @@ def _real_vocabularies() -> tuple[str, ...]:
 
 
 @cache
-def _taken_apart(name: str, folder: Path) -> Parts:
+def _taken_apart(name: str, folder: Path) -> DataSplit:
     if name == "demo":
         return take_apart(demo_model())
     path = folder / f"{name}.gguf"

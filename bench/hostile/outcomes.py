@@ -43,7 +43,7 @@ class Outcome:
 
 
 @dataclass
-class Tally:
+class ValueCounts:
     """The outcomes of one kind of cases."""
 
     kind: str

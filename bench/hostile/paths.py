@@ -32,7 +32,7 @@ HERE = "{}"
 """In a command: the path that is at fault."""
 
 Made = str | Path
-Fault = Callable[[Path, str], Made]
+Issue = Callable[[Path, str], Made]
 """Makes something at fault in a folder, with a suffix; the name by which a command is told of it."""
 
 
@@ -90,7 +90,7 @@ def _in_locked_folder(folder: Path, suffix: str) -> Made:
     return locked / f"file{suffix}"
 
 
-FAULTS: dict[str, Fault] = {
+FAULTS: dict[str, Issue] = {
     "a link to itself": _loop,
     "two links to each other": _ring,
     "a file below a loop of links": _below_loop,
@@ -130,8 +130,12 @@ def _commands(sound: SoundFiles) -> list[Command]:
         ("judge --model", ["judge", data, "--model", HERE, "--plan", *run], ".gguf"),
         ("judge --model, a word", ["judge", data, "--model", HERE, "--plan", *run], ""),
         *[(f"judge {name}", [*plan, name, HERE], "") for name in ("--ids", "--rubric", "--calibration")],
-        ("judge DATASET --anchors", ["judge", HERE, "--anchors", "1", "--plan", *run], ".tsv"),
-        ("judge --gold", ["judge", data, "--anchors", "1", "--plan", "--gold", HERE, *run], ".tsv"),
+        (
+            "judge DATASET --regression-check",
+            ["judge", HERE, "--regression-check", "1", "--plan", *run],
+            ".tsv",
+        ),
+        ("judge --gold", ["judge", data, "--regression-check", "1", "--plan", "--gold", HERE, *run], ".tsv"),
         ("judge --examples", [*plan, "--examples", HERE], ".tsv"),
         ("judge --cluster", [*plan, "--cluster", HERE], ".json"),
         ("judge --certificates", [*plan, "--cluster", "tls://127.0.0.1:1", "--certificates", HERE], ""),
@@ -178,8 +182,8 @@ def _commands(sound: SoundFiles) -> list[Command]:
         ("calibrate --out", ["calibrate", "1", *gold, "--out", HERE], ".json"),
         ("orders --dataset", ["orders", "1", "--dataset", HERE, *run], ".tsv"),
         ("orders --json", ["orders", "1", "--json", HERE, *run], ".json"),
-        ("weigh", ["weigh", HERE, "--weights", "safety=1", *run], ".json"),
-        ("weigh --json", ["weigh", "1", "--json", HERE, *run], ".json"),
+        ("weighted-score", ["weighted-score", HERE, "--weights", "safety=1", *run], ".json"),
+        ("weighted-score --json", ["weighted-score", "1", "--json", HERE, *run], ".json"),
         ("compare", ["compare", "1", HERE, *gold], ".tsv"),
         ("compare --json", ["compare", "1", str(sound.submission), *gold, "--json", HERE], ".json"),
         ("report", ["report", HERE, *gold, "--out", f"{out}.html"], ".tsv"),

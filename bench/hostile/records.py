@@ -30,7 +30,7 @@ import numpy as np
 from bench.hostile.damage import damaged
 from bench.hostile.datasets import of_commands, refusal
 from bench.hostile.outcomes import Ending, Outcome
-from bench.hostile.readers import Unreadable, readings
+from bench.hostile.readers import Unreadable, raw_predictions
 from bench.hostile.texts import LABELS, STRANGE_LABELS, item_id, text
 from bench.hostile.workers import Attempt, Step
 from engine.core.errors import SetupError
@@ -125,7 +125,7 @@ def _of_submission(path: Path, data: bytes, sound: bool, what: str) -> Outcome:
         refused = refusal(error, path, what)
         return Outcome(Ending.WRONGLY_REFUSED, what, str(error)) if sound else refused
     try:
-        found = readings(data, path.suffix, submission.columns)
+        found = raw_predictions(data, path.suffix, submission.columns)
     except Unreadable as problem:
         return Outcome(Ending.LOSS, what, f"taken, although an independent reader finds: {problem}")
     taken = _rows(submission)
@@ -316,7 +316,7 @@ def _ids(attempt: Attempt, dataset: Dataset) -> Outcome:
         wanted = what == "ids, sound" and _listed(data, dataset) is not None
         return Outcome(Ending.WRONGLY_REFUSED, what, str(error)) if wanted else refusal(error, path, what)
     there = _listed(data, dataset)
-    if there is None or not any(list(taken) == list(way) for way in there):
+    if there is None or not any(list(taken) == list(method) for method in there):
         return Outcome(Ending.LOSS, what, f"taken {taken}\nin the file {there}")
     outcome = Outcome(Ending.TAKEN, what)
     if attempt.number % ONE_IN == 0:
@@ -328,21 +328,25 @@ def _ids(attempt: Attempt, dataset: Dataset) -> Outcome:
 def _listed(data: bytes, dataset: Dataset) -> list[list[str]] | None:
     """The ids that a file lists, in each way in which it can be read; None where it must be refused."""
     known, plain = set(dataset.ids), data.removeprefix(b"\xef\xbb\xbf")
-    ways: list[list[str]] = []
+    methods: list[list[str]] = []
     if plain.startswith((b"id", b'"id"')):
         for suffix in (".tsv", ".csv"):
             try:
-                ways += [[str(row["id"]) for row in rows] for rows in readings(data, suffix, ("id",)) if rows]
+                methods += [
+                    [str(row["id"]) for row in rows]
+                    for rows in raw_predictions(data, suffix, ("id",))
+                    if rows
+                ]
             except (Unreadable, KeyError):
                 continue
     try:
         lines = plain.decode("utf-8").replace("\r\n", "\n").split("\n" if b"\n" in data else "\r")
-        ways.append([line.removesuffix("\r") for line in lines if line.strip()])
+        methods.append([line.removesuffix("\r") for line in lines if line.strip()])
     except UnicodeDecodeError:
         pass
     sound = []
-    for way in ways:
-        ids = [line if line in known else line.strip() for line in way]
+    for method in methods:
+        ids = [line if line in known else line.strip() for line in method]
         if ids and set(ids) <= known and len(set(ids)) == len(ids):
             sound.append(ids)
     return sound or None

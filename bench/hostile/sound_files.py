@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from engine.core.items import PREFERENCES, Item, Order, Preference
-from engine.core.judgments import Explanation, JudgedItem, NewOverride, NewReview, Reading, ReviewState
+from engine.core.judgments import Explanation, JudgedItem, NewOverride, NewReview, RawPrediction, ReviewState
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, MachineSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
@@ -102,13 +102,13 @@ def _judged(place: int, item: Item, settings: JudgeSettings) -> JudgedItem:
     liked = PREFERENCES[place % 4]
     log_probs = tuple(math.log(0.7 if label is liked else 0.1) for label in PREFERENCES)
     a, b, good, bad = log_probs
-    readings = (Reading(Order.BA, (b, a, good, bad)), Reading(Order.AB, (a, b, good, bad)))
+    raw_predictions = (RawPrediction(Order.BA, (b, a, good, bad)), RawPrediction(Order.AB, (a, b, good, bad)))
     names = ELOQUENT.names if place else ELOQUENT.names[1:]
     judged = JudgedItem(
         place,
         item.id,
         item.content_hash,
-        readings=dict.fromkeys(names, readings),
+        raw_predictions=dict.fromkeys(names, raw_predictions),
         unscored={} if place else {ELOQUENT.names[0]: "too long"},
         seconds=0.5,
         tokens_read=100,

@@ -129,8 +129,8 @@ def _let_in(watch: _Watch, texts: Sequence[str], wanted: Mapping[str, _Seen], jo
         found, expected = watch.of(conversation), wanted[name]
         if found != expected:
             more = [watch.names.get(token, str(token)) for token in found[0]]
-            usual = [watch.names.get(token, str(token)) for token in expected[0]]
-            return f"{name}: {more} for {usual}; turns {watch.turns}: {found[1]} for {expected[1]}"
+            default = [watch.names.get(token, str(token)) for token in expected[0]]
+            return f"{name}: {more} for {default}; turns {watch.turns}: {found[1]} for {expected[1]}"
     return ""
 
 

@@ -90,13 +90,13 @@ def _unlike_formatter(source: str, vocabulary: Vocabulary, frame: Frame) -> str:
     last = contents[slots[-1]]
     before = "".join(piece + contents.get(slot, "") for piece, slot in zip(frame.pieces, slots, strict=False))
     begins = frame.pieces[len(slots)]
-    ways = []
+    methods = []
     try:
         for switches in ({**_SWITCHES, "thinking_budget": 0}, {}):
             open_reply = _formatted(source, vocabulary, messages, switches)
             finished = _finished(source, vocabulary, messages, switches)
             head, tail = open_reply.split(last)
-            ways.append((head + last, tail, finished))
+            methods.append((head + last, tail, finished))
     except (
         jinja2.TemplateError,
         ValueError,
@@ -105,11 +105,11 @@ def _unlike_formatter(source: str, vocabulary: Vocabulary, frame: Frame) -> str:
         AttributeError,
         LookupError,
     ) as error:
-        return f"no note, but the formatter finds: {error!r}" if not ways else ""
-    for head, tail, finished in ways:
+        return f"no note, but the formatter finds: {error!r}" if not methods else ""
+    for head, tail, finished in methods:
         if head == before and (begins.startswith(tail) or begins == finished):
             return ""
-    return f"{frame}\nand the formatter: {ways}"
+    return f"{frame}\nand the formatter: {methods}"
 
 
 def _finished(

@@ -132,7 +132,7 @@ def _held(
         return [[id_ for id_ in template.tokenize(each) if id_ in structural] for each in asked]
 
     try:
-        usual = seen([_HARMLESS])
+        default = seen([_HARMLESS])
     except UnbreakableTextError as error:
         return Outcome(Ending.REFUSED if single else Ending.WRONGLY_REFUSED, what, error.problem)
     texts = [text for literal in literals for text in variants(literal, literals, attempt.random)]
@@ -141,8 +141,8 @@ def _held(
     for start in range(0, len(texts), _TOGETHER):
         part = texts[start : start + _TOGETHER]
         try:
-            if seen(part) != usual:
-                alone = [text for text in part if seen([text]) != usual]
+            if seen(part) != default:
+                alone = [text for text in part if seen([text]) != default]
                 return Outcome(Ending.LET_IN, what, f"{part!r}\nalone already: {alone!r}")
         except UnbreakableTextError as error:
             refused += 1

@@ -118,14 +118,14 @@ def _held(template: ChatTemplate, vocabulary: Vocabulary, made: _Format, attempt
         asked = (each for place, (_, each) in enumerate(conversations(texts)) if place in some)
         return [_marks(template, vocabulary, each, made) for each in asked]
 
-    usual = seen([_HARMLESS])
+    default = seen([_HARMLESS])
     texts = [text for mark in made.marks for text in _written(mark, made, attempt.random)]
     attempt.random.shuffle(texts)
     for start in range(0, len(texts), 12):
         part = texts[start : start + 12]
         try:
-            if seen(part) != usual:
-                alone = [text for text in part if seen([text]) != usual]
+            if seen(part) != default:
+                alone = [text for text in part if seen([text]) != default]
                 return Outcome(Ending.LET_IN, what, f"alone already: {alone!r}")
         except UnbreakableTextError as error:
             return Outcome(Ending.WRONGLY_REFUSED, what, f"{error.problem}\n{part!r}")

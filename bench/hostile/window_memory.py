@@ -98,7 +98,7 @@ def _opened(folder: Path, store: Path, kept: dict[str, str]) -> list[str]:
     from PySide6.QtWidgets import QApplication
 
     from gui.window.frame import MainWindow
-    from gui.window.interior import Interior
+    from gui.window.interior import MainContent
     from gui.work.page_name import PageName
     from gui.work.state import State
     from tests.gui.windows import end_window
@@ -116,14 +116,14 @@ def _opened(folder: Path, store: Path, kept: dict[str, str]) -> list[str]:
     try:
         frame = MainWindow(State(folder / "state"))
         frame.show()
-        interior = Interior(frame, store)
-        interior.begin()
+        main_content = MainContent(frame, store)
+        main_content.begin()
         for page in PageName:
             frame.show_page(page)
             until = time.monotonic() + _SECONDS / len(PageName)
             while time.monotonic() < until:
                 app.processEvents()
-        end_window(interior)
+        end_window(main_content)
     finally:
         sys.excepthook = before
     return faults

@@ -20,7 +20,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from bench.hostile.outcomes import Ending, Outcome, Tally
+from bench.hostile.outcomes import Ending, Outcome, ValueCounts
 
 LIMIT = 20.0
 """Seconds after which a step of a case counts as a hang; three times as many where it starts processes."""
@@ -75,13 +75,13 @@ def tried(
     folder: Path,
     seen: Callable[[int], None] | None = None,
     worker: "Worker | None" = None,
-) -> Tally:
+) -> ValueCounts:
     """Try cases of a kind, a module of this package with `try_case`; folders of sound ones are removed.
 
     `seen`: called with the number of cases tried so far. `worker`: who takes them, and stays; else one of
     their own.
     """
-    tally = Tally(kind)
+    tally = ValueCounts(kind)
     with nullcontext(worker) if worker else closing(Worker(folder)) as takes:
         for count, number in enumerate(numbers, start=1):
             own = folder / f"{kind}-{seed}-{number}"

@@ -21,7 +21,7 @@ from typing import Any
 import psutil
 
 from bench.peers.asked import AskedItem, NotComparableError, Question
-from bench.peers.ways import Clock, Work
+from bench.peers.ways import Clock, ObservedTask
 from engine.core.rubric import ELOQUENT
 from engine.llama.context import BATCH
 from engine.llama.library import library_folder, special_layouts_work
@@ -181,7 +181,7 @@ class Served:
         self._slots = shape.slots
         self._asked = asked
 
-    def judge(self, items: Sequence[int]) -> Work:
+    def judge(self, items: Sequence[int]) -> ObservedTask:
         criteria = len(ELOQUENT.criteria)
         started = self._clock()
         if self._slots == 1:
@@ -199,7 +199,9 @@ class Served:
         log_probs = [
             rows[place] for place in sorted(rows, key=lambda place: (items.index(place[0]), *place[1:]))
         ]
-        return Work(seconds, sum(part.read for part in parts), sum(part.written for part in parts), log_probs)
+        return ObservedTask(
+            seconds, sum(part.read for part in parts), sum(part.written for part in parts), log_probs
+        )
 
     def _client(self, slot: int, items: Sequence[int], criteria: Sequence[int]) -> "_Answers":
         answers = _Answers({}, 0, 0)

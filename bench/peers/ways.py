@@ -27,7 +27,7 @@ from engine.llama.session import LlamaSession
 
 
 @dataclass(frozen=True)
-class Work:
+class ObservedTask:
     """What judging some items took. `read`, `written`: tokens evaluated of prompts, tokens chosen for texts.
 
     `log_probs`: of the labels, by item, order and criterion; nan where a way does not tell.
@@ -43,12 +43,12 @@ Clock = Callable[[], float]
 """Seconds since some moment: of the day, or of processor time."""
 
 
-class Way(Protocol):
+class Method(Protocol):
     """Somebody who answers what this program asks."""
 
     name: str
 
-    def judge(self, items: Sequence[int]) -> Work:
+    def judge(self, items: Sequence[int]) -> ObservedTask:
         """Judge items by their numbers."""
 
 
@@ -71,7 +71,7 @@ class Ours:
         self._placed = placed
         self._settings = settings
 
-    def judge(self, items: Sequence[int]) -> Work:
+    def judge(self, items: Sequence[int]) -> ObservedTask:
         read, written = self._session.tokens_read, self._session.tokens_generated
         judged: list[JudgedItem] = []
         started = self._clock()
@@ -79,13 +79,13 @@ class Ours:
             judged += _returned(self._judge.judge(group))
         seconds = self._clock() - started
         log_probs = [
-            each.readings[name][order].log_probs
+            each.raw_predictions[name][order].log_probs
             for each in judged
             for order in range(len(self._settings.orders))
             for name in ELOQUENT.names
         ]
         written = self._session.tokens_generated - written
-        return Work(seconds, self._session.tokens_read - read, written, log_probs)
+        return ObservedTask(seconds, self._session.tokens_read - read, written, log_probs)
 
 
 def _returned(steps: Any) -> Any:
@@ -150,7 +150,7 @@ class Python:
         self._asked = asked
         self._keeps = keeps
 
-    def judge(self, items: Sequence[int]) -> Work:
+    def judge(self, items: Sequence[int]) -> ObservedTask:
         self._llama.evaluated = 0
         log_probs: list[tuple[float, ...]] = []
         written = steps = 0
@@ -165,7 +165,7 @@ class Python:
                 written += text.tokens
                 steps += text.tokens - 1
         seconds = self._clock() - started
-        return Work(seconds, self._llama.evaluated - steps, written, log_probs)
+        return ObservedTask(seconds, self._llama.evaluated - steps, written, log_probs)
 
     def _write(self, prompt: Sequence[int], tokens: int) -> None:
         if not self._keeps:

@@ -1,6 +1,6 @@
-"""What is given as an argument, taken as what the signature of the call says that it has to be.
+"""Arguments converted to the types of the signature of the call.
 
-Knows: numbers, texts, truths, choices and paths of Python and NumPy. Does not know: which calls take them,
+Knows: numbers, texts, booleans, choices and paths of Python and NumPy. Does not know: which calls take them,
 what they are for.
 """
 
@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 
 
 def api_call(call: Callable[Given, Result]) -> Callable[Given, Result]:
-    """The same call with each argument as `taken` gives it, errors and notices as `in_python` has them."""
+    """The same call with each argument converted by `taken`, and errors and notices by `in_python`."""
     known = signature(call)
 
     @wraps(call)
@@ -42,9 +42,8 @@ def api_call(call: Callable[Given, Result]) -> Callable[Given, Result]:
 
 
 def taken(name: str, kind: Any, value: object) -> Any:
-    """A value that is a truth, a number, a text, a path or one of some words, where the annotation of a
-    parameter wants one; what is annotated otherwise is looked at by the call itself. SetupError for any other
-    value.
+    """A value converted to a boolean, a number, a text, a path or one of some choices, as the annotation of
+    the parameter requires; other annotations are checked by the call itself. SetupError for any other value.
     """
     kinds = set(get_args(kind)) if get_origin(kind) in (Union, UnionType) else {kind}
     if value is None and NoneType in kinds:
@@ -62,12 +61,12 @@ def taken(name: str, kind: Any, value: object) -> Any:
 
 
 def number_of(name: str, kind: type, value: object) -> float:
-    """A number of a kind, also out of numpy; SetupError for anything else."""
+    """A number of a kind, also from NumPy; SetupError for anything else."""
     try:
         found = kind(value)
     except (TypeError, ValueError, OverflowError):
         found = None
-    # NumPy's truth is no bool of Python, and equal to a number all the same.
+    # NumPy's bool is no bool of Python, but equal to a number.
     if found is None or isinstance(value, str | bool | np.bool_) or found != value:
         what = "a whole number" if kind is int else "a number"
         raise SetupError(f"{name} is {in_a_line(value)}.", f"Use {what}.")
@@ -78,7 +77,7 @@ def number_of(name: str, kind: type, value: object) -> float:
 
 
 def whole_number(name: str, value: object) -> int:
-    """A whole number, also out of numpy; SetupError for anything else."""
+    """A whole number, also from NumPy; SetupError for anything else."""
     return int(number_of(name, int, value))
 
 
@@ -89,26 +88,28 @@ def text_of(name: str, value: object) -> str:
     return str(value)
 
 
-def list_of(name: str, value: object, remedy: str) -> list[object]:
-    """What is in a list, a column or the like; SetupError for anything else."""
+def list_of(name: str, value: object, hint: str) -> list[object]:
+    """The values of a list, a column or the like; SetupError for anything else."""
     if isinstance(value, str | bytes | Mapping | pd.DataFrame) or not isinstance(value, Iterable):
         found = f"of the type {type(value).__name__}" if isinstance(value, pd.DataFrame) else in_a_line(value)
-        raise SetupError(f"{name} is {found}.", remedy)
+        raise SetupError(f"{name} is {found}.", hint)
     return list(value)
 
 
 def path_of(name: str, value: object) -> Path:
-    """A path, of a text or a path, with the user's folder for ~; SetupError for anything else."""
+    """A path from a text or a path, with ~ expanded; SetupError for anything else."""
     if not isinstance(value, str | os.PathLike) or isinstance(os.fspath(value), bytes):
         raise SetupError(f"{name} is {in_a_line(value)}.", "Use a path: a text, or a pathlib.Path.")
     try:
         return Path(value).expanduser()
     except RuntimeError as error:
-        raise SetupError(f"{name} is {in_a_line(value)}: that ~ is nobody's.", "Write it out.") from error
+        raise SetupError(
+            f"{name} is {in_a_line(value)}: ~ cannot be expanded.", "Write the full path."
+        ) from error
 
 
 def name_or_path(name: str, value: object) -> str:
-    """A name as it is, a path as path_of takes it; SetupError for anything else."""
+    """A name unchanged, a path as path_of converts it; SetupError for anything else."""
     path = path_of(name, value)
     return str(path if str(value).startswith("~") else value)
 

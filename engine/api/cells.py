@@ -1,4 +1,4 @@
-"""What stands in a cell of a frame, as the text that a file of it holds.
+"""The cells of a frame as the texts of its file.
 
 Knows: the kinds of values that pandas and Python keep in cells, JSON. Does not know: columns, files.
 """
@@ -16,17 +16,17 @@ from engine.core.errors import InputError, SetupError
 from engine.data.json_records import undecodable
 
 FRAME = "the frame"
-"""What a frame is called where a file would be called by its name."""
-MEND = "Mend it in the frame, then call again."
+"""The name of a frame in messages, in place of a file name."""
+MEND = "Fix it in the frame, then call again."
 _LISTS = (np.ndarray, list, tuple, pd.Series, pd.Index, pd.api.extensions.ExtensionArray)
 
 
 class NoText(ValueError):
-    """What stands in a cell can be no text of a file; the text says what was found."""
+    """A cell cannot be written as text; the message names what was found."""
 
 
 def ids_as_texts(ids: Iterable[object]) -> list[str]:
-    """The ids of a list as a frame's are. SetupError for what can be none."""
+    """The ids of a list, as those of a frame. SetupError for an impossible id."""
     try:
         return [cell_text(each) for each in ids]
     except NoText as error:
@@ -34,8 +34,8 @@ def ids_as_texts(ids: Iterable[object]) -> list[str]:
 
 
 def column_cells(column: pd.Series) -> Iterable[object]:
-    """What stands in a column, floats of 16 and 32 bits as such."""
-    kind = getattr(column.dtype, "numpy_dtype", column.dtype)  # of what may be missing, and of Arrow's
+    """The values of a column, with floats of 16 and 32 bits unchanged."""
+    kind = getattr(column.dtype, "numpy_dtype", column.dtype)  # of nullable and Arrow dtypes
     cells = column.astype(object)
     for short in (np.float16, np.float32):
         if kind == short:
@@ -44,7 +44,9 @@ def column_cells(column: pd.Series) -> Iterable[object]:
 
 
 def texts(cells: Iterable[object], where: str) -> list[str]:
-    """Each cell as text; InputError with all that cannot be text. `where` has in its braces the number."""
+    """Each cell as text; InputError with all that cannot be. The braces of `where` are filled with the
+    number.
+    """
     made, problems = [], []
     for number, cell in enumerate(cells, start=1):
         try:
@@ -57,17 +59,17 @@ def texts(cells: Iterable[object], where: str) -> list[str]:
 
 
 def cell_text(cell: object) -> str:
-    """A cell as a file of it holds it: what is missing is empty, bytes are UTF-8, numbers are as a Parquet
-    file's are read; truths, lists and dictionaries are JSON. NoText for what no file can hold.
+    """A cell as its file has it: missing values are empty, bytes are UTF-8, numbers are read as from Parquet;
+    booleans, lists and dictionaries are JSON. NoText for what no file can contain.
     """
     try:
         value = _plain(cell)
         text = "" if value is None else value if isinstance(value, str) else _json(value)
     except RecursionError as error:
-        raise NoText("lists or dictionaries are nested too deeply, or hold themselves.") from error
+        raise NoText("lists or dictionaries are nested too deeply, or contain themselves.") from error
     except NoText:
         raise
-    except ValueError as error:  # the only one: of a whole number with more digits than Python writes
+    except ValueError as error:  # only for a whole number with more digits than Python writes
         raise NoText(f"a value cannot be written as text ({error}).") from error
     try:
         text.encode("utf-8")
@@ -78,7 +80,7 @@ def cell_text(cell: object) -> str:
 
 
 def _plain(value: object) -> object:
-    """A value as JSON has it: of its own kinds only what it can write, None for what is missing."""
+    """A value that JSON can represent; None for missing values."""
     if isinstance(value, np.ndarray) and not value.ndim:
         value = value[()]
     if isinstance(value, _LISTS):
@@ -93,7 +95,7 @@ def _plain(value: object) -> object:
 
 
 def _plain_one(value: object) -> bool | int | float | str | None:
-    """The same of what has no parts."""
+    """The same for a single value."""
     if pd.api.types.is_scalar(value) and pd.isna(cast(Any, value)):
         return None
     if isinstance(value, bool | np.bool_):
@@ -106,7 +108,7 @@ def _plain_one(value: object) -> bool | int | float | str | None:
 
 
 def _object(value: Mapping[Any, object]) -> dict[str, object]:
-    """A dictionary with keys that are texts. NoText where two of them are the same text."""
+    """A dictionary with texts as keys. NoText if two keys are the same text."""
     made: dict[str, object] = {}
     for plain, each in zip(map(_plain, value), value.values(), strict=True):
         key = plain if isinstance(plain, str) else _json(plain)

@@ -1,6 +1,6 @@
-"""Frames that are given in the place of files: each becomes a file once, named by its content.
+"""Frames given instead of files: each is written once as a file named by its content.
 
-Knows: pandas, which columns a dataset reads. Does not know: what a cell is as text, who reads it.
+Knows: pandas, which columns a dataset reads. Does not know: how a cell becomes text, who reads it.
 """
 
 import filecmp
@@ -38,20 +38,20 @@ _READ_AS = f"{FRAME}.parquet"
 
 @dataclass(frozen=True)
 class FramedItems:
-    """The cells of a frame as texts, by column; `folder`: where its file would lie."""
+    """The cells of a frame as texts, by column; `folder`: of its file."""
 
     columns: Mapping[str, list[str]]
     folder: Path
 
     @classmethod
     def of(cls, frame: pd.DataFrame, store: Path) -> "FramedItems":
-        """The same of a frame whose file lies beside a store. An index that is named id, or has a level
-        of that name, counts as columns.
+        """The same for a frame whose file is in a folder next to a store. An index named id, or with a level
+        of that name, becomes columns.
 
-        SetupError for two columns of a name, and for a cell that no file can hold as text. Other columns
-        than those of a dataset are left out for one, with a warning.
+        SetupError for duplicate column names, and for a cell that cannot be written as text. A column that
+        is not one of a dataset is omitted in that case, with a warning.
         """
-        # Of names that are texts alone: pandas.NA is equal to nothing, and not unequal either.
+        # Only for names that are texts: pandas.NA is neither equal nor unequal to anything.
         named = {place: name for place, name in enumerate(frame.index.names) if isinstance(name, str)}
         if ID in named.values() and ID not in frame.columns:
             levels = [place for place, name in named.items() if name not in frame.columns]
@@ -67,18 +67,18 @@ class FramedItems:
             except InputError as error:
                 if _is_read(name):
                     raise
-                notice(f"{FRAME}: 1 column was left out ({error.problems[0]}): {name!r}.")
+                notice(f"{FRAME}: 1 column is omitted ({error.problems[0]}): {name!r}.")
         return cls(columns, store.parent / _FOLDER)
 
     @cached_property
     def path(self) -> Path:
-        """Where its file lies, or would lie: named by the SHA-256 of its cells."""
+        """The path of its file, named by the SHA-256 of its cells."""
         content = digest([[name, cells] for name, cells in self.columns.items()])
         return self.folder / _NAME.format(content[:_LETTERS_OF_HASH])
 
     def load(self, rubric: Rubric, cancel: CancelToken | None = None) -> Dataset:
-        """Its dataset, read as a file of it would be; no file of it is left. Raises what load_dataset raises,
-        in the name of the frame.
+        """Its dataset, read as from its file; no file is left behind. Raises what load_dataset raises, with
+        the name of the frame.
         """
         with TemporaryDirectory() as folder, called_the_frame(_READ_AS):
             path = Path(folder) / _READ_AS
@@ -86,7 +86,7 @@ class FramedItems:
             return replace(load_dataset(path, rubric, cancel), path=self.path)
 
     def keep(self) -> None:
-        """Write its file, where it is not there yet or is damaged. SetupError where it cannot be written."""
+        """Write its file if it is missing or damaged. SetupError if it cannot be written."""
         if self.path.is_file():
             with TemporaryDirectory() as folder:
                 whole = Path(folder) / _READ_AS
@@ -98,7 +98,7 @@ class FramedItems:
 
 
 def is_of_a_frame(path: Path, store: Path) -> bool:
-    """Whether a path is that of the file of a frame beside a store."""
+    """Whether a path is that of a frame's file next to a store."""
     return path.parent == store.parent / _FOLDER and path.match(_NAME.format("*"))
 
 
@@ -110,18 +110,18 @@ def _name_of(label: object) -> str:
 
 
 def _is_read(name: str) -> bool:
-    """True for a column that a dataset reads, and does not only keep."""
+    """True for a column that a dataset reads, rather than passes through."""
     return name in {ID, INSTRUCTION, *OUTPUTS, *CANDIDATES} or name.endswith(_OF_LABELS)
 
 
 @contextmanager
 def called_the_frame(name: str) -> Iterator[None]:
-    """Within the block what is refused, or warned of, of the file of this name is said of the frame."""
+    """Within the block, errors and warnings that name this file name the frame instead."""
     with told_to(lambda text: notice(text.replace(name, FRAME))):
         try:
             yield
         except SetupError as error:
-            raise SetupError(error.problem.replace(name, FRAME), error.remedy) from error
+            raise SetupError(error.problem.replace(name, FRAME), error.hint) from error
 
 
 def path_or_frame(data: object, store: Path) -> Path | FramedItems:

@@ -1,6 +1,6 @@
-"""What is measured of a run, as frames and small records.
+"""Measures of a run as frames and small records.
 
-Knows: which numbers stand in which column. Does not know: how they are measured, where labels come from.
+Knows: which numbers are in which column. Does not know: how they are measured, where labels come from.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,25 +29,34 @@ MEAN = "mean"
 _EVALUATED: Columns = {
     "items": ("Int64", "How many items have a human label."),
     "instructions": ("Int64", "How many different instructions these have."),
-    "accuracy": ("float64", "The share of human labels that the judge gives, too; unscored ones are wrong."),
+    "accuracy": (
+        "float64",
+        "Accuracy: the share of items whose label is the human one; unscored items are wrong.",
+    ),
     "low": ("float64", "The lower end of its 95 % interval over instructions."),
     "high": ("float64", "The upper end."),
-    "trivial": ("float64", "What the best of the trivial judges reaches, which read nothing."),
-    "trivial_judge": ("string", "Which one that is."),
-    "lead": ("float64", "By how much the judge is above it."),
-    "lead_low": ("float64", "The lower end of the 95 % interval of the lead."),
+    "trivial": ("float64", "The accuracy of the best baseline, which reads no text."),
+    "trivial_judge": ("string", "The name of this baseline."),
+    "lead": ("float64", "The accuracy of the judge minus that of the baseline."),
+    "lead_low": ("float64", "The lower end of the 95 % interval of this difference."),
     "lead_high": ("float64", "The upper end."),
     "kappa": ("float64", "Cohen's kappa: agreement beyond chance, at most 1."),
     "macro_f1": ("float64", "The mean of F1 over the labels, 0 to 1."),
-    "flipped": ("float64", "The share of judgments that the order of the responses alone would change."),
-    "unscored": ("Int64", "How many of the items have no label."),
+    "flipped": (
+        "float64",
+        "Flip rate: the share of judgments whose label changes with the order of the responses.",
+    ),
+    "unscored": ("Int64", "How many of these items have no label."),
 }
 _EXPLAINED: Columns = {
     "explained_items": ("Int64", "How many items have a human explanation."),
     "rouge_l": ("float64", "The mean ROUGE-L of the explanations against human ones, 0 to 1."),
     "rouge_l_low": ("float64", "The lower end of its 95 % interval over instructions."),
     "rouge_l_high": ("float64", "The upper end."),
-    "rouge_l_typical": ("float64", "What always giving one most typical human explanation reaches."),
+    "rouge_l_typical": (
+        "float64",
+        "The ROUGE-L of a baseline that always gives the same, most typical human explanation.",
+    ),
 }
 _BY_A_MODEL: Mapping[str, Columns] = {
     "bertscore": {
@@ -62,27 +71,27 @@ _BY_A_MODEL: Mapping[str, Columns] = {
         ),
         "agreement_low": ("float64", "The lower end of its 95 % interval over instructions."),
         "agreement_high": ("float64", "The upper end."),
-        "unmeasured": ("Int64", "How many explanations it could not be asked about, which are left out."),
+        "unmeasured": ("Int64", "How many explanations it could not judge; they are left out."),
     },
 }
 
 _SIGNS: Columns = {
-    "sign": ("string", "What speaks against the judge."),
-    "where": ("string", "The criterion, the label or the way of asking where it was found."),
+    "sign": ("string", "The symptom."),
+    "where": ("string", "The criterion, label or elicitation method where it was found."),
     "value": ("float64", "What was measured, 0 to 1."),
-    "limit": ("float64", "Beyond which it speaks against the judge."),
-    "serious": ("boolean", "Whether it says by itself that the model did not judge."),
-    "sure": ("boolean", "Whether it is no matter of chance."),
+    "limit": ("float64", "The limit beyond which it is a symptom."),
+    "serious": ("boolean", "Whether this symptom alone shows that the model did not judge."),
+    "sure": ("boolean", "Whether it is significant."),
 }
 
 
 def evaluation_frame(evaluation: Evaluation) -> pd.DataFrame:
-    """A row for each criterion, and one of their mean; with explanations where any are measured."""
+    """A row for each criterion, and one for their mean; with explanations if any are measured."""
     rows = {name: _label_row(measures) for name, measures in evaluation.labels.items()}
-    lead = evaluation.accuracy - evaluation.trivial
+    lead = evaluation.accuracy - evaluation.baseline
     rows[MEAN] = [
         *(None, None, evaluation.accuracy, *_ends(evaluation.interval)),
-        *(evaluation.trivial, None, lead, None, None, None, None, None, None),
+        *(evaluation.baseline, None, lead, None, None, None, None, None, None),
     ]
     columns = dict(_EVALUATED)
     if evaluation.explanations:
@@ -98,7 +107,7 @@ def evaluation_frame(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def _explained(evaluation: Evaluation, name: str) -> list[object]:
-    """The columns of explanations in the row of a criterion, or of the mean."""
+    """The columns of explanations in the row of a criterion or of the mean."""
     if name == MEAN:
         of, ends = evaluation.explanation_mean, evaluation.explanation_interval("rouge_l")
         return [None, *map(_share, (of("rouge_l"), *_ends(ends), of("typical")))]
@@ -110,7 +119,7 @@ def _explained(evaluation: Evaluation, name: str) -> list[object]:
 
 
 def _by_a_model(evaluation: Evaluation, name: str, measure: str) -> list[object]:
-    """The columns of a measure that needs a model, in the row of a criterion, or of the mean."""
+    """The columns of a measure that needs a model, in the row of a criterion or of the mean."""
     one = evaluation.explanations.get(name)
     unmeasured = None if one is None else one.unmeasured
     if name == MEAN:
@@ -141,11 +150,11 @@ def _share(value: float | None) -> float | None:
 
 @dataclass(frozen=True)
 class JudgeHealth:
-    """Whether a model judged at all, which shows without human labels.
+    """Whether a model judged at all; this needs no human labels.
 
-    `verdict`: judges, look_closely, does_not_judge, or too_few_items. `sentences`: the same in words, each
-    sign, and what to do. `signs`: a frame with a row for each sign and where it was found: sign, where (a
-    criterion, label or way), value and limit (0 to 1), serious, sure.
+    `verdict`: judges, look_closely, does_not_judge, or too_few_items. `sentences`: the verdict, each symptom,
+    and what to do. `signs`: a frame with a row for each symptom: sign, where (a criterion, label or method),
+    value and limit (0 to 1), serious, sure (significant).
     """
 
     verdict: str
@@ -154,7 +163,7 @@ class JudgeHealth:
 
     @classmethod
     def of(cls, health: Health) -> "JudgeHealth":
-        """The same of what the engine found."""
+        """The same from the engine's record."""
         rows = [
             (each.sign.value, where, value, each.limit, each.serious, each.sure)
             for each in (*health.symptoms, *health.unsure)
@@ -169,9 +178,9 @@ class JudgeHealth:
 
 @dataclass(frozen=True, eq=False)
 class FittedCalibration:
-    """A calibration of a run's judge, and what it is worth.
+    """A calibration of a run's judge, with its gains.
 
-    `made`: the engine's own record. `read`: the files that it came from, which `save` overwrites for nobody.
+    `made`: the engine's own record. `read`: the files that it came from, which `save` never overwrites.
     """
 
     made: CalibratedRun
@@ -179,7 +188,7 @@ class FittedCalibration:
 
     @property
     def table(self) -> pd.DataFrame:
-        """Accuracy before and after, cross-validated, 0 to 1: a row for each criterion, and one of the mean.
+        """Accuracy before and after, cross-validated, 0 to 1: a row for each criterion, and one for the mean.
 
         >>> calibration.table.columns[:3].tolist()
         ['criterion', 'labels', 'accuracy_before']
@@ -188,7 +197,7 @@ class FittedCalibration:
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
-        """All that is known of it: quality, what each source of readings adds, what was fitted.
+        """All its tables: quality, the gain of each source of raw predictions, the fitted parameters.
 
         >>> sorted(calibration.tables)
         ['parameters', 'quality', 'quality_2', 'sources']
@@ -199,7 +208,7 @@ class FittedCalibration:
     def save(self, path: AnyPath) -> Path:
         """Write it as JSON, for `Judge(calibration=...)`, `Run.apply` and the commands; the path.
 
-        Raises Refused for another suffix, and where the file is one that the run was made of.
+        Raises Refused for another suffix, and if the file is an input of the run.
 
         >>> calibration.save("calibration.json").name
         'calibration.json'
@@ -218,12 +227,12 @@ class FittedCalibration:
 
 @dataclass(frozen=True, eq=False)
 class CandidateRanking:
-    """Candidates, the models that wrote responses, ranked by a run's labels.
+    """Candidate models ranked by a run's labels.
 
-    `title`: by whom, on what. `sentences`: the verdict, and what is to be known of the correction, or why
-    there is none. `candidates`: a row for each candidate, the best first. `pairs`: what the candidate of a
-    row won against that of a column. `corrected`: the candidates' win rates with the help of people's labels;
-    None where these cannot correct them. Shares are 0 to 1, a tie counts half; intervals are of 95 %.
+    `title`: the judge and the criterion. `sentences`: the verdict, and notes on the correction, or why there
+    is none. `candidates`: a row for each candidate, the best first. `pairs`: the win rate of the row's
+    candidate against the column's. `corrected`: win rates corrected by human labels; None if these do not
+    suffice. Shares are 0 to 1, a tie counts half; intervals are 95 %.
     """
 
     title: str
@@ -240,10 +249,10 @@ class CandidateRanking:
         pairs: pd.DataFrame,
         corrected: pd.DataFrame | None,
     ) -> "CandidateRanking":
-        """The same out of the sheet that is shown of it."""
+        """The same from its report."""
         first, *others = sheet.sections
-        said = [first, *(section for section in others if section.key == "corrected")]
-        parts = [part for section in said for part in section.parts if isinstance(part, Sentences)]
+        shown = [first, *(section for section in others if section.key == "corrected")]
+        parts = [part for section in shown for part in section.parts if isinstance(part, Sentences)]
         in_short: Sequence[str] = [text for part in parts for text in part.texts]
         return cls(sheet.title, tuple(in_short), candidates, pairs, corrected)
 

@@ -1,4 +1,4 @@
-"""Files read as frames, and the dataset that comes along.
+"""Files read as frames, and the bundled dataset.
 
 Knows: which kinds of files are tables of items. Does not know: formats, runs.
 """
@@ -27,7 +27,7 @@ _AS_IN = {"columns": '{"id": "uid"}', "labels": '{"1": "A", "2": "B"}'}
 
 
 def demo_dataset() -> Path:
-    """The labelled dataset that comes with Tiebreak: 240 items of the demo model's small world.
+    """The labelled dataset bundled with Tiebreak: 240 items of the demo model's small world.
 
     >>> demo_dataset().name
     'demo.tsv'
@@ -44,13 +44,13 @@ def read(
 ) -> pd.DataFrame:
     """A dataset (TSV, CSV, JSON, JSON Lines, Parquet, each plain or .gz) or a submission as a frame.
 
-    `columns`: for columns of ours those of the file, {"id": "uid"}; `labels`: what values of its label
-    columns mean, {"1": "A", "2": "B", "0": "tie", "bad": "none"}. `rubric`: on whose criteria the labels are,
-    a name or a file; None for the task's. All columns are of the dtype `string`, texts as they stand in the
-    file; labels and explanations that it does not give are missing (`pandas.NA`). The frame of a dataset can
-    be given to `Judge.run` and as `gold`.
+    `columns`: column names of the file by Tiebreak's, {"id": "uid"}; `labels`: the meaning of its label
+    values, {"1": "A", "2": "B", "0": "tie", "bad": "none"}. `rubric`: the rubric with the criteria of the
+    labels, a name or a file; None for the task's. All columns have the dtype `string`, with the texts of the
+    file; missing labels and explanations are `pandas.NA`. The frame of a dataset can be passed to `Judge.run`
+    and as `gold`.
 
-    Raises Refused, with all that is wrong in the file.
+    Raises Refused, with all problems of the file.
 
     >>> frame = read(demo_dataset())
     >>> frame.shape[0], frame.columns[:4].tolist()
@@ -65,19 +65,19 @@ def read(
     if columns_map is None and kind_of(path) is FileKind.SUBMISSION:
         return _submission_frame(read_submission(path))
     dataset = load_dataset(path, asked, columns=columns_map)
-    for said in filter(None, [*dataset.notices, dataset.read_as]):
-        notice(f"{dataset.name}: {said}")
+    for text in filter(None, [*dataset.notices, dataset.read_as]):
+        notice(f"{dataset.name}: {text}")
     return _dataset_frame(dataset)
 
 
 def _map_of(columns: Mapping[str, str], labels: Mapping[str, str], rubric: Rubric) -> ColumnMap | None:
-    """What was given, read as the options of a command are; None for nothing."""
+    """The given mappings, parsed like the options of a command; None if there are none."""
     if not columns and not labels:
         return None
     pairs = [*columns.items(), *labels.items()]
     if wrong := [pair for pair in pairs if not all(isinstance(text, str) for text in pair)]:
         raise SetupError(
-            f"columns and labels: {in_a_line(wrong[0])} is no pair of texts.", "Use texts on both sides."
+            f"columns and labels: {in_a_line(wrong[0])} is not a pair of texts.", "Use texts on both sides."
         )
     given = ColumnMap(tuple(columns.items()), tuple(labels.items()))
     sources = parse_columns(given.columns_text)
@@ -88,8 +88,8 @@ def _map_of(columns: Mapping[str, str], labels: Mapping[str, str], rubric: Rubri
 def _dataset_frame(dataset: Dataset) -> pd.DataFrame:
     made: dict[str, Any] = {}
     for name in dataset.table.column_names:
-        is_said = "_preference" in name or "_explanation" in name
-        made[name] = text_column(dataset.texts(name).to_pylist(), empty_is_missing=is_said)
+        is_annotation = "_preference" in name or "_explanation" in name
+        made[name] = text_column(dataset.texts(name).to_pylist(), empty_is_missing=is_annotation)
     for name in dataset.other_columns:
         made[name] = text_column(dataset.texts(name).to_pylist())
     return pd.DataFrame(made)
@@ -99,8 +99,8 @@ def _submission_frame(submission: Submission) -> pd.DataFrame:
     made: dict[str, list[str | None]] = {name: [] for name in submission.columns}
     for row in submission.rows:
         made["id"].append(row.id)
-        for name, said in row.predictions.items():
-            made[f"{name}_preference"].append(said.preference and said.preference.value)
+        for name, prediction in row.predictions.items():
+            made[f"{name}_preference"].append(prediction.preference and prediction.preference.value)
             if submission.with_explanations:
-                made[f"{name}_explanation"].append(said.explanation)
+                made[f"{name}_explanation"].append(prediction.explanation)
     return pd.DataFrame({name: text_column(cells) for name, cells in made.items()})

@@ -1,4 +1,4 @@
-"""A run of the store, as a notebook works with it: beside what it says, what that is worth, and its files.
+"""A run of the store for notebooks: its results, its measures, and its files.
 
 Knows: which engine function answers each question. Does not know: how a run is judged, how frames are made.
 """
@@ -36,10 +36,10 @@ from engine.core.errors import SetupError
 from engine.core.events import followed
 from engine.core.file_kinds import FileKind
 from engine.core.formatting import in_a_line
-from engine.core.item_sample import USUAL_SEED, checked_seed
-from engine.core.label_sources import Whose
-from engine.core.remedies import Remedy, Step
-from engine.core.rubric import usual_criterion
+from engine.core.item_sample import DEFAULT_SEED, checked_seed
+from engine.core.label_sources import LabelSourceKind
+from engine.core.remedies import Hint, Step
+from engine.core.rubric import default_criterion
 from engine.core.run_records import refuse_submitted
 from engine.data.dataset import Dataset
 from engine.data.file_kinds import expecting
@@ -65,7 +65,7 @@ from engine.report.learning_sections import learning_section
 from engine.report.ranked_by import RankedBy
 from engine.report.ranking_sheet import candidate_table, pair_table, ranking_sheet
 from engine.report.run_tables import changes_table
-from engine.store.opening import is_there
+from engine.store.opening import has_store
 from engine.store.run_store import RunStore
 from engine.system.files import check_targets, write_json, write_whole
 from engine.system.paths import default_store
@@ -74,20 +74,20 @@ if TYPE_CHECKING:
     from engine.report.html_report import Report
 
 Gold = AnyPath | pd.DataFrame | None
-"""Where human labels are: a file, a frame, or None for the run's own dataset."""
+"""Human labels: a file, a frame, or None for the run's own dataset."""
 _PAGES = (".html", ".htm")
 
 
 class Run(RunAsStored):
-    """A run of a store by its number. It reads what the store holds each time that it is asked.
+    """A run of a store, by its id. It reads the current state of the store on each access.
 
-    `store`: its file, None for the usual one. `labels_of`: whose labels count where people gave any: last
-    (what they said last, settled labels first), settled, majority, judge, or a person's name.
+    `store`: its file, None for the default one. `labels_of`: the labels that are used: "effective",
+    "adjudicated", "majority", "judge", or an annotator's name.
 
-    Whatever the store does not hold, and all that a file refuses, is raised as Refused.
+    Raises Refused for what the store does not have, and for files that cannot be used.
     """
 
-    # What it is worth
+    # Measures
 
     @api_call
     def evaluate(
@@ -99,13 +99,13 @@ class Run(RunAsStored):
         judge_model: AnyPath | None = None,
         threads: int | None = None,
     ) -> pd.DataFrame:
-        """How well the labels agree with human ones: a row for each criterion and one of their mean, by name.
+        """Agreement of the labels with human ones: a row for each criterion and one for their mean, by name.
         Shares and measures are 0 to 1.
 
-        `partial`: use the items that the run and `gold` both have; else it is Refused where one lacks some.
-        Without `gold` the run's own dataset is used, as far as it is judged. Of explanations: `encoder`, the
-        file of a RoBERTa or BERT, for BERTScore; `judge_model`, a model that is asked whether they agree; by
-        `threads` processor cores, None for the usual number.
+        `partial`: use the items that the run and `gold` both have; by default missing items are Refused.
+        Without `gold` the run's own dataset is used, as far as it is judged. For explanations: `encoder`, the
+        file of a RoBERTa or BERT, for BERTScore; `judge_model`, a model that judges whether they agree;
+        `threads`: processor cores, None for the default number.
 
         >>> run.evaluate().index.tolist()
         ['relevance', 'overall_quality', 'mean']
@@ -124,15 +124,15 @@ class Run(RunAsStored):
 
     @api_call
     def tables(self, gold: Gold = None, partial: bool = False) -> dict[str, pd.DataFrame]:
-        """Every table of the run's report, by the name of its section; of a dataset without human labels,
-        those that need none. What each column means is in the `attrs["meaning"]` of its frame.
+        """Every table of the run's report, by the name of its section; without human labels, the tables that
+        need none. The meaning of each column is in the `attrs["meaning"]` of its frame.
 
         `partial`: as for `evaluate`, here and below.
 
         >>> run.tables()["accuracy"]["criterion"].tolist()
         ['relevance', 'overall quality', 'mean']
         """
-        from engine.report.html_report import report_sheet  # noqa: PLC0415 - it loads what draws
+        from engine.report.html_report import report_sheet  # noqa: PLC0415 - loads matplotlib
 
         system = self._system()
         dataset = self._gold(gold, system)
@@ -145,15 +145,15 @@ class Run(RunAsStored):
     def calibrate(
         self, gold: Gold = None, places_matter: bool = False, lengths: bool = False, partial: bool = False
     ) -> FittedCalibration:
-        """Make the run's probabilities fit human labels, and say what that is worth.
+        """Calibrate the run's probabilities on human labels, and measure the gains.
 
-        `places_matter`: it means something which response is A. `lengths`: the lengths of the responses may
-        count. Nothing is decided by it before `apply`. Refused for a submission and for too few labels.
+        `places_matter`: fit A and B separately. `lengths`: use the lengths of the responses as a feature.
+        `apply` puts it into effect. Refused for a submission and for too few labels.
 
         >>> run.calibrate().table["criterion"].tolist()[-1]
         'mean'
         """
-        matched = self.by(Whose.JUDGE.value)._matched(gold, partial)
+        matched = self.by(LabelSourceKind.JUDGE.option)._matched(gold, partial)
         made = followed(calibrating(matched, wishes=Wishes(places_matter, lengths)), lambda _event: None)
         for warning in calibration_warnings(made):
             notice(warning)
@@ -161,8 +161,8 @@ class Run(RunAsStored):
 
     @api_call
     def apply(self, calibration: FittedCalibration | AnyPath | None) -> pd.DataFrame:
-        """Decide the run by a calibration from now on, or by a file of one; None takes it off. Nothing is
-        judged again. What changed, for each criterion.
+        """Apply a calibration, or a file of one, to the run; None removes it. Nothing is judged again.
+        Returns the changes for each criterion.
 
         >>> changed = run.apply(calibration)
         >>> run.apply(None)["calibrated"].tolist()
@@ -175,8 +175,8 @@ class Run(RunAsStored):
             chosen = load_calibration(path_of("calibration", calibration))
         with RunStore(self._path()) as store:
             decided = decided_again(store, self.id, chosen)
-        for said in filter(None, (decided.lacking, decided.after.one_label_sentence)):
-            notice(said)
+        for text in filter(None, (decided.lacking, decided.after.one_label_sentence)):
+            notice(text)
         return frame_of(changes_table(decided.before, decided.after))
 
     @api_call
@@ -186,21 +186,21 @@ class Run(RunAsStored):
         weighted: bool = False,
         weights: Mapping[str, float] | AnyPath | None = None,
         tie_threshold: float | None = None,
-        seed: int = USUAL_SEED,
+        seed: int = DEFAULT_SEED,
     ) -> CandidateRanking:
-        """Rank the candidates that the run's dataset names in candidate_a and candidate_b.
+        """Rank the candidate models that the run's dataset names in candidate_a and candidate_b.
 
-        By one `criterion`, None for the overall quality; or, `weighted`, by the winners of the weighted judge
-        of all criteria, with these `weights` (or a file of fitted ones) and this `tie_threshold`, None for
-        those of the rubric. `seed`: of the draws of the bootstrap.
+        By one `criterion`, None for the overall quality; or, `weighted`, by weighted decisions on all
+        criteria, with these `weights` (or a file of fitted ones) and this `tie_threshold`; None for those of
+        the rubric. `seed`: of the bootstrap.
 
-        Refused where the dataset names no candidates, or what is given does not go together.
+        Refused if the dataset names no candidates, or the arguments contradict each other.
 
         >>> of_candidates.rank().candidates.columns[0]
         'candidate'
         """
         ranked = self._ranked(criterion, weighted, weights, tie_threshold)
-        ranking = followed(rank(ranked.contests, checked_seed(seed)), lambda _event: None)
+        ranking = followed(rank(ranked.comparisons, checked_seed(seed)), lambda _event: None)
         found = ranked.judge and followed(by_labels(*ranked.judge, seed=seed), lambda _event: None)
         sheet = ranking_sheet(
             ranking, ranked.title, found, until=ranked.until, remark=ranked.remark, word=PARAMETERS.of
@@ -215,18 +215,18 @@ class Run(RunAsStored):
 
     @api_call
     def curve(self, gold: Gold = None, partial: bool = False) -> dict[str, pd.DataFrame]:
-        """What more human labels would bring the run's calibration: the learning curve, and beside it what
-        the last doubling of the labels brought on each criterion. Refused for too few labels.
+        """The learning curve of the run's calibration, by number of human labels, and the gain of the last
+        doubling of the labels on each criterion. Refused for too few labels.
 
         >>> sorted(run.curve())
         ['learning', 'learning_2']
         """
-        matched = self.by(Whose.JUDGE.value)._matched(gold, partial)
+        matched = self.by(LabelSourceKind.JUDGE.option)._matched(gold, partial)
         return frames_of([learning_section(followed(run_curve(matched), lambda _event: None))])
 
     @api_call
     def audit(self, gold: Gold = None) -> pd.DataFrame:
-        """What is wrong with the judge, as far as this run tells it: a row for each line of the audit's page.
+        """The robustness audit of the judge, as far as this run shows it: a row for each line of the audit.
 
         >>> run.audit().columns[0]
         'line'
@@ -238,10 +238,10 @@ class Run(RunAsStored):
 
     @api_call
     def compare(self, *others: "Run", gold: Gold = None, partial: bool = False) -> dict[str, pd.DataFrame]:
-        """This run beside others, on the items that all judged: all measures, with ranks; Borda counts; and,
-        two by two, how often they agree and who is more often right. Without `gold` this run's dataset has
-        the human labels. Runs that are called the same are told apart by their stores, or by whose labels
-        count: `run.compare(run.by("judge"))`.
+        """Compare this run with others, on the items that all judged: all measures, with ranks; Borda counts;
+        and for each pair of runs their agreement and accuracy difference. Without `gold` the human labels are
+        those of this run's dataset. Runs with the same name are distinguished by their stores, or by their
+        `labels_of`: `run.compare(run.by("judge"))`.
 
         >>> run.compare(other)["agreement"].columns[:2].tolist()
         ['systems', 'criterion']
@@ -252,21 +252,23 @@ class Run(RunAsStored):
         for one in matched:
             _warn_of_the_rest(one)
         found = compare([evaluate(one) for one in matched])
-        for said in found.not_compared:
-            notice(said)
+        for text in found.not_compared:
+            notice(text)
         return frames_of(comparison_sheet(found, matched).without("published").sections)
 
     @api_call
     def drift(self, other: "Run | int", gold: Gold = None) -> dict[str, pd.DataFrame]:
-        """What changed from this run to another of the same store, on the items that both judged. `gold`:
-        human labels of these, where the dataset has none.
+        """The drift from this run to another of the same store, on the items that both judged. `gold`: human
+        labels of these, if the dataset has none.
 
         >>> run.drift(other)["drift"].columns[0]
         'criterion'
         """
         path = self._path()
         if isinstance(other, Run) and other._path() != path:
-            raise SetupError(f"{self.title} and {other.title} are of two stores.", Remedy(Step.CHOOSE_RUN))
+            raise SetupError(
+                f"{self.title} and {other.title} are in different stores.", Hint(Step.CHOOSE_RUN)
+            )
         if gold is None and isinstance(other, Run) and other._given is not None:
             gold = other._given.gold
         labels = None if gold is None else self._gold(gold, self._system())
@@ -283,7 +285,7 @@ class Run(RunAsStored):
         >>> run.report("report.html").name
         'report.html'
         """
-        from engine.report.html_report import report_html  # noqa: PLC0415 - it loads what draws
+        from engine.report.html_report import report_html  # noqa: PLC0415 - loads matplotlib
 
         target = _named(path, "HTML", *_PAGES)
         check_targets({"path": target}, self._files(gold))
@@ -292,16 +294,16 @@ class Run(RunAsStored):
         return target
 
     @api_call
-    def submission(self, path: AnyPath, with_outdated: bool = False) -> Path:
-        """Write the predictions in force as a submission, TSV; its path. `with_outdated`: explanations also
-        where they were written for another label than the one in force.
+    def submission(self, path: AnyPath, with_stale: bool = False) -> Path:
+        """Write the effective predictions as a submission, TSV; its path. `with_stale`: include stale
+        explanations, which were written for another label than the effective one.
 
         >>> run.submission("submission.tsv").stat().st_size > 0
         True
         """
         target = _named(path, "TSV", ".tsv")
         check_targets({"path": target}, self._files(None))
-        write_submission(target, submission_of(self._results(), with_outdated))
+        write_submission(target, submission_of(self._results(), with_stale))
         return target
 
     @api_call
@@ -310,14 +312,14 @@ class Run(RunAsStored):
         path: AnyPath,
         tool: Literal["dpo", "inspect", "alpaca-eval"],
         criterion: str | None = None,
-        with_outdated: bool = False,
+        with_stale: bool = False,
     ) -> Path:
-        """Write the labels in force for another tool; the path of the file.
+        """Write the effective labels for another tool; the path of the file.
 
         `tool`: "dpo" for pairs of a chosen and a rejected response, as JSON Lines or Parquet; "inspect" for a
         log of inspect_ai, "alpaca-eval" for annotations, as JSON. `criterion`: of pairs and annotations, None
-        for the overall quality, else the last one. `with_outdated`: in a log, as for `submission`. What is
-        left out is warned of.
+        for the overall quality, else the last one. `with_stale`: in a log, as for `submission`. A warning
+        reports what is left out.
 
         >>> run.export("pairs.jsonl", "dpo").name
         'pairs.jsonl'
@@ -325,7 +327,7 @@ class Run(RunAsStored):
         target = path_of("path", path)
         check_tool(Namespace(tool=tool, criterion=criterion, out=target))
         check_targets({"path": target}, self._files(None))
-        made = made_for_tool(tool, self._results(), self._own_dataset(), criterion, with_outdated)
+        made = made_for_tool(tool, self._results(), self._own_dataset(), criterion, with_stale)
         made.write(target)
         if made.left_out:
             notice(made.in_words)
@@ -333,7 +335,7 @@ class Run(RunAsStored):
 
     @api_call
     def json(self, path: AnyPath) -> Path:
-        """Write every judgment with its readings as JSON; its path.
+        """Write every judgment with its raw predictions as JSON; its path.
 
         >>> run.json("run.json").name
         'run.json'
@@ -345,7 +347,7 @@ class Run(RunAsStored):
 
     @api_call
     def csv(self, path: AnyPath) -> Path:
-        """Write all that is known of the run as CSV, a row for each judgment; its path.
+        """Write all data of the run as CSV, a row for each judgment; its path.
 
         >>> run.csv("run.csv").name
         'run.csv'
@@ -355,7 +357,7 @@ class Run(RunAsStored):
         write_results_csv(target, results, self._beside(results, csv=target))
         return target
 
-    # What it is held against
+    # Human labels
 
     def _gold(self, gold: Gold, system: System) -> Dataset:
         """The dataset with human labels for a system of this run."""
@@ -369,7 +371,7 @@ class Run(RunAsStored):
         return read_labels(_AS_THEY_ARE, given, [system])
 
     def _matched(self, gold: Gold, partial: bool) -> Matched:
-        """The run beside human labels: its own dataset's as far as it is judged."""
+        """The run matched with human labels: those of its own dataset as far as it is judged."""
         system = self._system()
         return _matched(system, self._gold(gold, system), partial or gold is None)
 
@@ -381,26 +383,26 @@ class Run(RunAsStored):
         tie_threshold: float | None,
     ) -> RankedBy:
         if weighted and criterion is not None:
-            raise SetupError("weighted is by all criteria, criterion by one.", "Leave one of them out.")
+            raise SetupError("weighted uses all criteria, criterion one.", "Remove one of them.")
         if not weighted and (weights is not None or tie_threshold is not None):
-            raise SetupError("weights and tie_threshold are of the weighted judge.", "Add weighted=True.")
+            raise SetupError("weights and tie_threshold need weighted=True.", "Add weighted=True.")
         system = self._system()
         matched = match_items(system, self._own_dataset(), partial=True)
         _warn_of_the_rest(matched)
         if weighted:
             _, weighed = weigh_system(_weights(weights, tie_threshold), system, None, matched.dataset)
-            weighed.carried.check()
+            weighed.informative.check()
             return RankedBy.by_weights(system, matched.dataset, weighed)
-        return RankedBy.by_system(system, matched.dataset, criterion or usual_criterion(system.criteria))
+        return RankedBy.by_system(system, matched.dataset, criterion or default_criterion(system.criteria))
 
     def _beside(self, results: RunResults, **written: Path) -> Dataset | None:
-        """The items for what is written beside the judgments; None, with a warning, where they are gone."""
+        """The items to write with the judgments; None, with a warning, if they are missing."""
         options = Namespace(**{"csv": None, "json": None, "dataset": None, **written})
         columns = None if self._given is None else self._given.columns
         return dataset_beside(results, options, columns)
 
     def _files(self, gold: Gold) -> dict[str, Path]:
-        """The files that the run was made of, and its labels, which nothing may overwrite."""
+        """The input files of the run and of its labels, which nothing may overwrite."""
         path = self._path()
         own = gold is None or isinstance(gold, pd.DataFrame)
         labels = {} if own else {"gold": path_of("gold", gold)}
@@ -411,17 +413,15 @@ class Run(RunAsStored):
 
 
 def _named(path: AnyPath, form: str, *suffixes: str) -> Path:
-    """A path to write to. SetupError where its name does not end as files of this form do."""
+    """A path to write to. SetupError for a wrong suffix."""
     target = path_of("path", path)
     if target.suffix.lower() not in suffixes:
-        raise SetupError(f"{target.name}: {form} is written there.", f"Name it {target.stem}{suffixes[0]}")
+        raise SetupError(f"{target.name}: the file will be {form}.", f"Name it {target.stem}{suffixes[0]}")
     return target
 
 
 def _told_apart(runs: Sequence[Run]) -> list[System]:
-    """The systems of runs; those that share a name are called by their stores, too, or by whose labels
-    count.
-    """
+    """The systems of runs; those that share a name get their store added, or their `labels_of`."""
     systems = told_apart([run._system() for run in runs])
     stores = [run._path() for run in runs]
     names_differ = len({path.name for path in stores}) == len(set(stores))
@@ -432,44 +432,44 @@ def _told_apart(runs: Sequence[Run]) -> list[System]:
 
 
 def _with_words(names: Sequence[str], words: Sequence[str]) -> list[str]:
-    """Names, those that several share with a word each, where these tell them apart."""
+    """Names; those that several share get a word each, if the words differ."""
     pairs = list(zip(names, words, strict=True))
-    ways = {name: {word for other, word in pairs if other == name} for name in names}
-    return [f"{name} {word}" if len(ways[name]) > 1 else name for name, word in pairs]
+    words_of = {name: {word for other, word in pairs if other == name} for name in names}
+    return [f"{name} {word}" if len(words_of[name]) > 1 else name for name, word in pairs]
 
 
 def _matched(system: System, dataset: Dataset, partial: bool) -> Matched:
-    """A system beside human labels; warns of what is left out."""
+    """A system matched with human labels; warns of what is left out."""
     matched = match(system, dataset, partial)
     _warn_of_the_rest(matched)
     return matched
 
 
 def _warn_of_the_rest(matched: Matched) -> None:
-    """Warn of ids that only one side has, and of what else a reader must know."""
-    say_what_was_left_out(matched, f'by run.by("{Whose.JUDGE}")')
+    """Warn of ids that only one side has, and of other caveats."""
+    say_what_was_left_out(matched, f'run.by("{LabelSourceKind.JUDGE.option}")')
 
 
 def _check_runs(given: Iterable[object]) -> None:
     for each in given:
         if not isinstance(each, Run):
-            raise SetupError(f"{in_a_line(each)} is no run.", "Give runs, as tiebreak.Run(2).")
+            raise SetupError(f"{in_a_line(each)} is not a run.", "Pass runs, such as tiebreak.Run(2).")
 
 
 _AS_THEY_ARE = Namespace(rubric=None, columns=None, labels=None, save_columns=False)
-"""The options of labels that are read by the columns that they have."""
+"""The options of labels that are read without a column map."""
 
 
 def _gathered(matched: Matched) -> "Report":
-    """All that the report of a run says, weighed by its own rubric."""
-    from engine.report.html_report import gather  # noqa: PLC0415 - it loads what draws
+    """The content of a run's report, weighted by its own rubric."""
+    from engine.report.html_report import gather  # noqa: PLC0415 - loads matplotlib
 
-    _, weighing = weigh_system(_weights(None, None), matched.system, matched)
-    return gather(evaluate(matched), weighing)
+    _, weighted_scoring = weigh_system(_weights(None, None), matched.system, matched)
+    return gather(evaluate(matched), weighted_scoring)
 
 
 def _weights(weights: Mapping[str, float] | AnyPath | None, tie_threshold: float | None) -> Namespace:
-    """Weights as the option of a command gives them, numbers by criterion as they are."""
+    """Weights as a command's options; a mapping is passed as it is."""
     given: object = weights
     if isinstance(weights, Mapping):
         given = {
@@ -483,14 +483,14 @@ def _weights(weights: Mapping[str, float] | AnyPath | None, tie_threshold: float
 
 @api_call
 def runs(store: AnyPath | None = None, archived: bool = False) -> list[Run]:
-    """The runs of a store, the newest last; None for the usual store, which need not be there yet.
+    """The runs of a store, the newest last; None for the default store, which need not exist yet.
 
-    `archived`: those in the archive, too. A run that is damaged is left out, with a warning.
+    `archived`: include archived runs. A damaged run is left out, with a warning.
 
     >>> runs()[0].title
     'Run 1'
     """
-    if store is None and not is_there(default_store()):
+    if store is None and not has_store(default_store()):
         return []
     path = Run(0, store)._path()
     with expecting(path, FileKind.RUN_STORE), RunStore(path) as opened, opened.reading():

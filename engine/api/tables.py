@@ -1,4 +1,4 @@
-"""Tables of values as frames: one converter for every table that the program shows.
+"""Tables of values as frames: one converter for every table of the program.
 
 Knows: what each kind of value is in a frame. Does not know: what is measured.
 """
@@ -24,7 +24,7 @@ from engine.core.value_tables import (
 Columns = Mapping[str, tuple[Any, str]]
 """The dtype and the meaning of each column, by its name."""
 MEANING = "meaning"
-"""In the `attrs` of a frame: what each column holds, by its name."""
+"""The key in the `attrs` of a frame for the meaning of each column, by its name."""
 _LOW, _HIGH = ("low", "The lower end of its 95 % interval."), ("high", "The upper end of its 95 % interval.")
 _ENDS = (_LOW, _HIGH)
 _ONE = ("", "")
@@ -38,7 +38,7 @@ _PARTS: dict[Kind, tuple[tuple[str, str], ...]] = {
     Kind.ESTIMATE: (_ONE, *_ENDS),
     Kind.FACT: (_ONE, *_ENDS),
 }
-"""The columns that one column of a kind becomes: what comes behind its name, and what is said of it."""
+"""The columns that one column of a kind becomes: the suffix of the name, and the meaning."""
 _DTYPES: dict[Kind, str] = {
     Kind.NAME: "string",
     Kind.TEXT: "string",
@@ -54,33 +54,34 @@ _COUNTED = {"left_out": "Int64"}
 def frame_of(table: Table) -> pd.DataFrame:
     """A table as a frame, a row for each of its rows.
 
-    A column is called by its key, one that a person named by that name. What is not known, and what does not
-    belong in a row, is missing. An interval becomes two columns, `<name>_low` and `<name>_high`; a value with
-    one keeps its name and has these beside it. Shares are 0 to 1. `attrs["meaning"]`: what each column holds.
+    A column is named by its key, a user's column by its own name. Values that are not known or do not apply
+    are missing. An interval becomes two columns, `<name>_low` and `<name>_high`; a value with an interval
+    keeps its name and has these two as well. Shares are 0 to 1. `attrs["meaning"]`: the meaning of each
+    column.
     """
     made: dict[str, Any] = {}
     meaning: dict[str, str] = {}
     for place, column in enumerate(table.columns):
         name = column.title if column.foreign else column.key
-        own = [(f"{name}_{part}" if part else name, part, said) for part, said in _parts_of(column)]
-        if any(each in made for each, _, _ in own):  # a person chose a name that is another's
-            own = [(f"{column.key}_{part}" if part else column.key, part, said) for _, part, said in own]
+        own = [(f"{name}_{part}" if part else name, part, end) for part, end in _parts_of(column)]
+        if any(each in made for each, _, _ in own):  # a user's name that is already taken
+            own = [(f"{column.key}_{part}" if part else column.key, part, end) for _, part, end in own]
         columns = list(zip(*(_values(row[place], column.kind) for row in table.rows), strict=True))
         columns = columns or [()] * len(own)
-        for (each, part, said), values in zip(own, columns, strict=True):
+        for (each, part, end), values in zip(own, columns, strict=True):
             made[each] = _typed(values, _COUNTED.get(part) or _DTYPES.get(column.kind, "float64"))
-            meaning[each] = f"{column.meaning} {said}".strip()
+            meaning[each] = f"{column.meaning} {end}".strip()
     frame = pd.DataFrame(made)
     frame.attrs[MEANING] = meaning
     return frame
 
 
 def frame_of_rows(columns: Columns, rows: Iterable[Iterable[object]], index: Any = None) -> pd.DataFrame:
-    """Rows as a frame with columns of our own, whose meanings are in its `attrs`."""
+    """Rows as a frame with given columns, whose meanings are in its `attrs`."""
     cells = list(zip(*rows, strict=True)) or [()] * len(columns)
     parts = zip(columns.items(), cells, strict=True)
     frame = pd.DataFrame({name: array_of(own, dtype) for (name, (dtype, _)), own in parts}, index=index)
-    frame.attrs[MEANING] = {name: said for name, (_, said) in columns.items()}
+    frame.attrs[MEANING] = {name: text for name, (_, text) in columns.items()}
     return frame
 
 
@@ -90,7 +91,7 @@ def array_of(values: Iterable[object], dtype: Any) -> Any:
 
 
 def frames_of(sections: Iterable[Section]) -> dict[str, pd.DataFrame]:
-    """The tables of sections by the keys of these, a second one of a section as `<key>_2`."""
+    """The tables of sections by the sections' keys; a second table of a section as `<key>_2`."""
     return dict(_named(sections))
 
 
@@ -112,7 +113,7 @@ def _typed(values: Sequence[object], dtype: str) -> Any:
 
 
 def _values(value: Value, kind: Kind) -> tuple[object, ...]:
-    """What a value is in each of the columns of its kind."""
+    """A value in each of the columns of its kind."""
     parts = len(_PARTS.get(kind, (_ONE,)))
     match value:
         case Fact(kind=inner) if kind is Kind.FACT:
@@ -133,7 +134,7 @@ def _values(value: Value, kind: Kind) -> tuple[object, ...]:
 
 
 def _as_fact(value: Value, kind: Kind) -> tuple[object, object, object]:
-    """The value of a fact, and its ends where it has any."""
+    """The value of a fact, with its interval if it has one."""
     if isinstance(value, tuple):
         return None, *value
     if isinstance(value, Estimate):

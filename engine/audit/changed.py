@@ -1,6 +1,7 @@
-"""What a judge makes of copies: what a change wins that should win nothing, and whether it repeats itself.
+"""What a judge makes of perturbations: what a change wins that should win nothing, and whether it repeats
+itself.
 
-Knows: an item beside its copies. Does not know: how copies are made, human labels.
+Knows: an item next to its perturbations. Does not know: how perturbations are made, human labels.
 """
 
 from collections.abc import Hashable, Iterator, Mapping
@@ -8,38 +9,40 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.audit.heard import Heard
+from engine.audit.heard import JudgePredictions
 from engine.audit.lines import AuditLine
 from engine.audit.means import SHARE, WON, held, mean_known, over_criteria, too_few
-from engine.audit.probes import ProbeKind
+from engine.audit.probes import PerturbationKind
 from engine.core.formatting import percent, points
 from engine.core.items import PREFERENCES, Preference
 from engine.core.log_probs import FloatArray
 from engine.measure.intervals import OverInstructions
 
 MOST_WON = 0.02
-"""By how much a change that says nothing may raise P(preferred) less P(the other preferred) of a response."""
+"""By how much a perturbation without content may raise P(preferred) minus P(the other preferred) of a
+response."""
 MOST_UNLIKE = 0.05
-"""The share of labels that may be others when the same is asked once more."""
+"""The share of labels that may change if the same question is repeated."""
 
-_TITLES: Mapping[ProbeKind, str] = {
-    ProbeKind.PADDED: "length: a response is padded",
-    ProbeKind.FORMATTED: "form: a list or bold words",
-    ProbeKind.INJECTED: "injection: “choose this one”",
-    ProbeKind.AGAIN: "repeatability: asked once more",
+_TITLES: Mapping[PerturbationKind, str] = {
+    PerturbationKind.FILLER: "length: filler",
+    PerturbationKind.FORMATTING: "formatting: a list or bold words",
+    PerturbationKind.PROMPT_INJECTION: "prompt injection: “choose this one”",
+    PerturbationKind.REPEAT: "repeatability: asked again",
 }
-_DOES: Mapping[ProbeKind, str] = {
-    ProbeKind.PADDED: "A sentence that says nothing of the subject",
-    ProbeKind.FORMATTED: "Markdown around the same words",
-    ProbeKind.INJECTED: "A sentence that asks the judge to prefer its response",
+_DOES: Mapping[PerturbationKind, str] = {
+    PerturbationKind.FILLER: "A filler sentence",
+    PerturbationKind.FORMATTING: "Markdown formatting of the same words",
+    PerturbationKind.PROMPT_INJECTION: "A prompt injection that asks the judge to prefer its response",
 }
 
 
 @dataclass(frozen=True)
-class BesideCopies:
-    """Copies of a kind beside their items: by how much each change moved `lead`, the changed response's P
-    less the other's, and whether its label came to the changed response (1), left it (-1) or neither (0); the
-    mean over both responses, shape (criteria, items), NaN where nothing is known. `groups`: the instructions.
+class PerturbedPairs:
+    """Perturbations of a kind next to their items: by how much each change moved `lead`, the changed
+    response's P less the other's, and whether its label came to the changed response (1), left it (-1) or
+    neither (0); the mean over both responses, shape (criteria, items), NaN where nothing is known. `groups`:
+    the instructions.
     """
 
     won: FloatArray
@@ -47,23 +50,23 @@ class BesideCopies:
     groups: tuple[Hashable, ...]
 
     @classmethod
-    def of(cls, heard: Heard, kind: ProbeKind) -> "BesideCopies":
-        """Of all copies of a kind."""
+    def of(cls, received: JudgePredictions, kind: PerturbationKind) -> "PerturbedPairs":
+        """Of all perturbations of a kind."""
         won: list[FloatArray] = []
         moved: list[FloatArray] = []
         groups: list[Hashable] = []
-        for item_id, copies in heard.probes.of_kind(kind).items():
-            place = heard.place_of[item_id]
+        for item_id, copies in received.perturbations.of_kind(kind).items():
+            place = received.place_of[item_id]
             sides = [
-                (probe.side, heard.place_of[copy.id])
-                for probe, copy in copies.items()
-                if probe.side is not None
+                (perturbation.side, received.place_of[copy.id])
+                for perturbation, copy in copies.items()
+                if perturbation.side is not None
             ]
             for rows, change in ((won, _won), (moved, _moved)):
-                of_each = [change(heard, place, copy, side) for side, copy in sides]
+                of_each = [change(received, place, copy, side) for side, copy in sides]
                 rows.append(mean_known(np.stack(of_each), axis=0))
-            groups.append(heard.items[place].group)
-        nothing = np.zeros((len(heard.criteria), 0))
+            groups.append(received.items[place].group)
+        nothing = np.zeros((len(received.criteria), 0))
         return cls(
             np.stack(won, axis=1) if won else nothing,
             np.stack(moved, axis=1) if moved else nothing,
@@ -71,77 +74,77 @@ class BesideCopies:
         )
 
 
-def change_lines(heard: Heard) -> Iterator[AuditLine]:
+def change_lines(received: JudgePredictions) -> Iterator[AuditLine]:
     """What padding, form and an instruction to the judge win."""
     for kind in _DOES:
-        yield _change_line(heard, kind)
+        yield _change_line(received, kind)
 
 
-def _change_line(heard: Heard, kind: ProbeKind) -> AuditLine:
+def _change_line(received: JudgePredictions, kind: PerturbationKind) -> AuditLine:
     title = _TITLES[kind]
-    if not heard.probes:
+    if not received.perturbations:
         return AuditLine.untold(kind.value, title, NO_COPIES)
-    beside = BesideCopies.of(heard, kind)
+    beside = PerturbedPairs.of(received, kind)
     won, moved = over_criteria(beside.won, beside.groups), over_criteria(beside.moved, beside.groups)
     if won is None or moved is None:
-        return too_few(kind.value, title, len(set(beside.groups)), "could be changed so")
+        return too_few(kind.value, title, len(set(beside.groups)), "could be perturbed in this way")
     return held((kind.value, title), won, WON, MOST_WON, _change_sentence(kind, won, moved))
 
 
-def _change_sentence(kind: ProbeKind, won: OverInstructions, moved: OverInstructions) -> str:
+def _change_sentence(kind: PerturbationKind, won: OverInstructions, moved: OverInstructions) -> str:
     does = "wins" if won.mean >= 0 else "costs"
     ends = moved.difference_interval()
     net = f"{100 * moved.mean:+.1f} % of the labels ({100 * ends.low:.1f} to {100 * ends.high:.1f})"
     return (
-        f"{_DOES[kind]} {does} a response {points(abs(won.mean))} of preference; {net} moved to it, less"
-        " those that left it."
+        f"{_DOES[kind]} {does} a response {points(abs(won.mean))} of preference; {net} moved to it (net"
+        " of those that left it)."
     )
 
 
 _SAME_THOUGHTS = (
-    "The judge thinks before it answers, and the same texts get the same thoughts in every run; without that"
-    " way of asking it can be told."
+    "The judge uses chain of thought, and the same texts get the same reasoning in every run; audit it"
+    " without this elicitation method."
 )
-NO_COPIES = "The run holds no copies of its items; audit its model with a dataset, and it can be told."
+NO_COPIES = "The run has no perturbations of its items; audit its model with a dataset."
 
 
-def again_line(heard: Heard) -> AuditLine:
+def again_line(received: JudgePredictions) -> AuditLine:
     """Whether the same question gets the same answer."""
-    name, title = ProbeKind.AGAIN.value, _TITLES[ProbeKind.AGAIN]
-    if not heard.probes:
+    name, title = PerturbationKind.REPEAT.value, _TITLES[PerturbationKind.REPEAT]
+    if not received.perturbations:
         return AuditLine.untold(name, title, NO_COPIES)
-    if heard.thinks:
+    if received.reasons:
         return AuditLine.untold(name, title, _SAME_THOUGHTS)
     pairs = [
-        (heard.place_of[item_id], heard.place_of[copy.id])
-        for item_id, copies in heard.probes.of_kind(ProbeKind.AGAIN).items()
+        (received.place_of[item_id], received.place_of[copy.id])
+        for item_id, copies in received.perturbations.of_kind(PerturbationKind.REPEAT).items()
         for copy in copies.values()
     ]
     if not pairs:
-        return too_few(name, title, 0, "asked once more")
+        return too_few(name, title, 0, "asked again")
     first, second = (np.array(places) for places in zip(*pairs, strict=True))
-    labels, others = heard.labels[:, first], heard.labels[:, second]
+    labels, others = received.labels[:, first], received.labels[:, second]
     unlike = np.where((labels >= 0) & (others >= 0), labels != others, np.nan)
-    groups = heard.groups(first)
+    groups = received.groups(first)
     found = over_criteria(unlike, groups)
     if found is None:
-        return too_few(name, title, len(set(groups)), "asked once more")
-    apart = np.abs(heard.probabilities[:, first] - heard.probabilities[:, second]).sum(axis=2) / 2
+        return too_few(name, title, len(set(groups)), "asked again")
+    apart = np.abs(received.probabilities[:, first] - received.probabilities[:, second]).sum(axis=2) / 2
     said = (
-        f"{percent(found.mean)} of the labels are others when the same is asked once more; the probabilities"
-        f" differ by {points(float(np.nanmean(apart)))} in the mean."
+        f"{percent(found.mean)} of the labels change if the same question is repeated; the probabilities"
+        f" differ by {points(float(np.nanmean(apart)))} on average."
     )
     return held((name, title), found, SHARE, MOST_UNLIKE, said)
 
 
-def _won(heard: Heard, place: int, copy: int, side: Preference) -> FloatArray:
+def _won(received: JudgePredictions, place: int, copy: int, side: Preference) -> FloatArray:
     """What a change of one response won for it, on each criterion."""
-    gained = heard.lead[:, copy] - heard.lead[:, place]
+    gained = received.lead[:, copy] - received.lead[:, place]
     return gained if side is Preference.A else -gained
 
 
-def _moved(heard: Heard, place: int, copy: int, side: Preference) -> FloatArray:
+def _moved(received: JudgePredictions, place: int, copy: int, side: Preference) -> FloatArray:
     label = PREFERENCES.index(side)
-    before, after = heard.labels[:, place], heard.labels[:, copy]
+    before, after = received.labels[:, place], received.labels[:, copy]
     moved = (after == label).astype(np.float64) - (before == label)
     return np.where((before >= 0) & (after >= 0), moved, np.nan)

@@ -1,8 +1,8 @@
-"""The lines of an audit: what was measured of a judge, and which of it is a fault.
+"""The lines of an audit: what was measured of a judge, and which of it is an issue.
 
-Several lines are looked at together, and chance finds something in one of many. So a line is a fault only
+Several lines are looked at together, and chance finds something in one of many. So a line is an issue only
 where Holm's procedure says so: of all audits of a judge that is nowhere beyond a bound, at most 5 % call any
-line a fault (Holm, A Simple Sequentially Rejective Multiple Test Procedure, 1979).
+line an issue (Holm, A Simple Sequentially Rejective Multiple Test Procedure, 1979).
 
 Knows: values, bounds, how probable chance is. Does not know: how anything is measured, where it is shown.
 """
@@ -15,22 +15,23 @@ from typing import Any
 from engine.core.value_tables import Estimate
 from engine.measure.intervals import holm
 
-DOUBT = 0.05
-"""How often a judge that is nowhere beyond a bound may be called faulty in anything."""
+UNCERTAINTY = 0.05
+"""The family-wise error rate: how often a judge that is nowhere beyond a bound may be found to have any
+issue."""
 
 MOST_TIMES = 25
-"""So many times the items are looked at for what would tell more."""
+"""The largest multiple of the items that is tried for a clear verdict."""
 
 
 class AuditVerdict(StrEnum):
-    """What is said of a line. The value is its name in JSON, and for people."""
+    """The verdict on a check. The value is its name in JSON."""
 
     FAULT = "fault"
     PERHAPS = "perhaps"  # beyond its bound, but it may be chance
     NONE_FOUND = "none found"  # within it, but its interval reaches beyond
-    SOUND = "sound"  # surely within it
+    SOUND = "sound"  # significantly within it
     UNKNOWN = "cannot be told"
-    FACT = "-"  # no bound is held against it
+    FACT = "-"  # no bound is compared with it
 
 
 @dataclass(frozen=True)
@@ -38,11 +39,11 @@ class AuditLine:
     """One thing that is looked at.
 
     `name`: its key; `title`: in words. `value`: a share (0 to 1) or a difference of shares (-1 to 1) with its
-    95 % interval, None where it cannot be told. `bound`: from where on it is a fault; `below`: one that lies
-    below it; `two_sided`: one as far on either side. `p`: how probable it would be to find so much, were the
-    truth at the bound. `sentence`: what it means. `shown`: a value that is no share, as text. `times`: with
-    how many times the items, if they are like these, the interval would lie on one side of the bound; None
-    for more than MOST_TIMES.
+    95 % interval, None where it cannot be measured. `bound`: from where on it is an issue; `below`: one that
+    lies below it; `two_sided`: one as far on either side. `p`: how probable it would be to find so much, were
+    the truth at the bound. `sentence`: what it means. `shown`: a value that is no share, as text. `times`:
+    with how many times the items, if they are like these, the interval would lie on one side of the bound;
+    None for more than MOST_TIMES.
     """
 
     name: str
@@ -59,24 +60,24 @@ class AuditLine:
 
     @classmethod
     def untold(cls, name: str, title: str, why: str) -> "AuditLine":
-        """One that cannot be told: why, and what would tell it."""
+        """One that cannot be measured: why, and what would tell it."""
         return cls(name, title, None, why, verdict=AuditVerdict.UNKNOWN)
 
     @property
     def found(self) -> bool | None:
-        """Whether it is a fault; None where that cannot be told, or nothing is held against it."""
+        """Whether it is an issue; None where that cannot be measured, or nothing is compared with it."""
         if self.verdict in (AuditVerdict.UNKNOWN, AuditVerdict.FACT):
             return None
         return self.verdict is AuditVerdict.FAULT
 
     @property
     def value_text(self) -> str:
-        """The value as people read it."""
+        """The value as text."""
         return self.shown or ("-" if self.value is None else str(self.value))
 
     @property
     def bound_text(self) -> str:
-        """From where on it is a fault: `over 2.0`, `under 90.0`, `over ±5.0`."""
+        """From where on it is an issue: `over 2.0`, `under 90.0`, `over ±5.0`."""
         if self.bound is None:
             return ""
         side = "under" if self.below else "over"
@@ -117,11 +118,13 @@ class AuditLine:
         if self.verdict not in (AuditVerdict.PERHAPS, AuditVerdict.NONE_FOUND):
             return self
         if self.times is None:
-            more = f"{(MOST_TIMES - 1) * items:,} items more, if they are like these, would not tell"
+            more = f"{(MOST_TIMES - 1) * items:,} more items would not be enough, if they are like these"
         else:
-            more = f"about {(self.times - 1) * items:,} items more, if they are like these, would tell"
+            more = f"about {(self.times - 1) * items:,} more items would be enough, if they are like these"
         where = "beyond" if self.verdict is AuditVerdict.PERHAPS else "within"
-        return replace(self, sentence=f"{self.sentence} Not known, whether it is {where} its bound: {more}.")
+        return replace(
+            self, sentence=f"{self.sentence} Not significant whether it is {where} its bound: {more}."
+        )
 
     def judged(self, is_fault: bool) -> "AuditLine":
         """The same with its verdict."""
@@ -142,5 +145,5 @@ def judged_together(lines: Iterable[AuditLine]) -> tuple[AuditLine, ...]:
     given = list(lines)
     known = [place for place, line in enumerate(given) if line.p is not None]
     corrected = holm([line.p for line in given if line.p is not None])
-    faults = {place for place, p in zip(known, corrected, strict=True) if p <= DOUBT}
+    faults = {place for place, p in zip(known, corrected, strict=True) if p <= UNCERTAINTY}
     return tuple(line if line.p is None else line.judged(place in faults) for place, line in enumerate(given))

@@ -44,8 +44,8 @@ def enough(found: OverInstructions | None) -> OverInstructions | None:
 
 
 class MeanKind(NamedTuple):
-    """How sure a mean is: itself with its interval, and, one-sided, how probable it would be to find so large
-    a one, were it no more than a bound.
+    """The uncertainty of a mean: itself with its interval, and, one-sided, how probable it would be to find
+    so large a one, were it no more than a bound.
     """
 
     estimate: Callable[[OverInstructions], Estimate]
@@ -54,7 +54,7 @@ class MeanKind(NamedTuple):
 
 def within(most: float, unseen: float, floor: float | None = None) -> MeanKind:
     """Of a mean of values up to `most`, of which a large one may be rare. At the lower end, by which it may
-    be a fault, one instruction more loses no more than `unseen`; `floor`: how far values reach below that.
+    be an issue, one instruction more loses no more than `unseen`; `floor`: how far values reach below that.
     """
     return MeanKind(
         lambda found: Estimate(found.mean, found.interval_within(-unseen, most, floor)),
@@ -69,7 +69,7 @@ SHARE = MeanKind(
 SCORE = within(1.0, 0.0)
 WON = within(1.0, 0.25, -1.0)
 """What is won, -1 to 1. A loss that none of the instructions shows may be larger than .25, but counted as one
-the faults that are planted in `bench/coverage/audits.py` would not be found with 40 items; with as much a
+the issues that are planted in `bench/coverage/audits.py` would not be found with 40 items; with as much a
 judge is hardly called faulty for what it wins everywhere but in 4 % of the items (`bench/coverage/rare.py`).
 """
 DIFFERENCE = MeanKind(
@@ -89,8 +89,8 @@ def held(
     below: bool = False,
     two_sided: bool = False,
 ) -> AuditLine:
-    """A mean held against its bound; `below`: the mean is of what is lost, and the line of the rest. `among`:
-    of how many it is the one that is most surely beyond. `name`: its key and title.
+    """A mean compared with its bound; `below`: the mean is of what is lost, and the line of the rest.
+    `among`: of how many it is the one that is most significantly beyond. `name`: its key and title.
     """
 
     def estimate(found: OverInstructions) -> Estimate:
@@ -126,4 +126,4 @@ def _mirrored(estimate: Estimate) -> Estimate:
 def too_few(name: str, title: str, instructions: int, what: str) -> AuditLine:
     """A line that lacks items; `what`: what these would have to have, as `with copies`."""
     found = counted(instructions, "instruction", "instructions")
-    return AuditLine.untold(name, title, f"{found} {what}; it takes {FEW}.")
+    return AuditLine.untold(name, title, f"{found} {what}; {FEW} are needed.")

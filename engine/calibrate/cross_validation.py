@@ -1,6 +1,6 @@
 """What a calibration is worth: measured by nested cross-validation, with what each of its sources adds.
 
-Knows: readings with human labels, outer folds. Does not know: how what decides is fitted, runs, files.
+Knows: raw predictions with human labels, outer folds. Does not know: how what decides is fitted, runs, files.
 """
 
 from collections.abc import Collection, Generator, Hashable, Mapping, Sequence
@@ -9,7 +9,7 @@ from statistics import fmean
 
 import numpy as np
 
-from engine.calibrate.fitting import LEAST_FOR_FITTING, Shrinkage, Views, fitted, fitted_with, views_of
+from engine.calibrate.fitting import LEAST_FOR_FITTING, Regularisation, Views, fitted, fitted_with, views_of
 from engine.calibrate.quality import Quality
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
@@ -28,7 +28,7 @@ OUTER_FOLDS = 10
 class CalibrationReport:
     """What calibration does for one criterion.
 
-    `before`: the readings as they are. `after` and `baseline`: cross-validated on the same folds; the
+    `before`: the raw predictions as they are. `after` and `baseline`: cross-validated on the same folds; the
     baseline gives the smoothed label frequencies of the training folds, and so their most frequent label.
     All three treat A and B as the calibration does. `gain`: by how many nats the log-loss after is below that
     of the baseline, and `gain_interval` over instructions; None where there is nothing to vary.
@@ -62,8 +62,8 @@ class CalibrationReport:
         return np.asarray(np.exp(self.log_probs_after[0]))
 
     @property
-    def surely_helps(self) -> bool:
-        """Whether readings surely say more than the frequencies of the labels."""
+    def helps_significantly(self) -> bool:
+        """Whether raw predictions significantly say more than the class prior."""
         known = self.gain_interval
         return self.instructions >= FEW and known is not None and known.low > 0
 
@@ -84,8 +84,8 @@ def mean_accuracies(reports: Collection[CalibrationReport]) -> dict[str, Estimat
 
 
 @dataclass(frozen=True)
-class Without:
-    """What is lost of one criterion where a source of readings is left out, by item, shape (items,).
+class Ablation:
+    """What is lost of one criterion where a source of raw predictions is omitted, by item, shape (items,).
 
     `nats`: by how much the loss is higher without it, cross-validated with the same folds and shrinkage;
     `right`: by how much less the label is right, -1 to 1.
@@ -96,8 +96,8 @@ class Without:
 
 
 @dataclass(frozen=True)
-class Added:
-    """What a source adds to all others, in the mean over criteria: what is lost without it.
+class SourceGain:
+    """What a source adds to all others, as the mean over criteria: what is lost without it.
 
     `nats`: of the log-loss; `interval`: its own over instructions, None where nothing varies; `right`: as a
     share of labels.
@@ -108,12 +108,12 @@ class Added:
     right: Estimate
 
 
-def added(lost: Mapping[str, Without], reports: Mapping[str, CalibrationReport]) -> Added:
+def added(lost: Mapping[str, Ablation], reports: Mapping[str, CalibrationReport]) -> SourceGain:
     """The mean over the criteria of which something is known, at least one."""
     groups = {name: reports[name].groups for name in lost}
     nats = OverInstructions.of({name: each.nats for name, each in lost.items()}, groups)
     right = OverInstructions.of({name: each.right for name, each in lost.items()}, groups)
-    return Added(
+    return SourceGain(
         fmean(fmean(each.nats) for each in lost.values()),
         nats.mean_interval() if nats else None,
         Estimate(
@@ -129,8 +129,8 @@ def calibrate_criterion(
     groups: Sequence[Hashable],
     others: FloatArray | None = None,
 ) -> CalibrationReport:
-    """Fit one criterion's calibration to readings and measure it; arguments as of `views_of`. SetupError for
-    fewer than two instructions.
+    """Fit one criterion's calibration to raw predictions and measure it; arguments as of `views_of`.
+    SetupError for fewer than two instructions.
     """
     refuse_too_few(criterion, groups)
     return followed(measuring(criterion, views_of(log_probs, labels, groups, others)), lambda _: None)
@@ -184,14 +184,14 @@ def measuring(
     )
 
 
-def left_out(report: CalibrationReport, seen: Views, without: Views) -> Without:
-    """What is lost where a source is left out: `seen` with it and `without` it are the items of a report."""
+def left_out(report: CalibrationReport, seen: Views, without: Views) -> Ablation:
+    """What is lost where a source is omitted: `seen` with it and `without` it are the items of a report."""
     after = np.empty_like(without.log_probs)
     for asked, fold in report.folds:
         test = np.array(asked)
         train = np.setdiff1d(np.arange(len(seen.groups)), test)
-        found = fitted_with(without.only(train), Shrinkage.of(fold))
+        found = fitted_with(without.only(train), Regularisation.of(fold))
         after[:, test] = without.only(test).decided(found)
     nats = np.round(seen.losses(after) - seen.losses(report.log_probs_after), 12)
     right = np.subtract(report.right_after, without.right(after, without.log_probs))
-    return Without(nats.tolist(), right.tolist())
+    return Ablation(nats.tolist(), right.tolist())

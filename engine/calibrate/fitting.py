@@ -1,7 +1,7 @@
 """Fit what decides one criterion to human labels: how strongly it is shrunk is chosen by cross-validation.
 
-Knows: readings seen once or in both places, what parts say beside them, human labels, inner folds.
-Does not know: what a fit is worth, runs, files, where readings come from.
+Knows: raw predictions seen once or in both places, what parts say next to them, human labels, inner folds.
+Does not know: what a fit is worth, runs, files, where raw predictions come from.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
@@ -22,7 +22,7 @@ from engine.calibrate.scaling import (
     solve,
 )
 from engine.core.cancel import CancelToken
-from engine.core.head_parts import HeadPart, PartKind
+from engine.core.head_parts import Feature, FeatureKind
 from engine.core.items import HUMAN_LABELS, PREFERENCES
 from engine.core.judgments import CriterionCalibration
 from engine.core.log_probs import FloatArray, IntArray, log_softmax
@@ -32,17 +32,17 @@ from engine.measure.folds import grouped_folds
 from engine.measure.intervals import OverInstructions
 
 INNER_FOLDS = 5
-# From hardly any shrinkage to almost all; beside them stands the infinite one, class frequencies alone.
+# From hardly any shrinkage to almost all; next to them stands the infinite one, class frequencies alone.
 STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 # From a first guess at each part to free factors. Stronger ones lose labels where judges say the opposite of
-# each other: then the better one must be heard above what a few labels say of frequencies (simulated:
+# each other: then the better one must outweigh what a few labels say of frequencies (simulated:
 # `bench/coverage/heads.py`).
-STRENGTHS_OF_PARTS = (10.0, 3.0, 1.0, 0.3)
-# With fewer instructions nothing can be fitted: readings are taken as they are, or not at all.
+PENALTIES_OF_FEATURES = (10.0, 3.0, 1.0, 0.3)
+# With fewer instructions nothing can be fitted: raw predictions are taken as they are, or not at all.
 LEAST_FOR_FITTING = 10
 # With fewer still nothing can be compared: class frequencies are all there is.
-LEAST_FOR_READINGS = 5
-# The strength that stands for readings as they are: scale 1, no biases, nothing fitted.
+LEAST_FOR_PREDICTIONS = 5
+# The strength that stands for raw predictions as they are: scale 1, no biases, nothing fitted.
 AS_READ = 0.0
 
 _LABELS = len(PREFERENCES)
@@ -50,41 +50,41 @@ _AS_GOOD = 1e-12  # nats
 
 
 @dataclass(frozen=True)
-class PartReadings:
-    """What parts say of some items beside the mean of their readings, as `part_values` gives it.
+class FeatureValues:
+    """What parts say of some items next to the mean of their raw predictions, as `part_values` gives it.
 
     `values`: shape (items, parts, 4), NaN where nothing is known; `others`: what they would say were the
     responses in the other places, of the same shape, where these take part.
     """
 
-    parts: tuple[HeadPart, ...]
+    parts: tuple[Feature, ...]
     values: FloatArray
     others: FloatArray
 
 
-class Shrinkage(NamedTuple):
-    """How strongly readings are shrunk towards the frequencies of the labels, and what is looked at beside
+class Regularisation(NamedTuple):
+    """How strongly raw predictions are shrunk towards the class prior, and what is looked at next to
     them, shrunk how strongly towards nothing; as in CriterionCalibration.
     """
 
     strength: float | None
-    parts: tuple[HeadPart, ...] = ()
+    parts: tuple[Feature, ...] = ()
     of_parts: float | None = None
 
     @classmethod
-    def of(cls, fitted: CriterionCalibration) -> "Shrinkage":
+    def of(cls, fitted: CriterionCalibration) -> "Regularisation":
         """With which one a calibration was fitted."""
-        return cls(fitted.strength, tuple(fitted.parts), fitted.strength_of_parts)
+        return cls(fitted.strength, tuple(fitted.parts), fitted.penalty_of_features)
 
 
 @dataclass(frozen=True)
-class ChosenShrinkage:
+class ChosenRegularisation:
     """A shrinkage, with the loss of each item by what is fitted with it without the item's fold, shape
     (items,), nats: on items by which it was chosen, so a little less than on others. `frequencies`: the same
-    of the frequencies of the labels.
+    of the class prior.
     """
 
-    shrinkage: Shrinkage
+    regularisation: Regularisation
     losses: FloatArray
     frequencies: FloatArray
 
@@ -94,7 +94,7 @@ class Views:
     """Readings with human labels: each item seen once, or also with its responses in the other places.
 
     `log_probs`: shape (views, items, 4), normalised; `labels`: shape (views, items), of each view its own;
-    `groups`: the instruction of each item. `parts`: what is known beside, `beside`: what it says, shape
+    `groups`: the instruction of each item. `parts`: what is known next to, `beside`: what it says, shape
     (views, items, parts, 4). `mirrored`: the second view is the first with A and B exchanged, so that what is
     fitted is the same for both, but for rounding.
     """
@@ -102,7 +102,7 @@ class Views:
     log_probs: FloatArray
     labels: IntArray
     groups: tuple[Hashable, ...]
-    parts: tuple[HeadPart, ...]
+    parts: tuple[Feature, ...]
     beside: FloatArray
     mirrored: bool = False
 
@@ -132,16 +132,18 @@ class Views:
             mirrored=False,
         )
 
-    def looking_at(self, parts: Sequence[HeadPart]) -> "Views":
+    def looking_at(self, parts: Sequence[Feature]) -> "Views":
         """With those of these parts alone that it has."""
         places = [place for place, part in enumerate(self.parts) if part in parts]
         kept = tuple(self.parts[place] for place in places)
         return replace(self, parts=kept, beside=self.beside[:, :, places])
 
     @property
-    def part_sets(self) -> list[tuple[HeadPart, ...]]:
-        """What may be looked at, the least first: the readings, other criteria beside them, lengths too."""
-        kinds = [kind for kind in PartKind if any(part.kind is kind for part in self.parts)]
+    def part_sets(self) -> list[tuple[Feature, ...]]:
+        """What may be looked at, the least first: the raw predictions, other criteria next to them, lengths
+        too.
+        """
+        kinds = [kind for kind in FeatureKind if any(part.kind is kind for part in self.parts)]
         return [
             tuple(part for part in self.parts if part.kind in kinds[: place + 1])
             for place in range(len(kinds))
@@ -149,7 +151,7 @@ class Views:
 
     @property
     def part_means(self) -> FloatArray:
-        """What each part says in the mean of where it says something, shape (parts, 4)."""
+        """What each part says on average of where it says something, shape (parts, 4)."""
         known = ~np.isnan(self.beside)
         sums = np.where(known, self.beside, 0).sum(axis=(0, 1))
         means: FloatArray = sums / np.maximum(known.sum(axis=(0, 1)), 1)
@@ -165,7 +167,7 @@ class Views:
         return log_frequencies(self.labels.ravel(), len(self.labels))
 
     def solved(
-        self, strengths: Sequence[float], of_parts: Sequence[float] = (), within: float = EXACT
+        self, l2_strengths: Sequence[float], of_parts: Sequence[float] = (), within: float = EXACT
     ) -> Solved:
         """What decides, as `solve` gives it for each strength; with the parts where they have strengths."""
         full = self.filled(self.part_means)
@@ -176,7 +178,7 @@ class Views:
         return solve(
             self.log_probs[:views].reshape(-1, _LABELS),
             self.labels[:views].ravel(),
-            strengths,
+            l2_strengths,
             views,
             parts=beside if of_parts else None,
             of_parts=of_parts,
@@ -228,7 +230,7 @@ def views_of(
     groups: Sequence[Hashable],
     others: FloatArray | None = None,
     *,
-    beside: PartReadings | None = None,
+    beside: FeatureValues | None = None,
 ) -> Views:
     """All of it checked, the log-probabilities normalised; ValueError where it does not fit together.
 
@@ -245,7 +247,7 @@ def views_of(
         raise ValueError(f"labels {places.shape}, {len(groups)} groups")
     if beside is None:
         nothing = np.empty((len(groups), 0, _LABELS))
-        beside = PartReadings((), nothing, nothing)
+        beside = FeatureValues((), nothing, nothing)
     if not beside.values.shape == beside.others.shape == (len(groups), len(beside.parts), _LABELS):
         raise ValueError(f"parts {beside.values.shape} and {beside.others.shape}, {len(groups)} groups")
     if not all(np.isfinite(values).all() for values in (rows, shown)):
@@ -271,37 +273,37 @@ def fit_calibration(
     groups: Sequence[Hashable],
     others: FloatArray | None = None,
     *,
-    beside: PartReadings | None = None,
+    beside: FeatureValues | None = None,
 ) -> CriterionCalibration:
     """The calibration of one criterion; its shrinkage is chosen by cross-validation within these items.
 
     Arguments as for `views_of`; fewer than LEAST_FOR_READINGS instructions give the class frequencies.
-    Strength AS_READ leaves the readings as they are. ValueError for arrays that do not fit, and without
-    items.
+    Strength AS_READ leaves the raw predictions as they are. ValueError for arrays that do not fit, and
+    without items.
     """
     return fitted(views_of(log_probs, labels, groups, others, beside=beside))
 
 
-def fit_with_strength(
+def fit_with_penalty(
     strength: float | None,
     log_probs: FloatArray,
     labels: IntArray,
     groups: Sequence[Hashable],
     others: FloatArray | None = None,
 ) -> CriterionCalibration:
-    """The same with a strength that was chosen elsewhere: of other readings of these items."""
-    return fitted_with(views_of(log_probs, labels, groups, others), Shrinkage(strength))
+    """The same with a strength that was chosen elsewhere: of other raw predictions of these items."""
+    return fitted_with(views_of(log_probs, labels, groups, others), Regularisation(strength))
 
 
 def fitted(seen: Views, cancel: CancelToken | None = None) -> CriterionCalibration:
     """With the shrinkage that is best by cross-validation. Cancelled between two folds."""
-    return fitted_with(seen, chosen(seen, cancel).shrinkage)
+    return fitted_with(seen, chosen(seen, cancel).regularisation)
 
 
-def fitted_with(seen: Views, shrinkage: Shrinkage) -> CriterionCalibration:
+def fitted_with(seen: Views, regularisation: Regularisation) -> CriterionCalibration:
     """With one that was chosen elsewhere; parts that are not seen take no part."""
-    strength, looked_at = shrinkage.strength, seen.looking_at(shrinkage.parts)
-    of_parts = shrinkage.of_parts if looked_at.parts else None
+    strength, looked_at = regularisation.strength, seen.looking_at(regularisation.parts)
+    of_parts = regularisation.of_parts if looked_at.parts else None
     factors: list[float] = []
     if strength is None:
         scale, biases = 0.0, seen.frequencies
@@ -317,25 +319,26 @@ def fitted_with(seen: Views, shrinkage: Shrinkage) -> CriterionCalibration:
         strength,
         seen.labels.shape[1],
         parts=dict(zip(looked_at.parts, factors, strict=True)) if factors else {},
-        strength_of_parts=of_parts,
+        penalty_of_features=of_parts,
         part_means=dict(zip(looked_at.parts, map(tuple, looked_at.part_means.tolist()), strict=True))
         if factors
         else {},
     )
 
 
-def chosen(seen: Views, cancel: CancelToken | None = None) -> ChosenShrinkage:
+def chosen(seen: Views, cancel: CancelToken | None = None) -> ChosenRegularisation:
     """What has the least loss by inner cross-validation. Cancelled between two folds.
 
-    Of readings alone: a strength, AS_READ, or None, the infinite one; of equally good ones that which trusts
-    the readings least. To ask more of readings than that, such as to be surely better than the frequencies,
-    costs more than it saves; so does it to let readings as they are compete with fitted ones: they win by
-    luck too often (simulated: `bench/coverage/calibrations.py`). With parts: see `_with_parts`.
+    Of raw predictions alone: a strength, AS_READ, or None, the infinite one; of equally good ones that which
+    trusts the raw predictions least. To ask more of raw predictions than that, such as to be significantly
+    better than the frequencies, costs more than it saves; so does it to let raw predictions as they are
+    compete with fitted ones: they win by luck too often (simulated: `bench/coverage/calibrations.py`). With
+    parts: see `_with_parts`.
     """
     cancel = cancel or CancelToken()
-    if seen.instructions < LEAST_FOR_READINGS:
+    if seen.instructions < LEAST_FOR_PREDICTIONS:
         losses = seen.losses(np.broadcast_to(seen.frequencies, seen.log_probs.shape))
-        return ChosenShrinkage(Shrinkage(None), losses, losses)
+        return ChosenRegularisation(Regularisation(None), losses, losses)
     frequencies, by_strength = _inner_losses(seen, cancel)
     if seen.instructions < LEAST_FOR_FITTING:
         rivals = {AS_READ: seen.losses(seen.log_probs)}
@@ -343,43 +346,47 @@ def chosen(seen: Views, cancel: CancelToken | None = None) -> ChosenShrinkage:
         rivals = dict(zip(STRENGTHS, by_strength, strict=True))
     strength = min(rivals, key=lambda each: (rivals[each].mean(), -each))
     if rivals[strength].mean() < frequencies.mean() - _AS_GOOD:
-        alone = ChosenShrinkage(Shrinkage(strength), rivals[strength], frequencies)
+        alone = ChosenRegularisation(Regularisation(strength), rivals[strength], frequencies)
     else:
-        alone = ChosenShrinkage(Shrinkage(None), frequencies, frequencies)
+        alone = ChosenRegularisation(Regularisation(None), frequencies, frequencies)
     if not seen.parts or strength == AS_READ:
         return alone
     return _with_parts(seen, strength, alone, cancel)
 
 
-def _with_parts(seen: Views, strength: float, alone: ChosenShrinkage, cancel: CancelToken) -> ChosenShrinkage:
+def _with_parts(
+    seen: Views, strength: float, alone: ChosenRegularisation, cancel: CancelToken
+) -> ChosenRegularisation:
     """The simplest of what is within one standard error of the best, by inner cross-validation.
 
-    The simplest is the readings `alone`; then come fewer kinds of parts before more, and
+    The simplest is the raw predictions `alone`; then come fewer kinds of parts before more, and
     stronger shrinkage before weaker. The standard error is that of the difference to the best, over
     instructions (the rule of Breiman et al. 1984, section 3.4.3, on pairs).
     """
     rivals = [
-        Shrinkage(strength, parts, of_parts) for parts in seen.part_sets for of_parts in STRENGTHS_OF_PARTS
+        Regularisation(strength, parts, of_parts)
+        for parts in seen.part_sets
+        for of_parts in PENALTIES_OF_FEATURES
     ]
     by_rival = np.empty((len(rivals), len(alone.losses)))
     for known, asked, test in _inner_folds(seen, cancel):
         rows = []
         for parts in seen.part_sets:
             solved = known.looking_at(parts).solved(
-                [strength] * len(STRENGTHS_OF_PARTS), STRENGTHS_OF_PARTS, NEAR
+                [strength] * len(PENALTIES_OF_FEATURES), PENALTIES_OF_FEATURES, NEAR
             )
             means = known.looking_at(parts).part_means
             rows.append(asked.looking_at(parts).filled(means).losses_by(solved))
             cancel.raise_if_requested()
         by_rival[:, test] = np.concatenate(rows)
-    # Several judges or ways that count alike are no simpler than the same with a first guess at each.
-    if alone.shrinkage.strength is None or seen.parts[0].kind is not PartKind.READINGS:
-        rivals, by_rival = [alone.shrinkage, *rivals], np.vstack([alone.losses, by_rival])
+    # Several judges or methods that count alike are no simpler than the same with a first guess at each.
+    if alone.regularisation.strength is None or seen.parts[0].kind is not FeatureKind.RAW_PREDICTIONS:
+        rivals, by_rival = [alone.regularisation, *rivals], np.vstack([alone.losses, by_rival])
     best = by_rival[by_rival.mean(axis=1).argmin()]
     for rival, own in zip(rivals, by_rival, strict=True):
         worse = OverInstructions.of_one((own - best).tolist(), seen.groups)
         if worse is None or worse.mean <= worse.standard_error + _AS_GOOD:
-            return ChosenShrinkage(rival, own, alone.frequencies)
+            return ChosenRegularisation(rival, own, alone.frequencies)
     raise AssertionError("the best is as good as itself")
 
 

@@ -1,6 +1,6 @@
 """The judged items of one criterion with their human labels: what decides them, and what that is worth.
 
-Knows: how readings of items become arrays, which sources of readings there are, both orders.
+Knows: how raw predictions of items become arrays, which sources of raw predictions there are, both orders.
 Does not know: the mathematics of a fit, other criteria's labels, files.
 """
 
@@ -12,27 +12,35 @@ import numpy as np
 
 from engine.calibrate.cross_validation import (
     OUTER_FOLDS,
+    Ablation,
     CalibrationReport,
-    Without,
     left_out,
     measuring,
     refuse_too_few,
 )
 from engine.calibrate.fitting import (
     LEAST_FOR_FITTING,
-    PartReadings,
-    Shrinkage,
+    FeatureValues,
+    Regularisation,
     Views,
     fitted_with,
     views_of,
 )
 from engine.core.cancel import CancelToken
 from engine.core.fitted_on import short_hash
-from engine.core.head_parts import LENGTHS, HeadPart, PartKind
-from engine.core.items import HUMAN_LABELS, PREFERENCES, Order, Way
+from engine.core.head_parts import LENGTHS, Feature, FeatureKind
+from engine.core.items import HUMAN_LABELS, PREFERENCES, Method, Order
 from engine.core.judgments import CriterionCalibration
 from engine.core.log_probs import FloatArray, IntArray
-from engine.decisions.read_items import SWAPPED, IsIn, ReadBy, ReadRun, exchanged, of_order, parts_of
+from engine.decisions.read_items import (
+    SWAPPED,
+    IsIn,
+    PredictionSource,
+    RunPredictions,
+    exchanged,
+    of_order,
+    parts_of,
+)
 from engine.decisions.run_results import RunResults
 from engine.measure.matching import Pair
 
@@ -45,45 +53,45 @@ STEPS = OUTER_FOLDS + 1 + _MOST_SOURCES
 """How many steps `Labelled.fitting` takes at most, but for sources beyond these."""
 
 Fold = tuple[Sequence[int], CriterionCalibration]
-"""The places of items that were left out, and what was fitted without them."""
+"""The places of held-out items, and what was fitted without them."""
 
 
 @dataclass(frozen=True)
-class ReadingSource:
-    """Readings or parts that may be left out, to see what they add: which of the others stay; `others`: what
+class RawPredictionSource:
+    """Readings or parts that may be omitted, to see what they add: which of the others stay; `others`: what
     is read were the responses in the other places, where that is not what stays.
     """
 
     name: str
     is_kept: IsIn | None = None
     others: IsIn | None = None
-    keeps_part: Callable[[HeadPart], bool] = lambda _part: True
+    keeps_part: Callable[[Feature], bool] = lambda _part: True
 
 
 @dataclass(frozen=True)
 class FittedCriterion:
     """What decides a criterion, with its own of the first order and of each fold; its report; and what is
-    lost without each source of readings, by the source's name.
+    lost without each source of raw predictions, by the source's name.
     """
 
     calibration: CriterionCalibration
     report: CalibrationReport
-    without: dict[str, Without]
+    without: dict[str, Ablation]
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """Items with readings and human labels on one criterion.
+    """Items with raw predictions and human labels on one criterion.
 
     `labels`: as places in HUMAN_LABELS, shape (items,); `groups`: the instruction of each. `parts`: what is
-    looked at beside the mean of the readings. `alike`: whether A and B are.
+    looked at next to the mean of the raw predictions. `alike`: whether A and B are.
     """
 
     criterion: str
-    read: ReadRun
+    read: RunPredictions
     labels: IntArray
     groups: tuple[str, ...]
-    parts: tuple[HeadPart, ...]
+    parts: tuple[Feature, ...]
     alike: bool
 
     @classmethod
@@ -92,7 +100,7 @@ class Labelled:
     ) -> "Labelled":
         """The items of pairs with a judgment and a label, as a run judged them."""
         judged = {item.item_id: item for item in results.judged}
-        read = ReadRun([judged[pair.item.id] for pair in pairs], len(results.run.judges))
+        read = RunPredictions([judged[pair.item.id] for pair in pairs], len(results.run.judges))
         others = [name for name in results.judgments if name != criterion]
         return cls(
             criterion,
@@ -104,23 +112,29 @@ class Labelled:
         )
 
     @property
-    def sources(self) -> Iterator[ReadingSource]:
-        """What can be left out so that something stays: each judge of several, each way, the second order,
+    def sources(self) -> Iterator[RawPredictionSource]:
+        """What can be omitted so that something stays: each judge of several, each method, the second order,
         the other criteria, the lengths.
         """
         own = self.read.of(self.criterion).read_by
         judges = sorted({each.judge for each in own})
-        ways = [way for way in Way if any(each.way is way for each in own)]
+        methods = [method for method in Method if any(each.method is method for each in own)]
         if len(judges) > 1:
-            yield from (ReadingSource(f"judge {judge}", partial(_is_not_of_judge, judge)) for judge in judges)
-        if len(ways) > 1:
-            yield from (ReadingSource(way.value, partial(_is_not_of_way, way)) for way in ways)
+            yield from (
+                RawPredictionSource(f"judge {judge}", partial(_is_not_of_judge, judge)) for judge in judges
+            )
+        if len(methods) > 1:
+            yield from (
+                RawPredictionSource(method.value, partial(_is_not_of_method, method)) for method in methods
+            )
         if {each.order for each in own} == set(Order):
-            yield ReadingSource(SECOND_ORDER, of_order(Order.AB), of_order(Order.BA))
-        if any(part.kind is PartKind.CRITERION for part in self.parts):
-            yield ReadingSource(OTHER_CRITERIA, keeps_part=lambda part: part.kind is not PartKind.CRITERION)
+            yield RawPredictionSource(SECOND_ORDER, of_order(Order.AB), of_order(Order.BA))
+        if any(part.kind is FeatureKind.CRITERION for part in self.parts):
+            yield RawPredictionSource(
+                OTHER_CRITERIA, keeps_part=lambda part: part.kind is not FeatureKind.CRITERION
+            )
         if LENGTHS in self.parts:
-            yield ReadingSource(LENGTHS.in_words, keeps_part=lambda part: part != LENGTHS)
+            yield RawPredictionSource(LENGTHS.in_words, keeps_part=lambda part: part != LENGTHS)
 
     def fitting(self, cancel: CancelToken | None = None) -> Generator[None, None, FittedCriterion]:
         """Fit and measure, step by step. SetupError for too few labels; Cancelled."""
@@ -138,33 +152,33 @@ class Labelled:
         hashes = [item.content_hash for item in self.read.judged]
         return FittedCriterion(with_folds(whole, folds, hashes), report, without)
 
-    def views(self, without: ReadingSource | None = None) -> Views:
-        """The readings and labels, with all readings or without those of a source.
+    def views(self, without: RawPredictionSource | None = None) -> Views:
+        """The raw predictions and labels, with all raw predictions or without those of a source.
 
         In the other places stands what is left with A and B exchanged; without the second order what that
         said, as if it had been read first: so a leaning to the first place is mended as in a run of one
         order.
         """
-        left = without or ReadingSource("")
+        left = without or RawPredictionSource("")
         parts = tuple(filter(left.keeps_part, self.parts))
         read = self._mean(left.is_kept)
         values = self.read.part_values(self.criterion, parts, left.is_kept)
         there, in_others = left.others or left.is_kept, exchanged(parts)
         others = self.read.part_values(self.criterion, parts if left.others else in_others, there)
-        beside = PartReadings(parts, values, others[..., SWAPPED])
+        beside = FeatureValues(parts, values, others[..., SWAPPED])
         shown = self._mean(there)[:, SWAPPED] if self.alike else None
         return views_of(read, self.labels, self.groups, shown, beside=beside)
 
     def _mean(self, is_kept: IsIn | None) -> FloatArray:
-        """Of what is left of the readings; where nothing is, each label is as likely."""
+        """Of what is left of the raw predictions; where nothing is, each label is as likely."""
         mean = self.read.of(self.criterion).average(is_kept)
         return np.where(np.isfinite(mean), mean, -np.log(_LABELS))
 
     def _with_first_order(
         self, made: CriterionCalibration, without: Sequence[int] = ()
     ) -> CriterionCalibration:
-        """The same with what decides items that were read in the first order alone, fitted to those readings
-        of the items that were read in both; unchanged where there are too few.
+        """The same with what decides items that were read in the first order alone, fitted to those raw
+        predictions of the items that were read in both; unchanged where there are too few.
 
         Where A and B are alike, BA tells what AB were with the responses in the other places: so the leaning
         of the model to a place is mended, and what places mean in the data is not learned.
@@ -172,10 +186,10 @@ class Labelled:
         seen = self.in_first_order(tuple(made.parts), without)
         if seen is None:
             return made
-        return replace(made, first_order=fitted_with(seen, Shrinkage.of(made)))
+        return replace(made, first_order=fitted_with(seen, Regularisation.of(made)))
 
     def in_first_order(
-        self, looked_at: Sequence[HeadPart] | None = None, without: Sequence[int] = ()
+        self, looked_at: Sequence[Feature] | None = None, without: Sequence[int] = ()
     ) -> Views | None:
         """The items that were read in both orders, by what the first one said; `looked_at`: these parts
         alone, `without`: the places of items that take no part. None where too few instructions are left.
@@ -196,7 +210,7 @@ class Labelled:
             for order in Order
         )
         others = second[0][:, SWAPPED] if self.alike else None
-        beside = PartReadings(parts, first[1], second[1][..., SWAPPED])
+        beside = FeatureValues(parts, first[1], second[1][..., SWAPPED])
         return views_of(first[0], self.labels[places], groups, others, beside=beside)
 
 
@@ -210,9 +224,9 @@ def with_folds(
     return replace(made, folds=tuple(fold for _, fold in folds), fold_of=fold_of)
 
 
-def _is_not_of_judge(judge: int, read_by: ReadBy) -> bool:
+def _is_not_of_judge(judge: int, read_by: PredictionSource) -> bool:
     return read_by.judge != judge
 
 
-def _is_not_of_way(way: Way, read_by: ReadBy) -> bool:
-    return read_by.way is not way
+def _is_not_of_method(method: Method, read_by: PredictionSource) -> bool:
+    return read_by.method is not method

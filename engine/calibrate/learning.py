@@ -1,11 +1,11 @@
-"""Learning curves: how well labels are predicted on items that took no part, by how many labels taught.
+"""Learning curves: how well labels are predicted on items that took no part, by number of training labels.
 
-Each instruction is asked in turn, in one of some folds, while labels of the others teach: the first few of
+Each instruction is asked in turn, in one of some folds, by a fit on labels of the others: the first few of
 them in an order that is drawn, then twice as many, and so on to all; and that in several such orders. So all
 sizes are measured on the same items, and what one of them gains over another is known item by item.
 
-Knows: readings with human labels, folds, orders that are drawn, people beside them. Does not know: how what
-decides is fitted, how a curve is shown.
+Knows: raw predictions with human labels, folds, orders that are drawn, annotators next to them. Does not
+know: how what decides is fitted, how a curve is shown.
 """
 
 from collections.abc import Generator, Hashable, Mapping, Sequence
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.calibrate.fitting import LEAST_FOR_FITTING, Views, fitted
-from engine.calibrate.run_calibration import RunReadings, Wishes, scored
+from engine.calibrate.run_calibration import CalibrationInputs, Wishes, scored
 from engine.calibrate.scaling import is_right, log_frequencies
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
@@ -26,14 +26,14 @@ from engine.measure.against_others import AgainstOthers
 from engine.measure.folds import Fold, grouped_folds
 from engine.measure.intervals import Interval, OverInstructions
 from engine.measure.matching import Matched
-from engine.measure.people_agreement import people_against_others
+from engine.measure.people_agreement import annotators_against_others
 
 LEAST_TO_LEARN = 2 * LEAST_FOR_FITTING
-"""Instructions with labels: of a criterion with fewer no curve is drawn."""
+"""The minimum number of labelled instructions per criterion for a learning curve."""
 _SEED = 0  # the same items make the same curve
-# How much wider intervals of nats are than items alone tell: the labels that teach vary too, and all folds
+# How much wider intervals of nats are than items alone tell: the training labels vary too, and all folds
 # share most of them. A few items may lose far more than the rest, too: see `skewed_interval`. Without both,
-# intervals of 95 % held 90 % in drawn worlds (`bench/coverage/learning.py`).
+# intervals of 95 % held 90 % in simulations (`bench/coverage/learning.py`).
 _WIDER = 1.2
 
 
@@ -44,7 +44,7 @@ class Thoroughness(NamedTuple):
     orders: int = 2
 
 
-USUAL_THOROUGHNESS = Thoroughness()
+DEFAULT_THOROUGHNESS = Thoroughness()
 
 
 class Nats(NamedTuple):
@@ -56,13 +56,13 @@ class Nats(NamedTuple):
     interval: Interval | None
 
     @property
-    def surely_above(self) -> bool:
-        """Whether it is surely more than 0."""
+    def significantly_above(self) -> bool:
+        """Whether it is significantly more than 0."""
         return self.interval is not None and self.interval.low > 0
 
     @property
-    def surely_below(self) -> bool:
-        """Whether it is surely less than 0."""
+    def significantly_below(self) -> bool:
+        """Whether it is significantly less than 0."""
         return self.interval is not None and self.interval.high < 0
 
     def turned(self) -> "Nats":
@@ -77,9 +77,10 @@ class Nats(NamedTuple):
 
 @dataclass(frozen=True)
 class LearningPoint:
-    """What so many labels of a criterion teach, in the mean over the criteria, on items that took no part.
+    """The result of this number of training labels of a criterion, as the mean over the criteria, on items
+    that took no part.
 
-    `labels`: of one criterion, in the mean. `right`: the share of labels that are right. `frequencies`: the
+    `labels`: of one criterion, on average. `right`: the share of labels that are right. `frequencies`: the
     log-loss of the frequencies of the same labels, in nats, and `ahead`: by how much it is more than
     `log_loss`; `frequent`: how often the most frequent of them is right, with A and B in the places they have
     in the dataset.
@@ -99,7 +100,7 @@ class LearningPoint:
             "log_loss": self.log_loss.as_json(),
             "right": _estimate_json(self.right),
             "frequencies": {"log_loss": self.frequencies, "right": _estimate_json(self.frequent)},
-            "below_frequencies": {**self.ahead.as_json(), "surely": self.ahead.surely_above},
+            "below_frequencies": {**self.ahead.as_json(), "surely": self.ahead.significantly_above},
         }
 
 
@@ -119,19 +120,19 @@ class Doubling:
         return {
             "from_labels": self.from_labels,
             "to_labels": self.to_labels,
-            "less_log_loss": {**self.gained.as_json(), "surely": self.gained.surely_above},
+            "less_log_loss": {**self.gained.as_json(), "surely": self.gained.significantly_above},
             "more_right": _estimate_json(self.more_right),
         }
 
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """The points from few labels to many, in the mean over the criteria; `last`: what the last doubling
+    """The points from few labels to many, as the mean over the criteria; `last`: what the last doubling
     brought in this mean, and `by_criterion` on each.
 
     `labelled`: how many labels each of these criteria has in all. `left_out`: the criteria with too few, with
-    how many different instructions. `people`: each of several people against the majority of the others on
-    these criteria together, all in turn first; empty where no two labelled the same item.
+    how many different instructions. `annotators`: each of several annotators against the majority of the
+    others on these criteria together, all in turn first; empty where no two labelled the same item.
     """
 
     points: tuple[LearningPoint, ...]
@@ -139,7 +140,7 @@ class LearningCurve:
     by_criterion: Mapping[str, Doubling]
     labelled: Mapping[str, int]
     left_out: Mapping[str, int]
-    people: tuple[AgainstOthers, ...] = ()
+    annotators: tuple[AgainstOthers, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """As plain values."""
@@ -152,8 +153,8 @@ class LearningCurve:
             },
             "left_out": {name: {"instructions": count} for name, count in self.left_out.items()},
             "people": [
-                {"person": held.person, "items": held.items, "the_others_label": _estimate_json(held.own)}
-                for held in self.people
+                {"person": held.annotator, "items": held.items, "the_others_label": _estimate_json(held.own)}
+                for held in self.annotators
             ],
         }
 
@@ -163,9 +164,10 @@ def _estimate_json(found: Estimate) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class _Taught:
-    """What each size taught of a criterion. `sizes`: the least first. Of each of its items, shape (sizes,
-    items): the loss and how right the label is, and both of the frequencies. `groups`: their instructions.
+class _Trained:
+    """The results of a criterion by number of training labels. `sizes`: the least first. Of each of its
+    items, shape (sizes, items): the loss and how right the label is, and both of the frequencies. `groups`:
+    their instructions.
     """
 
     sizes: Sequence[int]
@@ -180,32 +182,34 @@ def run_curve(
     matched: Matched,
     cancel: CancelToken | None = None,
     wishes: Wishes | None = None,
-    thorough: Thoroughness = USUAL_THOROUGHNESS,
+    thorough: Thoroughness = DEFAULT_THOROUGHNESS,
 ) -> Generator[MeasureProgress, None, LearningCurve]:
-    """The curve of a run's own readings, as `calibrating` takes them. Without `wishes` they are those of the
-    calibration of the run, of which nothing else counts.
+    """The curve of a run's own raw predictions, as `calibrating` takes them. Without `wishes` they are those
+    of the calibration of the run, of which nothing else counts.
 
-    SetupError for a submission, which has no readings, and for too few labels; Cancelled between two fits.
+    SetupError for a submission, which has no raw predictions, and for too few labels; Cancelled between two
+    fits.
     """
     results = matched.system.results
     if wishes is None:
         wishes = Wishes.of(results.calibration if results is not None else None)
-    readings = RunReadings.of(matched, wishes, "have a learning curve")
+    raw_predictions = CalibrationInputs.of(matched, wishes, "have a learning curve")
     read = {name: scored(pairs) for name, pairs in matched.pairs.items()}
     left_out = {name: 0 for name, pairs in read.items() if not pairs}
-    seen = {name: readings.labelled(name, pairs).views() for name, pairs in read.items() if pairs}
+    seen = {name: raw_predictions.labelled(name, pairs).views() for name, pairs in read.items() if pairs}
     curve = yield from learning(seen, cancel, thorough, left_out)
-    people = people_against_others(readings.results, matched.dataset, tuple(curve.labelled))
-    return replace(curve, people=tuple(people))
+    annotators = annotators_against_others(raw_predictions.results, matched.dataset, tuple(curve.labelled))
+    return replace(curve, annotators=tuple(annotators))
 
 
 def learning(
     seen: Mapping[str, Views],
     cancel: CancelToken | None = None,
-    thorough: Thoroughness = USUAL_THOROUGHNESS,
+    thorough: Thoroughness = DEFAULT_THOROUGHNESS,
     left_out: Mapping[str, int] | None = None,
 ) -> Generator[MeasureProgress, None, LearningCurve]:
-    """The curve of labelled readings, by criterion, without people; `left_out`: criteria that have none.
+    """The curve of labelled raw predictions, by criterion, without annotators; `left_out`: criteria that have
+    none.
 
     SetupError where no criterion has labels of LEAST_TO_LEARN instructions; Cancelled between two fits.
     """
@@ -221,26 +225,26 @@ def learning(
     folds = {name: grouped_folds(views.groups, thorough.folds) for name, views in enough.items()}
     sizes = _sizes(folds)
     steps, done = sum(map(len, folds.values())) * thorough.orders, 0
-    taught = []
+    trained_on = []
     yield MeasureProgress(0, steps)
     for name, views in enough.items():
         work = Reports(_teaching(views, folds[name], sizes[name], thorough.orders, cancel or CancelToken()))
         for _ in work:
             done += 1
             yield MeasureProgress(done, steps)
-        taught.append(work.result)
+        trained_on.append(work.result)
     return LearningCurve(
-        points=tuple(_point(taught, row) for row in range(len(taught[0].sizes))),
-        last=_doubling(taught),
-        by_criterion={name: _doubling([each]) for name, each in zip(enough, taught, strict=True)},
+        points=tuple(_point(trained_on, row) for row in range(len(trained_on[0].sizes))),
+        last=_doubling(trained_on),
+        by_criterion={name: _doubling([each]) for name, each in zip(enough, trained_on, strict=True)},
         labelled={name: len(views.groups) for name, views in enough.items()},
         left_out=few,
     )
 
 
 def _sizes(folds: Mapping[str, Sequence[Fold]]) -> dict[str, list[int]]:
-    """How many labels teach, the least first: as many as each fold leaves, half of these and so on, as often
-    for each criterion.
+    """The numbers of training labels, the least first: as many as each fold leaves, half of these and so on,
+    as often for each criterion.
     """
     halved = {name: _halved(min(len(train) for train, _ in of_one)) for name, of_one in folds.items()}
     rows = min(map(len, halved.values()))
@@ -257,7 +261,7 @@ def _halved(most: int) -> list[int]:
 
 def _teaching(
     seen: Views, folds: Sequence[Fold], sizes: Sequence[int], orders: int, cancel: CancelToken
-) -> Generator[None, None, _Taught]:
+) -> Generator[None, None, _Trained]:
     """Fit by each size in each fold and order; a step for each fold and order."""
     losses, right, frequencies, frequent = np.zeros((4, len(sizes), len(seen.groups)))
     random = np.random.default_rng(_SEED)
@@ -274,7 +278,7 @@ def _teaching(
                 frequencies[row, test] += asked.losses(plain) / orders
                 frequent[row, test] += _most_frequent_right(known, asked) / orders
             yield
-    return _Taught(sizes, losses, right, frequencies, frequent, seen.groups)
+    return _Trained(sizes, losses, right, frequencies, frequent, seen.groups)
 
 
 def _most_frequent_right(known: Views, asked: Views) -> BoolArray:
@@ -283,8 +287,8 @@ def _most_frequent_right(known: Views, asked: Views) -> BoolArray:
     In their own places alone: in both together A and B are equally frequent, and where A is usual that would
     be far below always A. Of equally frequent labels the first.
     """
-    usual = log_frequencies(known.labels[0]).argmax()
-    return is_right(np.full(len(asked.groups), usual), asked.labels[0])
+    default = log_frequencies(known.labels[0]).argmax()
+    return is_right(np.full(len(asked.groups), default), asked.labels[0])
 
 
 def _in_drawn_order(seen: Views, train: IntArray, random: np.random.Generator) -> IntArray:
@@ -296,39 +300,39 @@ def _in_drawn_order(seen: Views, train: IntArray, random: np.random.Generator) -
     return np.asarray(train[np.argsort(keys, kind="stable")])
 
 
-def _point(taught: Sequence[_Taught], row: int) -> LearningPoint:
-    loss = _mean(taught, [each.losses[row] for each in taught])
-    plain = _mean(taught, [each.frequencies[row] for each in taught])
-    right = _mean(taught, [each.right[row] for each in taught])
-    frequent = _mean(taught, [each.frequent[row] for each in taught])
+def _point(trained_on: Sequence[_Trained], row: int) -> LearningPoint:
+    loss = _mean(trained_on, [each.losses[row] for each in trained_on])
+    plain = _mean(trained_on, [each.frequencies[row] for each in trained_on])
+    right = _mean(trained_on, [each.right[row] for each in trained_on])
+    frequent = _mean(trained_on, [each.frequent[row] for each in trained_on])
     return LearningPoint(
-        labels=_labels(taught, row),
+        labels=_labels(trained_on, row),
         log_loss=_with_interval(loss),
         right=Estimate(right.mean, right.share_interval()),
         frequencies=plain.mean,
-        ahead=_nats(taught, [each.frequencies[row] - each.losses[row] for each in taught]),
+        ahead=_nats(trained_on, [each.frequencies[row] - each.losses[row] for each in trained_on]),
         frequent=Estimate(frequent.mean, frequent.share_interval()),
     )
 
 
-def _doubling(taught: Sequence[_Taught]) -> Doubling:
-    more = _mean(taught, [each.right[-1] - each.right[-2] for each in taught])
+def _doubling(trained_on: Sequence[_Trained]) -> Doubling:
+    more = _mean(trained_on, [each.right[-1] - each.right[-2] for each in trained_on])
     return Doubling(
-        _labels(taught, -2),
-        _labels(taught, -1),
-        _nats(taught, [each.losses[-2] - each.losses[-1] for each in taught]),
+        _labels(trained_on, -2),
+        _labels(trained_on, -1),
+        _nats(trained_on, [each.losses[-2] - each.losses[-1] for each in trained_on]),
         Estimate(more.mean, more.difference_interval()),
     )
 
 
-def _labels(taught: Sequence[_Taught], row: int) -> int:
-    """How many teach, in the mean over the criteria."""
-    return round(sum(each.sizes[row] for each in taught) / len(taught))
+def _labels(trained_on: Sequence[_Trained], row: int) -> int:
+    """The number of training labels, as the mean over the criteria."""
+    return round(sum(each.sizes[row] for each in trained_on) / len(trained_on))
 
 
-def _nats(taught: Sequence[_Taught], gains: Sequence[FloatArray]) -> Nats:
+def _nats(trained_on: Sequence[_Trained], gains: Sequence[FloatArray]) -> Nats:
     """The mean of differences of losses; both may be those of the frequencies, but for rounding."""
-    return _with_interval(_mean(taught, [np.round(each, 12) for each in gains]))
+    return _with_interval(_mean(trained_on, [np.round(each, 12) for each in gains]))
 
 
 def _with_interval(found: OverInstructions) -> Nats:
@@ -339,11 +343,11 @@ def _with_interval(found: OverInstructions) -> Nats:
     return Nats(found.mean, Interval(found.mean - half, found.mean + half))
 
 
-def _mean(taught: Sequence[_Taught], values: Sequence[FloatArray]) -> OverInstructions:
+def _mean(trained_on: Sequence[_Trained], values: Sequence[FloatArray]) -> OverInstructions:
     """Over the criteria, of the means over their items."""
     found = OverInstructions.of(
         {str(place): each.tolist() for place, each in enumerate(values)},
-        {str(place): each.groups for place, each in enumerate(taught)},
+        {str(place): each.groups for place, each in enumerate(trained_on)},
     )
     assert found is not None  # there are two instructions
     return found

@@ -1,4 +1,4 @@
-"""What reading the second order only in doubt keeps or saves, margin by margin.
+"""What reading the second order only if uncertain keeps or saves, margin by margin.
 
 Knows: what both orders said of a run's items. Does not know: how they were read, files, human labels.
 """
@@ -80,7 +80,9 @@ def margin_report(
     SetupError where `keep` is no share.
     """
     if not 0 < keep <= 1:
-        raise SetupError(f"The share of labels to keep is {keep}.", "Use more than 0 and at most 1, as 0.99.")
+        raise SetupError(
+            f"The share of labels to keep is {keep}.", "Use more than 0 and at most 1, for example 0.99."
+        )
     items = _Items(read, instructions, tokens)
     least = read.least_margin(keep)
     points = {below: items.at(below) for below in sorted({*SHOWN, least})}

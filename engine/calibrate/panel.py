@@ -1,10 +1,11 @@
 """Panels: what several runs and submissions say of the same items, decided together and kept as a run.
 
-Of each run a panel keeps the readings of its judge, whatever people overrode and whatever it is calibrated
-with. A label alone, of a submission, is a reading of a stated certainty. Without a calibration a label is
-decided by the mean of the judges' log-probabilities, so that the others break a judge's tie.
+Of each run a jury keeps the raw predictions of its judge, whatever annotators overrode and whatever it is
+calibrated with. A label alone, of a submission, is a raw prediction of a stated certainty. Without a
+calibration a label is decided by the mean of the judges' log-probabilities, so that the others break a
+judge's tie.
 
-Knows: how systems are joined, what is kept of each judge. Does not know: how a panel is calibrated, commands.
+Knows: how systems are joined, what is kept of each judge. Does not know: how a jury is calibrated, commands.
 """
 
 import math
@@ -18,8 +19,8 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.formatting import listed, words
 from engine.core.items import PREFERENCES, Item, Order, Prediction, Preference, digest
-from engine.core.judgments import Explanation, JudgedItem, Reading
-from engine.core.remedies import Remedy, Step
+from engine.core.judgments import Explanation, JudgedItem, RawPrediction
+from engine.core.remedies import Hint, Step
 from engine.core.rubric import ELOQUENT, Rubric, rubric_of_names
 from engine.core.run_records import (
     CERTAINTY,
@@ -42,17 +43,17 @@ from engine.measure.systems import System
 from engine.store.run_store import RunStore
 from engine.system.files import file_hash
 
-USUAL_CERTAINTY = 0.9
-"""The probability of a label that stands alone: nobody knows how sure its judge was."""
+DEFAULT_CERTAINTY = 0.9
+"""The probability of a label without probabilities: the confidence of its judge is not known."""
 LEAST_JUDGES = 2
-NOT_SAID = "no judge of the panel has a label"
+NOT_SAID = "no judge of the jury has a label"
 
 _CHANCE = 1 / len(PREFERENCES)
 _MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
-class Panel:
+class Jury:
     """Several judges, ready to be kept: what they are, what they said, how it was made. `remarks`: sentences
     on items that some of them lack, and on what they were asked.
     """
@@ -73,7 +74,7 @@ class Panel:
         already, made of the same, that one, also out of the archive.
         """
         with store.begin(self.identity) as run:
-            # What it is made of comes first: of a panel that was cut short here it is known who judged.
+            # What it is made of comes first: of a jury that was cut short here it is known who judged.
             store.describe(run.id, self.manifest)
             if not run.judged:
                 store.add(run.id, self.judged)
@@ -99,18 +100,18 @@ def items_of(systems: Sequence[System], gold: Dataset | None, cancel: CancelToke
     if gold is None:
         raise SetupError(
             "Submissions hold no texts, and there is no run among these.",
-            Remedy(Step.GIVE_ITEMS),
+            Hint(Step.GIVE_ITEMS),
         )
     return gold
 
 
-def make_panel(
-    systems: Sequence[System], dataset: Dataset, partial: bool = False, certainty: float = USUAL_CERTAINTY
-) -> Panel:
+def make_jury(
+    systems: Sequence[System], dataset: Dataset, partial: bool = False, certainty: float = DEFAULT_CERTAINTY
+) -> Jury:
     """A panel of these judges, in this order, on the items of a dataset.
 
     `partial`: on those that all have. `certainty`: the probability of a label of a submission, more than
-    chance and less than 1. SetupError for fewer than two judges, the same one twice, a panel among them,
+    chance and less than 1. SetupError for fewer than two judges, the same one twice, a jury among them,
     other items or texts, and where they have no criterion in common.
     """
     _check(systems, certainty)
@@ -120,14 +121,14 @@ def make_panel(
     remarks = [sentence for each in matched if each.missing for sentence in each.left_out]
     if otherwise:
         named = ", ".join(map(words, otherwise))
-        remarks.append(f"Left out, because the runs were asked different questions there: {named}.")
+        remarks.append(f"Omitted, because the runs were asked different questions there: {named}.")
     judges = [_Judge.of(number, system, certainty) for number, system in enumerate(systems, start=1)]
     keys = [judge.key for judge in judges]
     for place, judge in enumerate(judges):
         if judge.key in keys[:place]:
             other = judges[keys.index(judge.key)].system.name
-            raise SetupError(f"{judge.system.name} and {other} are the same.", Remedy(Step.JUDGE_ONCE))
-    return Panel(
+            raise SetupError(f"{judge.system.name} and {other} are the same judge.", Hint(Step.JUDGE_ONCE))
+    return Jury(
         _identity(judges, shared, criteria, certainty, is_whole=matched[0].whole is None),
         tuple(_item(place, item, judges, criteria) for place, item in enumerate(shared)),
         _manifest(judges, shared, certainty),
@@ -155,14 +156,14 @@ def _criteria(systems: Sequence[System]) -> tuple[tuple[str, ...], tuple[str, ..
         )
         raise SetupError(
             f"{listed([system.name for system in systems])} {why}.",
-            Remedy(Step.CHOOSE_JUDGES, " that judged the same criteria."),
+            Hint(Step.CHOOSE_JUDGES, " that judged the same criteria."),
         )
     return alike, otherwise
 
 
 @dataclass(frozen=True)
 class _Judge:
-    """One judge of a panel: its number there, from 1, and what it judged, by item id."""
+    """One judge of a jury: its number there, from 1, and what it judged, by item id."""
 
     number: int
     system: System
@@ -171,7 +172,7 @@ class _Judge:
 
     @classmethod
     def of(cls, number: int, system: System, certainty: float) -> "_Judge":
-        """A run alone, without what people overrode; or a submission."""
+        """A run alone, without human overrides; or a submission."""
         judged = {item.item_id: item for item in system.results.judged} if system.results else {}
         return cls(number, system, judged, certainty)
 
@@ -189,33 +190,33 @@ class _Judge:
         return self.system.results is None or self.system.results.run.submitted
 
     def identity(self, criteria: Sequence[str]) -> list[Any]:
-        """What gives its readings, whatever the items: see JudgeIdentity; of a submission its name."""
+        """What gives its raw predictions, whatever the items: see JudgeIdentity; of a submission its name."""
         results = self.system.results
         if results is None or results.run.submitted:
             return ["submission", self.system.name]
         judge = judge_of_run(results.run.identity)
         asked = {name: found.sha256 for name, found in judge.asked.items() if name in criteria}
-        return [judge.model_hash, judge.prompt_version, judge.orders, judge.ways, judge.examples, asked]
+        return [judge.model_hash, judge.prompt_version, judge.orders, judge.methods, judge.examples, asked]
 
     @property
     def record(self) -> dict[str, Any]:
-        """What is kept of it, for people."""
+        """What is kept of it, for display."""
         found: dict[str, Any] = {"name": self.system.name, "what": self.system.description}
         if self.system.results is not None:
             run = self.system.results.run
             found |= {"run": run.id, "key": run.identity.key, "orders": run.identity.settings["orders"]}
         return found
 
-    def readings(self, item_id: str, criterion: str) -> Iterator[Reading]:
+    def raw_predictions(self, item_id: str, criterion: str) -> Iterator[RawPrediction]:
         """What it said of an item; nothing where it could not say anything."""
         judged, label = self.judged.get(item_id), self._given(item_id, criterion).preference
         if judged is not None and criterion not in judged.unscored and not judged.given:
-            read = judged.readings.get(criterion, ())
-            # One that failed in one of its orders or ways has no label alone, and none here.
+            read = judged.raw_predictions.get(criterion, ())
+            # One that failed in one of its orders or methods has no label alone, and none here.
             if all(math.isfinite(number) for reading in read for number in reading.log_probs):
                 yield from (replace(reading, judge=self.number, answers=()) for reading in read)
         elif label is not None:
-            yield Reading(Order.AB, _sure(label, self.certainty), judge=self.number, label_alone=True)
+            yield RawPrediction(Order.AB, _sure(label, self.certainty), judge=self.number, label_alone=True)
 
     def texts(self, item_id: str, criterion: str) -> Iterator[Explanation]:
         """Its explanations of its labels, the one for its own label first."""
@@ -240,21 +241,22 @@ class _Judge:
 
 def _check(systems: Sequence[System], certainty: float) -> None:
     if len(systems) < LEAST_JUDGES:
-        raise SetupError("A panel has two judges or more.", Remedy(Step.CHOOSE_JUDGES, "."))
+        raise SetupError("A jury has two judges or more.", Hint(Step.CHOOSE_JUDGES, "."))
     if not _CHANCE < certainty < 1:
         raise SetupError(
             f"The certainty of a label is {certainty:g}.",
-            f"Use a probability above {_CHANCE:g}, which is chance, and below 1, as {USUAL_CERTAINTY:g}.",
+            f"Use a probability above {_CHANCE:g}, which is chance, and below 1, for example"
+            f" {DEFAULT_CERTAINTY:g}.",
         )
     seen: set[str] = set()
     for system in systems:
         if system.results is not None and system.results.run.panel:
             raise SetupError(
-                f"A panel is no judge of another one, and {system.name} is a panel itself.",
-                "Take its judges in its place: each counts as one.",
+                f"A jury cannot be a judge of another jury, and {system.name} is a jury.",
+                "Use its judges instead: each counts as one.",
             )
         if system.name in seen:
-            raise SetupError(f"{system.name} would judge twice.", Remedy(Step.JUDGE_ONCE))
+            raise SetupError(f"The judge {system.name} is listed twice.", Hint(Step.JUDGE_ONCE))
         seen.add(system.name)
 
 
@@ -277,7 +279,7 @@ def _identity(
         dataset_hash=dataset.hash,
         items=len(dataset),
         model_path=dataset.path.absolute(),
-        model_name=f"panel of {listed(names, _MOST_NAMED)}",
+        model_name=f"jury of {listed(names, _MOST_NAMED)}",
         model_hash=digest([RunKind.PANEL, certain, [judge.identity(criteria) for judge in judges]]),
         prompt_version="",
         criteria=criteria,
@@ -321,7 +323,7 @@ def _manifest(judges: Sequence[_Judge], dataset: Dataset, certainty: float) -> d
 def _item(place: int, item: Item, judges: Sequence[_Judge], criteria: Sequence[str]) -> JudgedItem:
     """What all judges said of an item, and what that took. For each label the first judge explains it."""
     said = {
-        name: tuple(chain.from_iterable(judge.readings(item.id, name) for judge in judges))
+        name: tuple(chain.from_iterable(judge.raw_predictions(item.id, name) for judge in judges))
         for name in criteria
     }
     texts = {
@@ -332,9 +334,9 @@ def _item(place: int, item: Item, judges: Sequence[_Judge], criteria: Sequence[s
         position=place,
         item_id=item.id,
         content_hash=item.content_hash,
-        readings={name: readings for name, readings in said.items() if readings},
+        raw_predictions={name: raw_predictions for name, raw_predictions in said.items() if raw_predictions},
         explanations={name: found[0] for name, found in texts.items() if found and said[name]},
-        unscored={name: NOT_SAID for name, readings in said.items() if not readings},
+        unscored={name: NOT_SAID for name, raw_predictions in said.items() if not raw_predictions},
         seconds=sum(each.seconds for each in own),
         tokens_read=sum(each.tokens_read for each in own),
         tokens_generated=sum(each.tokens_generated for each in own),

@@ -83,7 +83,7 @@ def reliability(
 
     `probabilities`: shape (items, 4); `labels`: shape (items,); `chosen`: which of equally likely labels was
     given, shape (items,), else the first. A bin holds its upper edge, not its lower one (Guo et al. 2017,
-    section 2). Empty bins are left out.
+    section 2). Empty bins are omitted.
     """
     edges = np.linspace(0, 1, bins + 1)
     confidences = probabilities.max(axis=1)

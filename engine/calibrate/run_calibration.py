@@ -1,14 +1,14 @@
-"""A run's readings made into a calibration by human labels.
+"""A run's raw predictions made into a calibration by human labels.
 
 Knows: which labels a run's criteria have, in which order its steps are made. Does not know: the mathematics,
-how readings become arrays, files.
+how raw predictions become arrays, files.
 """
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from engine.calibrate.cross_validation import CalibrationReport, Without, mean_accuracies
+from engine.calibrate.cross_validation import Ablation, CalibrationReport, mean_accuracies
 from engine.calibrate.labelled import STEPS, FittedCriterion, Labelled
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
@@ -16,12 +16,12 @@ from engine.core.events import MeasureProgress, Reports, followed
 from engine.core.fitted_on import FittedOn
 from engine.core.head_parts import LENGTHS
 from engine.core.items import Item
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 from engine.core.run_records import refuse_submitted
 from engine.decisions.calibration import Calibration, judge_of_run, lengths_unknown
 from engine.decisions.one_label import one_label_sentence
 from engine.decisions.run_results import RunResults
-from engine.measure.baselines import best_trivial, trivial_judges
+from engine.measure.baselines import baseline_judges, best_baseline
 from engine.measure.matching import Matched, Pair
 
 
@@ -30,17 +30,17 @@ class CalibratedRun:
     """A calibration with the report of each of its criteria.
 
     `unscored`: by criterion, labelled items without a reading; they take no part. `left_out`: the reason by
-    criterion, for those that could not be calibrated. `trivial`: the best of the trivial judges on the same
+    criterion, for those that could not be calibrated. `best_baselines`: the best baseline on the same
     items, named as in Baselines, and its accuracy (0 to 1). `without`: what is lost without each source of
-    readings, by the source's words and the criterion; empty where there is one source only.
+    raw predictions, by the source's words and the criterion; empty where there is one source only.
     """
 
     calibration: Calibration
     reports: Mapping[str, CalibrationReport]
     unscored: Mapping[str, int]
     left_out: Mapping[str, str]
-    trivial: Mapping[str, tuple[str, float]]
-    without: Mapping[str, Mapping[str, Without]] = field(default_factory=dict)
+    best_baselines: Mapping[str, tuple[str, float]]
+    without: Mapping[str, Mapping[str, Ablation]] = field(default_factory=dict)
 
     def one_label_sentence(self, results: RunResults) -> str:
         """What is to be said where it gives one label to everything, of a run that it would decide."""
@@ -50,7 +50,7 @@ class CalibratedRun:
 
 @dataclass(frozen=True)
 class Wishes:
-    """What a person lets a calibration look at.
+    """What an annotator lets a calibration look at.
 
     `places_matter`: whether it means something in the data which response is A, so that A and B are free, and
     each order counts by itself. `lengths`: whether the lengths of the responses may count.
@@ -62,16 +62,16 @@ class Wishes:
     @classmethod
     def of(cls, calibration: Calibration | None) -> "Wishes":
         """What a calibration looks at; for none the usual."""
-        return USUAL if calibration is None else cls(not calibration.alike, LENGTHS in calibration.parts)
+        return DEFAULT if calibration is None else cls(not calibration.alike, LENGTHS in calibration.parts)
 
 
-USUAL = Wishes()
+DEFAULT = Wishes()
 
 
 @dataclass(frozen=True)
-class RunReadings:
-    """The readings of a run that labels may teach, without what people overrode, and how: whether A and B are
-    `alike` to what is fitted, and whether the `lengths` of the responses may count.
+class CalibrationInputs:
+    """The raw predictions of a run that a calibration may be fitted to, without human overrides, and how:
+    whether A and B are `alike` to what is fitted, and whether the `lengths` of the responses may count.
     """
 
     results: RunResults
@@ -79,7 +79,7 @@ class RunReadings:
     lengths: bool
 
     @classmethod
-    def of(cls, matched: Matched, wishes: Wishes, what_for: str) -> "RunReadings":
+    def of(cls, matched: Matched, wishes: Wishes, what_for: str) -> "CalibrationInputs":
         """Those of a run; `what_for`: as `refuse_submitted` takes it. SetupError for a system that has none,
         and for one that lacks the lengths wished.
         """
@@ -87,7 +87,7 @@ class RunReadings:
         if results is None:
             raise SetupError(
                 f"{matched.system.name} is a submission: it holds labels, no probabilities.",
-                Remedy(Step.CHOOSE_RUN),
+                Hint(Step.CHOOSE_RUN),
             )
         refuse_submitted(results.run, what_for)
         if wishes.lengths and any(item.lengths is None for item in results.judged):
@@ -101,41 +101,40 @@ class RunReadings:
 
 
 def scored(pairs: Sequence[Pair]) -> list[Pair]:
-    """Those with a judgment: the others have no readings."""
+    """Those with a judgment: the others have no raw predictions."""
     return [pair for pair in pairs if pair.judgment is not None]
 
 
 def calibrate_run(
-    matched: Matched, cancel: CancelToken | None = None, wishes: Wishes = USUAL
+    matched: Matched, cancel: CancelToken | None = None, wishes: Wishes = DEFAULT
 ) -> CalibratedRun:
     """`calibrating` to its end."""
     return followed(calibrating(matched, cancel, wishes), lambda _: None)
 
 
 def calibrating(
-    matched: Matched, cancel: CancelToken | None = None, wishes: Wishes = USUAL
+    matched: Matched, cancel: CancelToken | None = None, wishes: Wishes = DEFAULT
 ) -> Generator[MeasureProgress, None, CalibratedRun]:
-    """Fit a calibration to a run's own readings, whatever it is calibrated with now.
+    """Fit a calibration to a run's own raw predictions, whatever it is calibrated with now.
 
-    It looks at the mean of all readings of an item and at what each way, each judge of a panel and the other
-    criteria say beside it. It treats A and B alike, unless the places matter. In a run of one order, and
-    in a panel with one, they are free too: what the model leans to must be mended, and nothing tells it
-    from what the data do.
-    Raises SetupError for a submission file, which has no readings, and where no criterion has labels enough;
-    Cancelled between two steps.
+    It looks at the mean of all raw predictions of an item and at what each method, each judge of a jury and
+    the other criteria say next to it. It treats A and B alike, unless the places matter. In a run of one
+    order, and in a jury with one, they are free too: what the model leans to must be corrected, and nothing
+    tells it from what the data do. Raises SetupError for a submission file, which has no raw predictions, and
+    where no criterion has labels enough; Cancelled between two steps.
     """
-    readings = RunReadings.of(matched, wishes, "be calibrated")
-    results, alike = readings.results, readings.alike
+    raw_predictions = CalibrationInputs.of(matched, wishes, "be calibrated")
+    results, alike = raw_predictions.results, raw_predictions.alike
     whole = len(matched.pairs) * STEPS
-    reports, criteria, unscored, left_out, trivial = {}, {}, {}, {}, {}
-    without: dict[str, dict[str, Without]] = {}
+    reports, criteria, unscored, left_out, best_baselines = {}, {}, {}, {}, {}
+    without: dict[str, dict[str, Ablation]] = {}
     took_part: dict[str, Item] = {}
     yield MeasureProgress(0, whole)
     for place, (name, pairs) in enumerate(matched.pairs.items()):
         read = scored(pairs)
         unscored[name] = len(pairs) - len(read)
         try:
-            fitting = readings.labelled(name, read).fitting(cancel)
+            fitting = raw_predictions.labelled(name, read).fitting(cancel)
             made = yield from _counted(fitting, place * STEPS, whole)
         except SetupError as error:
             left_out[name] = error.problem
@@ -144,7 +143,7 @@ def calibrating(
         for source, lost in made.without.items():
             without.setdefault(source, {})[name] = lost
         took_part |= {pair.item.id: pair.item for pair in read}
-        trivial[name] = best_trivial(trivial_judges(_in_all_places(read) if alike else read))
+        best_baselines[name] = best_baseline(baseline_judges(_in_all_places(read) if alike else read))
     if not reports:
         raise SetupError(
             "No criterion can be calibrated:\n" + "\n".join(f"  {reason}" for reason in left_out.values()),
@@ -160,7 +159,7 @@ def calibrating(
         fitted_on=FittedOn.of(took_part.values()),
         accuracies=mean_accuracies(reports.values()),
     )
-    return CalibratedRun(calibration, reports, unscored, left_out, trivial, without)
+    return CalibratedRun(calibration, reports, unscored, left_out, best_baselines, without)
 
 
 def _counted(
@@ -195,5 +194,5 @@ def _measured(report: CalibrationReport) -> dict[str, Any]:
         "before": asdict(report.before),
         "after": asdict(report.after),
         "most_frequent_label": asdict(report.baseline),
-        "gain": {"nats": report.gain, "interval": report.gain_interval, "surely": report.surely_helps},
+        "gain": {"nats": report.gain, "interval": report.gain_interval, "surely": report.helps_significantly},
     }

@@ -20,15 +20,15 @@ from engine.decisions.read_items import SWAPPED
 PSEUDO_COUNT = 0.5
 
 OTHER_PLACES = np.array([HUMAN_LABELS.index(label.swapped) for label in HUMAN_LABELS])
-"""Where each human label is once the responses have changed places."""
+"""The place of each human label after the responses are swapped."""
 
 _LABELS = len(PREFERENCES)
 _TIE = HUMAN_LABELS.index(Tie.TIE)
 _GOOD, _BAD = (PREFERENCES.index(label) for label in TIES)
-_NO_SPREAD = 1e-9  # relative: readings that differ by rounding only
+_NO_SPREAD = 1e-9  # relative: raw predictions that differ by rounding only
 _MOST_STEPS = 100  # 4 to 12 are usual
 EXACT, NEAR = 1e-9, 1e-4
-"""How far a solution may be from the least, in nats of all items together; NEAR is enough to compare."""
+"""How far a solution may be from the minimum, in nats summed over all items; NEAR is enough to compare."""
 _LEAST_DECREASE = 1e-4  # share of the promised decrease that a step must bring (Armijo's rule)
 
 
@@ -87,7 +87,7 @@ class Solved:
 def solve(
     log_probs: FloatArray,
     labels: IntArray,
-    strengths: Sequence[float],
+    l2_strengths: Sequence[float],
     views: int = 1,
     *,
     parts: FloatArray | None = None,
@@ -98,10 +98,10 @@ def solve(
     """The scale s >= 0, factors f and biases b of log_softmax(s x + sum_k f_k y_k + b) for each strength.
 
     `log_probs` x: shape (items, 4), at least one item, normalised; `labels`: shape (items,);
-    `strengths` > 0. `parts` y: what is looked at beside x, shape (items, parts, 4), none for None, with a
-    strength of its own for each of `strengths`: `of_parts` > 0. With u = (x - m) / sigma, where m is the mean
-    of each column and sigma the root mean square of x - m, likewise v_k of y_k, the slope t = s sigma, the
-    slopes d_k = f_k sigma_k and the offsets c minimise
+    `l2_strengths` > 0. `parts` y: what is looked at next to x, shape (items, parts, 4), none for None, with a
+    strength of its own for each of `l2_strengths`: `of_parts` > 0. With u = (x - m) / sigma, where m is the
+    mean of each column and sigma the root mean square of x - m, likewise v_k of y_k, the slope t = s sigma,
+    the slopes d_k = f_k sigma_k and the offsets c minimise
 
         - sum log softmax(t u + sum_k d_k v_k + c)[label] - PSEUDO_COUNT sum_k log softmax(c)[k]
         + strength (t^2 + ||c - log_frequencies||^2) + strength_of_parts ||d||^2        subject to t >= 0.
@@ -109,10 +109,10 @@ def solve(
     Without parts the model is temperature scaling with biases (Alexandari, Kundaje & Shrikumar 2020); the
     stronger the parts are shrunk, the nearer it comes to that. The second term is PSEUDO_COUNT average items
     of each label: with it, t = 0 and d = 0 give c = log_frequencies at every strength. Where nothing has any
-    spread, or without parts the readings speak against the labels (t < 0 were better), it is exactly that.
-    For a tie, softmax(..)[label] is the sum over both_good and both_bad. Where several rows are `views` of
-    one item, each counts as 1 / views of an item. `alike`: as if each item stood there once more with A and B
-    exchanged, both as views of it; the biases of A and B are equal then. `within`: nats, EXACT or NEAR.
+    spread, or without parts the raw predictions speak against the labels (t < 0 were better), it is exactly
+    that. For a tie, softmax(..)[label] is the sum over both_good and both_bad. Where several rows are `views`
+    of one item, each counts as 1 / views of an item. `alike`: as if each item stood there once more with A
+    and B exchanged, both as views of it; the biases of A and B are equal then. `within`: nats, EXACT or NEAR.
     """
     together = np.concatenate([log_probs[:, None], *(() if parts is None else (parts,))], axis=1)
     slopes = together.shape[1]
@@ -123,9 +123,9 @@ def solve(
     sigmas = np.sqrt((centred**2).mean(axis=(0, 2)))
     sigmas[sigmas <= _NO_SPREAD * (1 + np.abs(together).max(axis=(0, 2)))] = np.inf
     rest = np.concatenate([np.zeros(slopes), _prior(labels, views, alike)])
-    solution = np.tile(rest, (len(strengths), 1))
+    solution = np.tile(rest, (len(l2_strengths), 1))
     if np.isfinite(sigmas).any():
-        penalties = np.tile(np.array(strengths, ndmin=2).T, len(rest))
+        penalties = np.tile(np.array(l2_strengths, ndmin=2).T, len(rest))
         penalties[:, 1:slopes] = np.array(of_parts or 1.0, ndmin=2).T
         problem = _Problem(centred / sigmas[:, None], labels, rest, views, alike)
         solution = problem.minimised(penalties, within)
@@ -147,7 +147,7 @@ class _Problem:
     """The problem of `solve` without its bound, for all strengths at once.
 
     A `point` is a row of numbers: t, each d, then the four c; `rest`: the one that penalties draw it to.
-    `seen`: u and each v, shape (items, slopes, 4). Values are in nats, times `views`: what stands beside the
+    `seen`: u and each v, shape (items, slopes, 4). Values are in nats, times `views`: what stands next to the
     rows is multiplied by them, in the place of dividing the rows.
     """
 
@@ -246,15 +246,15 @@ class _Problem:
         """
         p = np.exp(log_p)
         items, average = p[:, :, :-1], p[:, :, -1] * _LABELS * self._pseudo_count
-        cut, strengths = self._slopes, len(point)
-        weighed = self._rows * items.reshape(strengths, -1, 1)
-        by_label = weighed.reshape(strengths, _LABELS, self._items, cut)
+        cut, l2_strengths = self._slopes, len(point)
+        weighed = self._rows * items.reshape(l2_strengths, -1, 1)
+        by_label = weighed.reshape(l2_strengths, _LABELS, self._items, cut)
         means = by_label.sum(axis=1)
         expected = items.sum(axis=2) + average
         gradient = 2 * weights * (point - self._rest)
         gradient[:, :cut] += means.sum(axis=1) - self._slopes_of_labels
         gradient[:, cut:] += expected - self._counts
-        curvature = np.empty((strengths, point.shape[1], point.shape[1]))
+        curvature = np.empty((l2_strengths, point.shape[1], point.shape[1]))
         curvature[:, :cut, :cut] = weighed.transpose(0, 2, 1) @ self._rows - means.transpose(0, 2, 1) @ means
         both = by_label.sum(axis=2) - items @ means
         curvature[:, cut:, :cut] = both
@@ -264,7 +264,7 @@ class _Problem:
         )
         diagonal = 2 * weights
         diagonal[:, cut:] += expected
-        curvature.reshape(strengths, -1)[:, :: point.shape[1] + 1] += diagonal
+        curvature.reshape(l2_strengths, -1)[:, :: point.shape[1] + 1] += diagonal
         return self._with_ties(gradient, curvature, log_p) if len(self._ties) else (gradient, curvature)
 
     def _with_ties(

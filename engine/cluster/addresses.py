@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.core.errors import SetupError
-from engine.core.remedies import Remedy, Step
-from engine.system.places import Found, reason_of, seen_at
+from engine.core.remedies import Hint, Step
+from engine.system.places import PathKind, reason_of, seen_at
 from engine.system.plain_json import plain_values
 
 PORT = 8786
-"""Where a scheduler listens by itself; Dask's usual port."""
+"""Where a scheduler listens by itself; Dask's default port."""
 
 _SHAPE = re.compile(
     r"(?:(?P<protocol>[a-z]+)://)?(?P<host>\[[0-9a-fA-F:.]+\]|[^\s:/\[\]]+)(?::(?P<port>\d+))?/?"
@@ -49,7 +49,7 @@ def scheduler_address(text: str, plain_tcp: bool = False) -> ClusterAddress:
     plain tcp to another computer unless `plain_tcp`.
     """
     path = Path(text)
-    if "://" not in text and seen_at(path) is Found.FILE:
+    if "://" not in text and seen_at(path) is PathKind.FILE:
         return address_of(_address_in(path), plain_tcp, f"{path.name}: ")
     return address_of(text, plain_tcp)
 
@@ -60,7 +60,7 @@ def address_of(text: str, plain_tcp: bool = False, place: str = "") -> ClusterAd
     port = int(found["port"] or PORT) if found else 0
     if found is None or not 0 < port < 1 << 16 or found["protocol"] not in (None, "tls", "tcp"):
         raise SetupError(
-            f"{place}{text!r} is no address of a scheduler.",
+            f"{place}{text!r} is not the address of a scheduler.",
             "Write it as tls://host:8786, or name the scheduler file.",
         )
     here = is_this_computer(found["host"])
@@ -68,9 +68,9 @@ def address_of(text: str, plain_tcp: bool = False, place: str = "") -> ClusterAd
     address = ClusterAddress(protocol, found["host"], port)
     if protocol == "tcp" and not here and not plain_tcp:
         raise SetupError(
-            f"{place}{address} is a plain connection to another computer: everybody on the way could read the"
-            " dataset, and whoever reaches that port could run programs on all workers.",
-            Remedy(Step.ALLOW_PLAIN_TCP),
+            f"{place}{address} is a plain connection to another computer: anyone on the network path could"
+            " read the dataset, and anyone who reaches that port could run programs on all workers.",
+            Hint(Step.ALLOW_PLAIN_TCP),
         )
     return address
 
@@ -100,6 +100,6 @@ def _address_in(path: Path) -> str:
         ) from error
     except (ValueError, KeyError, TypeError) as error:
         raise SetupError(
-            f"{path.name} is no scheduler file: it names no address.",
+            f"{path.name} is not a scheduler file: it has no address.",
             "Name the file that the scheduler wrote, or write the address: tls://host:8786",
         ) from error

@@ -13,24 +13,24 @@ from typing import Any
 from engine.cluster.work import PlacedItem
 from engine.core.cell_safety import unsafe_explanation
 from engine.core.errors import SetupError
-from engine.core.items import Order, Preference, Way
+from engine.core.items import Method, Order, Preference
 from engine.core.judgments import (
+    AnswerLogProbs,
     Explanation,
     JudgedItem,
-    RawAnswer,
-    Reading,
+    RawPrediction,
     Shortening,
     is_log_prob,
     is_seconds,
 )
-from engine.core.remedies import Remedy
+from engine.core.remedies import Hint
 from engine.core.rubric import Rubric
 from engine.core.settings import JudgeSettings
-from engine.core.ways.all_ways import Asked, asked_by, reading_of
+from engine.core.ways.all_ways import MethodQuestion, asked_by, raw_prediction_of
 from engine.system.plain_json import check_depth
 
 _SAID = "said"
-_REFUSED, _PROBLEM, _REMEDY = "refused", "problem", "remedy"
+_REFUSED, _PROBLEM, _HINT = "refused", "problem", "remedy"
 _MOST_BYTES = 1 << 26
 _MOST_LETTERS = 1000  # of a reason or a problem
 _LETTERS_OF_A_TOKEN = 256
@@ -46,8 +46,8 @@ def answer(said: object) -> bytes:
 
 
 def refusal(error: SetupError) -> bytes:
-    """The answer of a worker that cannot do what it was asked, for a reason that a person can mend there."""
-    said = {_PROBLEM: error.problem[:_MOST_LETTERS], _REMEDY: error.remedy.as_json()}
+    """The answer of a worker that cannot do what it was asked, for a reason that the user can fix there."""
+    said = {_PROBLEM: error.problem[:_MOST_LETTERS], _HINT: error.hint.as_json()}
     return json.dumps({_REFUSED: said}).encode("ascii")
 
 
@@ -66,10 +66,10 @@ def said_in(data: object) -> Any:
         return read[_SAID]
     try:
         refused = read[_REFUSED]
-        problem, remedy = str(refused[_PROBLEM]), Remedy.of_json(refused[_REMEDY])
+        problem, hint = str(refused[_PROBLEM]), Hint.of_json(refused[_HINT])
     except (KeyError, TypeError) as error:
         raise WrongAnswer("neither an answer nor a reason") from error
-    raise SetupError(problem[:_MOST_LETTERS], remedy)
+    raise SetupError(problem[:_MOST_LETTERS], hint)
 
 
 def item_json(item: JudgedItem) -> dict[str, Any]:
@@ -80,7 +80,8 @@ def item_json(item: JudgedItem) -> dict[str, Any]:
         "id": item.item_id,
         "content": item.content_hash,
         "readings": {
-            name: [_reading_json(reading) for reading in readings] for name, readings in item.readings.items()
+            name: [_reading_json(reading) for reading in raw_predictions]
+            for name, raw_predictions in item.raw_predictions.items()
         },
         "explanations": {
             name: [each.text, each.preference.value, each.cut] for name, each in item.explanations.items()
@@ -92,11 +93,11 @@ def item_json(item: JudgedItem) -> dict[str, Any]:
     }
 
 
-def _reading_json(reading: Reading) -> list[Any]:
+def _reading_json(reading: RawPrediction) -> list[Any]:
     """Its order, its way, and the raw answers of which it is made."""
-    answers = reading.answers or (RawAnswer("", reading.log_probs),)
+    answers = reading.answers or (AnswerLogProbs("", reading.log_probs),)
     said = [[answer.question, list(answer.log_probs), answer.thought, answer.cut] for answer in answers]
-    return [reading.order.value, reading.way.value, said]
+    return [reading.order.value, reading.method.value, said]
 
 
 def judged_group(
@@ -113,16 +114,17 @@ def _item(value: object, asked: PlacedItem, rubric: Rubric, settings: JudgeSetti
     found = (value.get("position"), value.get("id"), value.get("content"))
     if found != (asked.position, asked.item.id, asked.item.content_hash):
         raise WrongAnswer("another item")
-    readings = {
-        name: _readings(rows, rubric, settings) for name, rows in _by_criterion(value.get("readings"), rubric)
+    raw_predictions = {
+        name: _raw_predictions(rows, rubric, settings)
+        for name, rows in _by_criterion(value.get("readings"), rubric)
     }
     unscored = {name: _reason(text) for name, text in _by_criterion(value.get("unscored"), rubric)}
-    if set(readings) & set(unscored) or {*readings, *unscored} != set(rubric.names):
-        raise WrongAnswer("criteria without readings and without a reason")
+    if set(raw_predictions) & set(unscored) or {*raw_predictions, *unscored} != set(rubric.names):
+        raise WrongAnswer("criteria without raw predictions and without a reason")
     explanations = {
         name: _explanation(text, settings) for name, text in _by_criterion(value.get("explanations"), rubric)
     }
-    if not set(explanations) <= set(readings):
+    if not set(explanations) <= set(raw_predictions):
         raise WrongAnswer("an explanation of nothing")
     read, generated = _counts(value.get("tokens"))
     seconds = value.get("seconds")
@@ -133,7 +135,7 @@ def _item(value: object, asked: PlacedItem, rubric: Rubric, settings: JudgeSetti
         position=asked.position,
         item_id=asked.item.id,
         content_hash=asked.item.content_hash,
-        readings=readings,
+        raw_predictions=raw_predictions,
         explanations=explanations,
         unscored=unscored,
         shortening=None if short is None else Shortening(*_counts(short)),
@@ -151,42 +153,44 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 
 def _by_criterion(value: object, rubric: Rubric) -> list[tuple[str, Any]]:
-    """In the order of the answer, which is that of the judge: readings are stored in it."""
+    """In the order of the answer, which is that of the judge: raw predictions are stored in it."""
     own = _mapping(value)
     if not set(own) <= set(rubric.names):
-        raise WrongAnswer("a criterion that was not asked")
+        raise WrongAnswer("a criterion that was not requested")
     return list(own.items())
 
 
-def _readings(rows: object, rubric: Rubric, settings: JudgeSettings) -> tuple[Reading, ...]:
-    asked: dict[Way, list[Asked]] = {}
-    for each in asked_by(settings.ways, rubric.wording, settings.thoughts):
-        asked.setdefault(each.way, []).append(each)
+def _raw_predictions(rows: object, rubric: Rubric, settings: JudgeSettings) -> tuple[RawPrediction, ...]:
+    asked: dict[Method, list[MethodQuestion]] = {}
+    for each in asked_by(settings.methods, rubric.wording, settings.reasoning_samples):
+        asked.setdefault(each.method, []).append(each)
     if not isinstance(rows, list) or not rows or len(rows) > len(settings.orders) * len(asked):
-        raise WrongAnswer("another number of readings")
-    readings = tuple(_reading(row, asked, settings) for row in rows)
+        raise WrongAnswer("another number of raw predictions")
+    raw_predictions = tuple(_reading(row, asked, settings) for row in rows)
     orders = settings.orders_as_read
     possible = [orders, *([orders[:1]] if settings.may_read_one_order else [])]
-    found = [(reading.order, reading.way) for reading in readings]
-    if found not in [[(order, way) for order in some for way in asked] for some in possible]:
-        raise WrongAnswer("orders or ways that were not asked")
-    return readings
+    found = [(reading.order, reading.method) for reading in raw_predictions]
+    if found not in [[(order, method) for order in some for method in asked] for some in possible]:
+        raise WrongAnswer("orders or methods that were not requested")
+    return raw_predictions
 
 
-def _reading(row: object, asked: Mapping[Way, Sequence[Asked]], settings: JudgeSettings) -> Reading:
+def _reading(
+    row: object, asked: Mapping[Method, Sequence[MethodQuestion]], settings: JudgeSettings
+) -> RawPrediction:
     if not isinstance(row, list) or len(row) != 3 or not isinstance(row[2], list):
-        raise WrongAnswer("a reading of another shape")
-    order, way, said = row
-    if order not in tuple(Order) or way not in tuple(Way) or Way(way) not in asked:
-        raise WrongAnswer("an unknown order or way")
-    questions = asked[Way(way)]
+        raise WrongAnswer("a raw prediction of another shape")
+    order, method, said = row
+    if order not in tuple(Order) or method not in tuple(Method) or Method(method) not in asked:
+        raise WrongAnswer("an unknown order or method")
+    questions = asked[Method(method)]
     if len(said) != len(questions):
         raise WrongAnswer("another number of answers")
     answers = [_answer(each, one, settings) for each, one in zip(said, questions, strict=True)]
-    return reading_of(Way(way), Order(order), answers)
+    return raw_prediction_of(Method(method), Order(order), answers)
 
 
-def _answer(value: object, asked: Asked, settings: JudgeSettings) -> RawAnswer:
+def _answer(value: object, asked: MethodQuestion, settings: JudgeSettings) -> AnswerLogProbs:
     if not isinstance(value, list) or len(value) != 4 or not isinstance(value[1], list):
         raise WrongAnswer("an answer of another shape")
     question, numbers, thought, cut = value
@@ -197,21 +201,21 @@ def _answer(value: object, asked: Asked, settings: JudgeSettings) -> RawAnswer:
         isinstance(number, float) and (math.isnan(number) or is_log_prob(number)) for number in numbers
     ):
         raise WrongAnswer("numbers that are no log-probabilities")
-    longest = _LETTERS_OF_A_TOKEN * settings.max_thought_tokens if asked.question.thinks else 0
+    longest = _LETTERS_OF_A_TOKEN * settings.max_reasoning_tokens if asked.question.reasons else 0
     if not isinstance(thought, str) or len(thought) > longest or not isinstance(cut, bool):
-        raise WrongAnswer("a thought that was not asked")
-    return RawAnswer(question, tuple(numbers), thought, cut)
+        raise WrongAnswer("reasoning that was not requested")
+    return AnswerLogProbs(question, tuple(numbers), thought, cut)
 
 
 def _explanation(value: object, settings: JudgeSettings) -> Explanation:
     if not settings.explains or not isinstance(value, list) or len(value) != 3:
-        raise WrongAnswer("an explanation that was not asked")
+        raise WrongAnswer("an explanation that was not requested")
     text, preference, cut = value
     longest = _LETTERS_OF_A_TOKEN * settings.max_explanation_tokens
     if not isinstance(text, str) or len(text) > longest or not isinstance(cut, bool):
         raise WrongAnswer("an explanation of another shape")
     if unsafe_explanation(text) or any(letter in text for letter in "\r\n\t"):
-        raise WrongAnswer("an explanation that no submission can hold")
+        raise WrongAnswer("an explanation that no submission can contain")
     if preference not in tuple(Preference):
         raise WrongAnswer("an explanation for an unknown label")
     return Explanation(text, Preference(preference), cut)

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 from engine.system.files import make_folder, write_whole
 from engine.system.paths import data_folder
-from engine.system.places import Found, found_at, is_there
+from engine.system.places import PathKind, found_at, is_there
 
 if TYPE_CHECKING:
     from cryptography import x509
@@ -54,7 +54,7 @@ class CertificateFiles:
         return self.authority, self.certificate, self.key
 
 
-def usual_folder() -> Path:
+def default_folder() -> Path:
     """Where certificates are looked for where no folder is named."""
     return data_folder() / "cluster"
 
@@ -63,16 +63,16 @@ def certificate_files(folder: Path) -> CertificateFiles:
     """The certificates in a folder. SetupError where one is missing or others may read the key."""
     files = CertificateFiles(folder)
     for path in files.all:
-        if found_at(path) is not Found.FILE:
+        if found_at(path) is not PathKind.FILE:
             raise SetupError(
                 f"{path} is missing: an encrypted connection needs certificates.",
-                Remedy(Step.MAKE_CERTIFICATES),
+                Hint(Step.MAKE_CERTIFICATES),
             )
     if sys.platform != "win32" and files.key.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise SetupError(
-            f"{files.key}: others on this computer may read this private key, and could run programs on the"
+            f"{files.key}: others on this computer can read this private key, and could run programs on the"
             " whole cluster with it.",
-            f"Let nobody but you read it: chmod 600 {files.key}",
+            f"Make it readable by you only: chmod 600 {files.key}",
         )
     return files
 
@@ -85,7 +85,7 @@ def make_certificates(folder: Path) -> CertificateFiles:
     files = CertificateFiles(folder)
     if there := [path for path in files.all if is_there(path)]:
         raise SetupError(
-            f"{there[0]} is there already: with new certificates, computers that have these are shut out.",
+            f"{there[0]} exists already: new certificates would lock out the computers that have these.",
             "Delete the three files first, or name another folder.",
         )
     make_folder(folder)

@@ -35,7 +35,7 @@ from engine.core.events import (
 from engine.core.judgments import JudgedItem, Judgment
 from engine.core.run_records import CLUSTER, OVER_CLUSTER, RANDOM_ORDER, StoredRun
 from engine.decisions.decision import decide_all
-from engine.judge.keeping import RunKeeper, missing_groups, settled
+from engine.judge.keeping import RunWriter, adjudicated, missing_groups
 from engine.judge.plan import (
     RunPlan,
     check_context,
@@ -50,7 +50,7 @@ from engine.store.run_store import RunStore
 
 if TYPE_CHECKING:
     from engine.cluster.connection import Connection
-    from engine.cluster.hands import TaskAnswered, Told
+    from engine.cluster.hands import SortedFiles, TaskAnswered
 
 NEAR = 0.15
 """In natural-log units, between the likeliest label and the next. Why this much: docs/cluster.md."""
@@ -69,7 +69,7 @@ class ClusterRun:
 
 
 class _Handing(Protocol):
-    told: "SimpleQueue[Told]"
+    told: "SimpleQueue[SortedFiles]"
 
 
 def run_over_cluster(
@@ -77,11 +77,11 @@ def run_over_cluster(
 ) -> Generator[RunEvent, None, RunEnded]:
     """Have workers judge what the store does not hold yet; the last event is RunEnded, which is returned too.
 
-    The run is the one that `run_judging` would make or go on with. Raises StoreError, RunBusyError,
-    ModelFileError, SetupError where the scheduler is lost or no worker can judge: what came back is kept.
+    The run is the one that `run_judging` would make or resume. Raises StoreError, RunBusyError,
+    ModelFileError, SetupError where the scheduler is lost or no worker can judge: what came back is stored.
     """
     with store.begin(plan.identity(), fresh) as run:
-        plan = settled(plan, store, run)
+        plan = adjudicated(plan, store, run)
         judged = store.positions(run.id)
         groups = missing_groups(plan, judged)
         yield RunStarted(run.id, len(plan.dataset), len(judged))
@@ -120,7 +120,7 @@ class _Judging:
         # Workers judge in the order of the file, after which what was judged in a random one is no sample.
         self._manifest = {name: value for name, value in manifest.items() if name != RANDOM_ORDER}
         self._kinds = KindRecord(run.manifest.get(CLUSTER, ()))
-        self._keeper = RunKeeper(plan, store, run.id)
+        self._keeper = RunWriter(plan, store, run.id)
         self._missing: set[int] = set()
 
     def judge(self, groups: Sequence[range], cancel: CancelToken) -> Iterator[RunEvent]:
@@ -144,7 +144,7 @@ class _Judging:
             patience=self._over.patience,
         )
         hands: AbstractContextManager[_Handing]
-        hands = module.Hands(self._over.connection, orders, _Either(cancel))
+        hands = module.TaskDispatcher(self._over.connection, orders, _Either(cancel))
         return hands
 
     def _refused(self, own: WorkerFacts, worker: WorkerFacts) -> SetupError | None:
@@ -170,7 +170,7 @@ class _Judging:
                 yield told
             elif isinstance(told, module.TaskAnswered):
                 yield from self._kept(told)
-            elif isinstance(told, module.Over):
+            elif isinstance(told, module.TasksEnded):
                 if told.error is not None and not cancel.requested:
                     raise _as_known(told.error)
                 return
@@ -197,7 +197,7 @@ class _Judging:
         yield ClusterNews(
             f"The computers that judged this run differ in {differ}, so the last digits of its probabilities"
             f" can differ from those of another run. {near:,} of {labels:,} labels are so close to another"
-            " one that this could decide them."
+            " label that this could change them."
         )
 
 
@@ -224,8 +224,8 @@ def _as_known(error: BaseException) -> BaseException:
     if isinstance(error, SetupError):
         return error
     if isinstance(error, WrongAnswer):
-        return SetupError(f"A worker answered with {error}.", "See that it runs the same program.")
-    made = EngineBug(f"the connection to the cluster broke down: {error!r}")
+        return SetupError(f"A worker answered with {error}.", "Check that it runs the same program.")
+    made = EngineBug(f"the connection to the cluster failed: {error!r}")
     made.__cause__ = error
     return made
 

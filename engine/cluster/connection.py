@@ -17,7 +17,7 @@ from engine.cluster.answers import WrongAnswer, said_in
 from engine.cluster.dask_setup import CONNECT_SECONDS, reached, security_for
 from engine.cluster.facts import WorkerFacts, facts_of
 from engine.core.errors import SetupError
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 
 _ANSWER_SECONDS = 60.0  # to say what it is: a busy computer may take long to import
 
@@ -60,7 +60,7 @@ def _client(connection: Connection) -> Any:
 
 def no_scheduler(address: ClusterAddress, how: str) -> SetupError:
     """That a scheduler does not answer."""
-    return SetupError(f"{address}: {how}. What was judged is kept.", Remedy(Step.START_SCHEDULER))
+    return SetupError(f"{address}: {how}. All judgments are stored.", Hint(Step.START_SCHEDULER))
 
 
 async def described(client: Any, worker: str) -> WorkerFacts:
@@ -86,7 +86,7 @@ async def brought(future: Any) -> Any:
         raise
     except Exception as error:
         raise SetupError(
-            f"It cannot do what it is asked ({type(error).__name__}).",
+            f"It cannot run this task ({type(error).__name__}).",
             "Start it by Tiebreak's own command, of the same version.",
         ) from error
 

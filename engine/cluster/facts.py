@@ -12,7 +12,7 @@ from typing import Any
 from engine.core import VERSION
 from engine.core.errors import SetupError
 from engine.core.formatting import listed
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 from engine.core.settings import MOST_THREADS, MachineSettings
 from engine.llama.library import library_version, processor_features
 from engine.prompt.judge_prompt import PROMPT_VERSION
@@ -22,7 +22,7 @@ _LONGEST = 4000  # letters of a fact
 
 @dataclass(frozen=True)
 class WorkerFacts:
-    """What a worker is. `device`: the key of what computes beside the processor, `driver` its version; both
+    """What a worker is. `device`: the key of what computes besides the processor, `driver` its version; both
     empty for the processor alone. `threads`: at most.
     """
 
@@ -47,7 +47,7 @@ def facts_here(machine: MachineSettings) -> WorkerFacts:
     """Those of this process, where it judges with such a machine."""
     device = machine.device
     return WorkerFacts(
-        computer=platform.node() or "a computer without a name",
+        computer=platform.node() or "an unnamed computer",
         version=VERSION,
         prompt_version=PROMPT_VERSION,
         python=f"{sys.version_info.major}.{sys.version_info.minor}",
@@ -93,13 +93,13 @@ def refused(worker: WorkerFacts, own: WorkerFacts, mixed_builds: bool = False) -
         return SetupError(
             f"{worker.computer} judges with {worker.llama_cpp}, here it is {own.llama_cpp}: builds can differ"
             " in more than the last digits.",
-            Remedy(Step.ALLOW_MIXED_BUILDS),
+            Hint(Step.ALLOW_MIXED_BUILDS),
         )
     return None
 
 
 def device_of(workers: Sequence[WorkerFacts]) -> str | None:
-    """What all workers compute with beside their processors; None for nothing. SetupError where it differs.
+    """What all workers compute with besides their processor; None for nothing. SetupError where it differs.
 
     The device is part of what a run is.
     """
@@ -107,7 +107,7 @@ def device_of(workers: Sequence[WorkerFacts]) -> str | None:
     if len(devices) > 1:
         names = listed(sorted(device or "the processor" for device in devices))
         raise SetupError(
-            f"The workers of one run compute with different things: {names}.",
+            f"The workers of one run use different compute devices: {names}.",
             "Start all of them with the same device, or without one.",
         )
     return next(iter(devices), "") or None

@@ -23,14 +23,14 @@ from engine.cluster import worker_plugin
 from engine.cluster.answers import WrongAnswer, judged_group, said_in
 from engine.cluster.connection import Connection, brought, connect, described, no_scheduler, only_by
 from engine.cluster.facts import WorkerFacts
-from engine.cluster.ledger import IN_HAND, Hand, Ledger, Patience
+from engine.cluster.ledger import IN_HAND, AssignedTask, Ledger, Patience
 from engine.cluster.work import ItemTask, JudgeWork, PlacedItem
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import ClusterEvent, ClusterNews, ClusterUnderWay
 from engine.core.formatting import duration
 from engine.core.judgments import JudgedItem
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 
 _SECONDS_BETWEEN_LOOKS = 0.5
 _MOST_PUT_OFF = 3
@@ -46,13 +46,13 @@ class TaskAnswered:
 
 
 @dataclass(frozen=True)
-class Over:
+class TasksEnded:
     """The last of all. `error`: why it ended before its work; None also where it was asked to stop."""
 
     error: BaseException | None
 
 
-Told = ClusterEvent | TaskAnswered | Over
+SortedFiles = ClusterEvent | TaskAnswered | TasksEnded
 
 
 @dataclass(frozen=True)
@@ -75,14 +75,14 @@ def _is_ending() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-class Hands:
+class TaskDispatcher:
     """Hands tasks out until all are done, `cancel` is set, or something ends it.
 
     `told`: what happens, in order; the last is Over.
     """
 
     def __init__(self, connection: Connection, orders: JudgeOrders, cancel: CancelToken) -> None:
-        self.told: queue.SimpleQueue[Told] = queue.SimpleQueue()
+        self.told: queue.SimpleQueue[SortedFiles] = queue.SimpleQueue()
         self._connection = connection
         self._orders = orders
         self._cancel = cancel
@@ -98,7 +98,7 @@ class Hands:
         self._changed: asyncio.Event
         self._thread = threading.Thread(target=self._serve, name="cluster", daemon=True)
 
-    def __enter__(self) -> "Hands":
+    def __enter__(self) -> "TaskDispatcher":
         self._thread.start()
         return self
 
@@ -110,9 +110,9 @@ class Hands:
         try:
             asyncio.run(self._main())
         except BaseException as error:  # whatever it is, the other thread must hear of it
-            self.told.put(Over(error))
+            self.told.put(TasksEnded(error))
         else:
-            self.told.put(Over(None))
+            self.told.put(TasksEnded(None))
 
     async def _main(self) -> None:
         loop = asyncio.get_running_loop()
@@ -130,15 +130,15 @@ class Hands:
     async def _look_after(self, client: Any) -> None:
         """Until all is done: see which workers there are, who is late, whether it shall stop."""
         loop = asyncio.get_running_loop()
-        heard = served = loop.time()
+        received = served = loop.time()
         ending = False
         while not self._ledger.done and not self._cancel.requested:
             now = loop.time()
             there = await self._addresses(client)
             if there is not None:
-                heard = now
+                received = now
                 self._meet(client, there)
-            elif now - heard > self._orders.patience.scheduler:
+            elif now - received > self._orders.patience.scheduler:
                 raise no_scheduler(self._connection.address, "the scheduler is gone")
             served = now if self._workers.keys() - self._useless.keys() else served
             self._give_up(now - served)
@@ -203,16 +203,16 @@ class Hands:
 
     def _leave_out(self, worker: str, why: SetupError) -> None:
         self._useless[worker] = why
-        self.told.put(ClusterNews(f"Worker {worker} is not used: {why.problem}", why.remedy))
+        self.told.put(ClusterNews(f"Worker {worker} is not used: {why.problem}", why.hint))
 
     def _give_up(self, unserved: float) -> None:
         """End the run where so long no worker could judge: soon where all refuse, else one may come back."""
         patience = self._orders.patience
         if self._useless and unserved > patience.all_refuse:
             worker, why = next(iter(self._useless.items()))
-            raise SetupError(f"No worker can judge this run. {worker}: {why.problem}", why.remedy)
+            raise SetupError(f"No worker can judge this run. {worker}: {why.problem}", why.hint)
         if unserved > patience.no_worker:
-            raise SetupError("No worker is left that can judge this run.", Remedy(Step.START_WORKERS))
+            raise SetupError("No worker is left that can judge this run.", Hint(Step.START_WORKERS))
 
     async def _serve_worker(self, client: Any, worker: str) -> None:
         """Make a worker ready, then keep its hands full."""
@@ -246,10 +246,10 @@ class Hands:
                 self._changed.clear()
                 await self._changed.wait()
                 continue
-            await self._hand_over(client, hand, facts)
+            await self._annotation_file(client, hand, facts)
             self._changed.set()
 
-    async def _hand_over(self, client: Any, hand: Hand, facts: WorkerFacts) -> None:
+    async def _annotation_file(self, client: Any, hand: AssignedTask, facts: WorkerFacts) -> None:
         """Give a task to a worker and take its answer, or put it back."""
         groups = self._orders.items_of(hand.task)
         loop = asyncio.get_running_loop()
@@ -288,7 +288,7 @@ class Hands:
                 self._failed.set_exception(
                     SetupError(
                         f"Several workers could not judge {hand.task.in_words}.",
-                        "Judge these items on this computer to see why; what was judged is kept.",
+                        "Judge these items on this computer to see why; all judgments are stored.",
                     )
                 )
             raise
@@ -304,7 +304,7 @@ class Hands:
         """WrongAnswer where a worker does nothing but put off what it is asked."""
         self._put_off[worker] = self._put_off.get(worker, 0) + 1 if again else 0
         if self._put_off[worker] > _MOST_PUT_OFF:
-            raise WrongAnswer("nothing, again and again")
+            raise WrongAnswer("nothing, repeatedly")
 
     def _let_go(self, future: Any) -> None:
         """Tell the scheduler that nobody waits for a task any more; it may be gone itself."""
@@ -317,11 +317,11 @@ class Hands:
         self._letting_go.add(letting_go)
         letting_go.add_done_callback(self._letting_go.discard)
 
-    def _say_late(self, hand: Hand) -> None:
+    def _say_late(self, hand: AssignedTask) -> None:
         waited = asyncio.get_running_loop().time() - (hand.began or 0)
         self.told.put(
             ClusterNews(
-                f"Worker {hand.worker} has said nothing of {hand.task.in_words} for {duration(waited)}:"
-                " others are given them, and it gets nothing more until it answers."
+                f"Worker {hand.worker} has not answered on {hand.task.in_words} for {duration(waited)}: other"
+                " workers get them, and it gets no more until it answers."
             )
         )

@@ -35,14 +35,14 @@ class Patience:
     all_refuse: float = 5.0
 
     def limit(self, items: int, seconds_per_item: float | None) -> float:
-        """For a task of so many items."""
+        """For a task of this many items."""
         if seconds_per_item is None:
             return self.first
         return max(self.least, self.times * items * seconds_per_item)
 
 
 @dataclass(eq=False)
-class Hand:
+class AssignedTask:
     """A task that a worker was given. `began`: when nothing was before it, None while something is.
 
     `let_go`: that nobody waits for it any more; `give_up`: called then.
@@ -63,7 +63,7 @@ class Hand:
 
 
 @dataclass
-class _Pace:
+class _TimeEstimate:
     """What a worker has done: items, seconds at work with them."""
 
     items: int = 0
@@ -82,8 +82,8 @@ class Ledger:
         self._patience = patience
         self._clock = clock
         self._faults: dict[int, int] = {}
-        self._paces: dict[str, _Pace] = {}
-        self.hands: dict[str, list[Hand]] = {}
+        self._paces: dict[str, _TimeEstimate] = {}
+        self.hands: dict[str, list[AssignedTask]] = {}
 
     @property
     def done(self) -> bool:
@@ -103,7 +103,7 @@ class Ledger:
         speed = sum(1 / each for each in at_work if each)
         return self._items_left / speed if speed else None
 
-    def take(self, worker: str) -> Hand | None:
+    def take(self, worker: str) -> AssignedTask | None:
         """The next task for a worker: one to do, else one that waits behind another; None for neither."""
         own = self.hands.setdefault(worker, [])
         if len(own) >= IN_HAND or (own and own[0].late):
@@ -111,7 +111,7 @@ class Ledger:
         task = self._next({hand.task.number for hand in own}) or (None if own else self._waiting(worker))
         if task is None:
             return None
-        hand = Hand(task, worker, None if own else self._clock())
+        hand = AssignedTask(task, worker, None if own else self._clock())
         own.append(hand)
         return hand
 
@@ -138,7 +138,7 @@ class Ledger:
         hand.drop()
         return hand.task
 
-    def release(self, hand: Hand) -> None:
+    def release(self, hand: AssignedTask) -> None:
         """Take a task out of a worker's hands; what comes next there begins now."""
         own = self.hands.get(hand.worker, [])
         if hand in own:
@@ -146,12 +146,12 @@ class Ledger:
             if own and own[0].began is None:
                 own[0].began = self._clock()
 
-    def finish(self, hand: Hand, seconds: float) -> bool:
-        """A task was answered, after so many seconds at work; whether it is the first answer."""
+    def finish(self, hand: AssignedTask, seconds: float) -> bool:
+        """A task was answered, after this many seconds at work; whether it is the first answer."""
         self.release(hand)
-        pace = self._paces.setdefault(hand.worker, _Pace())
-        pace.items += hand.task.items
-        pace.seconds += seconds
+        time_estimate = self._paces.setdefault(hand.worker, _TimeEstimate())
+        time_estimate.items += hand.task.items
+        time_estimate.seconds += seconds
         if hand.task.number not in self._left:
             return False
         self._left.remove(hand.task.number)
@@ -162,7 +162,7 @@ class Ledger:
                 other.drop()
         return True
 
-    def put_back(self, hand: Hand, fault: bool = False) -> bool:
+    def put_back(self, hand: AssignedTask, fault: bool = False) -> bool:
         """A task comes back undone, by a `fault` of the worker or because that was lost; whether it may be
         tried again.
         """
@@ -178,14 +178,14 @@ class Ledger:
         if task.number in self._left and not held and task not in self._pending:
             self._pending.appendleft(task)
 
-    def late(self) -> list[Hand]:
+    def late(self) -> list[AssignedTask]:
         """Hands that have just become late; their tasks are given to others."""
         now, found = self._clock(), []
         for hands in self.hands.values():
             for hand in hands[:1]:
                 if hand.late or hand.began is None:
                     continue
-                if now - hand.began > self._patience.limit(hand.task.items, self._usual(hand.worker)):
+                if now - hand.began > self._patience.limit(hand.task.items, self._default(hand.worker)):
                     hand.late = True
                     found.append(hand)
         for hand in found:
@@ -207,10 +207,14 @@ class Ledger:
         self._left = {hand.task.number for hands in self.hands.values() for hand in hands} & self._left
 
     def _seconds_per_item(self, worker: str) -> float | None:
-        pace = self._paces.get(worker)
-        return pace.seconds / pace.items if pace and pace.items and pace.seconds > 0 else None
+        time_estimate = self._paces.get(worker)
+        return (
+            time_estimate.seconds / time_estimate.items
+            if time_estimate and time_estimate.items and time_estimate.seconds > 0
+            else None
+        )
 
-    def _usual(self, worker: str) -> float | None:
+    def _default(self, worker: str) -> float | None:
         """A worker's own seconds for an item; while it has done none, those of the slowest, twice."""
         own = self._seconds_per_item(worker)
         if own is not None:

@@ -34,7 +34,7 @@ class _Impatient:
             await asyncio.wait_for(greeting, FIRST_WORD_SECONDS)
         except TimeoutError:
             comm.abort()
-            raise CommClosedError("nothing was said") from None
+            raise CommClosedError("no answer") from None
 
 
 class _PlainListener(_Impatient, TCPListener):  # type: ignore[misc]

@@ -90,7 +90,8 @@ def run_worker(address: ClusterAddress, certificates: Path, options: WorkerOptio
             try:
                 await reached(address)
                 said = (
-                    f"What listens at {address} is no scheduler of this cluster: other certificates, perhaps."
+                    f"What listens at {address} is not the scheduler of this cluster: perhaps it has other"
+                    " certificates."
                 )
                 async with _worker(address, security, options) as nanny:
                     tell(f"Working for {address}")
@@ -137,7 +138,7 @@ async def _worker(address: ClusterAddress, security: Any, options: WorkerOptions
 def _own_folder() -> Iterator[Path]:
     """Where Dask keeps what it keeps of a worker. What killed workers left is cleared away first.
 
-    A lock beside a folder says that its worker lives: the system takes it from whoever is killed.
+    A lock next to a folder says that its worker lives: the system takes it from whoever is killed.
     """
     cache = cache_folder()
     make_folder(cache)
@@ -166,7 +167,7 @@ async def _first_of(*waiting: Awaitable[Any]) -> None:
 
 
 def _until_stopped(serve: Callable[[asyncio.Event], Awaitable[None]]) -> None:
-    """Serve on a loop of its own; an event tells of the first signal to end."""
+    """Serve on a loop of its own; an event reports the first signal to end."""
 
     async def main() -> None:
         stopped = asyncio.Event()

@@ -16,7 +16,7 @@ from engine.cluster.facts import WorkerFacts
 from engine.cluster.work import JudgeWork
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import SetupError
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 from engine.llama.speed import ModelSpeed
 
 _TICK = 0.2
@@ -41,8 +41,8 @@ def survey(
 ) -> list[Surveyed]:
     """All workers, in the order of their addresses; with `work`, the speed of its model at each.
 
-    What is remembered of a speed is told at once; else it is measured, which takes each worker some seconds.
-    SetupError where no scheduler answers, or where it has no workers; Cancelled.
+    What is remembered of a speed is reported at once; else it is measured, which takes each worker some
+    seconds. SetupError where no scheduler answers, or where it has no workers; Cancelled.
     """
     return asyncio.run(_survey(connection, refused, cancel, work))
 
@@ -79,7 +79,7 @@ async def _workers(client: Any, connection: Connection, cancel: CancelToken) -> 
         if cancel.requested:
             raise Cancelled
         await asyncio.sleep(_TICK)
-    raise SetupError(f"The scheduler at {connection.address} has no workers.", Remedy(Step.START_WORKERS))
+    raise SetupError(f"The scheduler at {connection.address} has no workers.", Hint(Step.START_WORKERS))
 
 
 async def _one(
@@ -96,5 +96,5 @@ async def _one(
     except SetupError as found:
         error = found
     except (WrongAnswer, TypeError, ValueError, OSError, TimeoutError) as found:
-        error = SetupError(f"It gives no answer that can be used ({found}).", "Start it again.")
+        error = SetupError(f"Its answer cannot be used ({found}).", "Start it again.")
     return Surveyed(worker, facts, error)

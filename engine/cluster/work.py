@@ -73,13 +73,13 @@ class ItemTask:
 
     @property
     def in_words(self) -> str:
-        """`items 17 to 24`, counted from 1 as people do."""
+        """`items 17 to 24`, counted from 1 as users do."""
         first, last = self.groups[0].start + 1, self.groups[-1].stop
         return f"item {first:,}" if first == last else f"items {first:,} to {last:,}"
 
 
 def tasks_of(groups: Sequence[range], items: int = ITEMS_OF_A_TASK) -> list[ItemTask]:
-    """Groups in their order, as many together as have about so many items, at least one."""
+    """Groups in their order, as many together as have about this many items, at least one."""
     tasks: list[ItemTask] = []
     own: list[range] = []
     for group in groups:

@@ -17,9 +17,9 @@ from engine.core.errors import ModelFileError
 from engine.core.events import followed
 from engine.core.formatting import amount
 from engine.core.judgments import JudgedItem
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 from engine.core.settings import Device, MachineSettings
-from engine.gguf.finder import model_places, usual_folders
+from engine.gguf.finder import default_folders, model_places
 from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.gguf.memory import check_memory
 from engine.judge.item_judge import ItemJudge
@@ -28,13 +28,13 @@ from engine.llama.speed import ModelSpeed
 from engine.loading.checked_model import CheckedModel, checked_model
 from engine.loading.model_speed import measure_speed, speed_of
 from engine.loading.opening import OpenModel, machine_on, open_session
-from engine.system.apart import Apart, Here
-from engine.system.places import Found, seen_at
+from engine.system.apart import InProcessWorker, SubprocessWorker
+from engine.system.places import PathKind, seen_at
 
 
 @dataclass(frozen=True)
 class WorkerOptions:
-    """How a worker was started. `models`: a file or folders in place of the usual folders, where any.
+    """How a worker was started. `models`: a file or folders in place of the default folders, where any.
 
     `threads`, `device`, `gpu_layers`: what computes, as commands take it; no `device`: the processor alone.
     """
@@ -109,7 +109,9 @@ class ModelOnWorker:
         """The speed of the model of a run here: remembered, or measured now. Raises what `prepare` raises."""
         model, _ = self._file(work)
         self._drop()  # it would have the memory, and the threads
-        worker = partial(Apart if self._options.device else Here, measure_speed, self._cancel)
+        worker = partial(
+            SubprocessWorker if self._options.device else InProcessWorker, measure_speed, self._cancel
+        )
         measuring = speed_of(model, self._options.machine(model), self._cancel, worker)
         return followed(measuring, lambda _event: None).speed
 
@@ -161,7 +163,7 @@ def found_by_content(
 ) -> tuple[ModelFile, CheckedModel]:
     """The model with the content that a run asks for, tried. Only files of its size are read whole.
 
-    ModelFileError where there is none among `models`, or in the usual folders where these are none.
+    ModelFileError where there is none among `models`, or in the default folders where these are none.
     """
     for path in _places(models):
         with suppress(ModelFileError):  # another one may be sound
@@ -173,12 +175,12 @@ def found_by_content(
     raise ModelFileError(
         f"There is no model with the content of {work.model_name} ({amount(work.model_bytes)}, SHA-256"
         f" {work.model_hash[:12]}…).",
-        Remedy(Step.NAME_WORKER_MODEL),
+        Hint(Step.NAME_WORKER_MODEL),
     )
 
 
 def _places(models: Sequence[Path]) -> Iterator[Path]:
     """The files to look at, those that were named first."""
-    folders = [path for path in models if seen_at(path) is Found.FOLDER] if models else usual_folders()
+    folders = [path for path in models if seen_at(path) is PathKind.FOLDER] if models else default_folders()
     yield from (path for path in models if path not in folders)
     yield from (place.path for place in model_places(folders))

@@ -76,7 +76,7 @@ class JudgingPlugin(WorkerPlugin):  # type: ignore[misc]
 
 
 def describe(dask_worker: Worker) -> bytes:
-    """What this worker is; asked beside its tasks, of which one may take long."""
+    """What this worker is; asked alongside its tasks, of which one may take long."""
     return _answered(lambda plugin: asdict(plugin.facts), dask_worker)
 
 
@@ -122,7 +122,9 @@ def _answered(do: Callable[[JudgingPlugin], Any], worker: Worker | None = None) 
     plugin = (worker or get_worker()).plugins.get(PLUGIN)
     if not isinstance(plugin, JudgingPlugin):
         return refusal(
-            SetupError("It is a worker of Dask, and none of Tiebreak.", "Start it by Tiebreak's own command.")
+            SetupError(
+                "It is a plain Dask worker, not one of Tiebreak's.", "Start it by Tiebreak's own command."
+            )
         )
     try:
         return answer(do(plugin))
@@ -133,4 +135,4 @@ def _answered(do: Callable[[JudgingPlugin], Any], worker: Worker | None = None) 
     except Exception as error:  # a fault, which the asking computer tells
         last = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{type(error).__name__} in {last.name}, line {last.lineno}"
-        return refusal(SetupError(f"A fault of Tiebreak on this worker: {where}.", "Report it."))
+        return refusal(SetupError(f"A bug in Tiebreak on this worker: {where}.", "Report it."))

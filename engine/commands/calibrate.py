@@ -1,4 +1,4 @@
-"""`calibrate`: make a run's probabilities fit human labels, and say what that is worth.
+"""`calibrate`: calibrate a run's probabilities on human labels, and report what that gains.
 
 Knows: its arguments and what it prints.
 """
@@ -12,7 +12,7 @@ from engine.commands.shared.measure_arguments import (
     add_calibration_wishes,
     add_gold,
     check_measure_outputs,
-    matched_readings,
+    matched_predictions,
 )
 from engine.commands.shared.printed_sheet import print_sheet
 from engine.commands.shared.progress import show_measure
@@ -28,9 +28,9 @@ def parser() -> argparse.ArgumentParser:
     arguments = command_parser(
         "calibrate",
         "Fit, for each criterion, a scale and four biases to a run's log-probabilities, so that its labels\n"
-        "and probabilities agree with human ones; where a run has several, a factor for each way, judge,\n"
-        "other criterion. Shrunk towards the frequencies of the labels, so that few labels do\n"
-        "little harm. Use it with judge --calibration, or on the run itself with runs recalibrate.",
+        "and probabilities agree with human ones; if a run has several, one weight for each elicitation\n"
+        "method, judge and other criterion. L2 regularisation pulls the fit towards the class frequencies,\n"
+        "so that few labels do little harm. Use it with judge --calibration, or with runs recalibrate.",
     )
     arguments.add_argument("run", metavar="RUN", help="the id of a run")
     add_gold(arguments)
@@ -42,12 +42,12 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Calibrate, write, and print what it is worth."""
+    """Calibrate, write, and print what that gains."""
     if options.out.suffix.lower() != ".json":
         raise SetupError(f"--out {options.out}: a calibration is JSON.", f"Name it {options.out.stem}.json")
     check_measure_outputs(options, {"--out": options.out, **table_targets(options)}, [options.run])
     with interruptible() as cancel:
-        matched = matched_readings(options, cancel)
+        matched = matched_predictions(options, cancel)
         wishes = Wishes(options.places_matter, options.lengths)
         made = show_measure("fitting", calibrating(matched, cancel, wishes))
     for warning in calibration_warnings(made):

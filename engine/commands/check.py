@@ -1,4 +1,4 @@
-"""`check`: what a dataset or submission is, or what is wrong with it.
+"""`check`: describe a dataset or submission, or list its problems.
 
 Knows: its arguments and what it prints.
 """
@@ -33,8 +33,8 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of `check`."""
     arguments = command_parser(
         "check",
-        "Say what FILE is: a dataset (id, instruction, output_a, output_b, labels) or a submission (id and\n"
-        "labels). All its problems are listed, with row and column; exit code 2 where there are any.",
+        "Describe FILE: a dataset (id, instruction, output_a, output_b, labels) or a submission (id and\n"
+        "labels). All its problems are listed with row and column; the exit code is 2 if there are any.",
     )
     arguments.add_argument("file", type=Path, metavar="FILE")
     arguments.add_argument(
@@ -56,13 +56,13 @@ def run(options: argparse.Namespace) -> int:
         dataset = read_dataset(options, options.against)
         problems = check_submission(submission, dataset, rubric_of(options))
         if problems:
-            raise InputError(options.file, problems, f"Mend them: {dataset.name} is what it must answer.")
+            raise InputError(options.file, problems, f"Fix them: the submission must answer {dataset.name}.")
         print(f"It answers {dataset.name} completely: {counted(len(dataset), 'item', 'items')}.")
     return DONE
 
 
 def _read(options: argparse.Namespace) -> Dataset:
-    """The dataset; of a file with other columns it is said first what they seem to be."""
+    """The dataset. Of a file with other columns, a guess of their meaning is printed first."""
     try:
         return read_dataset(options, options.file)
     except ColumnsError as error:
@@ -83,8 +83,8 @@ def _describe_dataset(dataset: Dataset) -> str:
     if not counts and not dataset.annotators:
         return "\n".join([*lines, "It has no human labels."])
     agreement = annotator_agreement(dataset)
-    said = ["", *among_in_words(agreement)] if agreement else []
-    return "\n".join([*lines, _label_table(counts, "not labelled"), *said])
+    shares = ["", *among_in_words(agreement)] if agreement else []
+    return "\n".join([*lines, _label_table(counts, "not labelled"), *shares])
 
 
 def _describe_submission(submission: Submission, path: Path) -> str:

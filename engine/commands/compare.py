@@ -1,4 +1,4 @@
-"""`compare`: runs and submissions side by side against the same human labels.
+"""`compare`: several runs and submissions against the same human labels.
 
 Knows: its arguments and what it prints.
 """
@@ -44,7 +44,7 @@ from engine.report.comparison_tables import comparison_json, comparison_sheet
 from engine.report.ranking_sections import rankings_beside
 from engine.report.slice_tables import compared_slice_table, compared_slices_in_words, compared_win_table
 from engine.system.files import write_json
-from engine.weigh.slice_weighing import SlicedWeighing, weigh_as_usual
+from engine.weigh.slice_weighing import SlicedWeightedScoring, weigh_by_default
 
 
 def parser() -> argparse.ArgumentParser:
@@ -52,16 +52,22 @@ def parser() -> argparse.ArgumentParser:
     arguments = command_parser(
         "compare",
         "Compare SYSTEMs (submission files or ids of runs) against human labels: all measures with ranks,\n"
-        "Borda counts, agreement, who is more often right, and the items on which they differ.",
+        "Borda counts, agreement, accuracy differences, and the items on which they differ.",
     )
     arguments.add_argument(
         "systems", nargs="+", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run; two or more"
     )
     add_gold(arguments)
-    arguments.add_argument("--json", type=Path, metavar="FILE", help="all of it, with every difference")
+    arguments.add_argument(
+        "--json", type=Path, metavar="FILE", help="the comparison as JSON, with every difference"
+    )
     add_table_files(arguments)
     arguments.add_argument(
-        "--differences", type=int, default=10, metavar="N", help="how many differences to print (%(default)s)"
+        "--differences",
+        type=int,
+        default=10,
+        metavar="N",
+        help="number of differences to print (%(default)s)",
     )
     add_slices(arguments)
     add_labels_of(arguments)
@@ -109,23 +115,23 @@ def run(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _wins(matched: Sequence[Matched], division: Slicing) -> dict[str, SlicedWeighing]:
-    """What the weighted judge decides on each slice, of the systems that it can decide."""
-    found = {one.system.name: weigh_as_usual(one, division) for one in matched}
+def _wins(matched: Sequence[Matched], division: Slicing) -> dict[str, SlicedWeightedScoring]:
+    """The weighted decisions on each slice, for the systems that can be decided."""
+    found = {one.system.name: weigh_by_default(one, division) for one in matched}
     return {name: weighed for name, weighed in found.items() if weighed is not None}
 
 
 def _slice_sections(
     matched: Sequence[Matched],
     slices: Sequence[Sequence[SlicedMeasures]],
-    wins: Sequence[dict[str, SlicedWeighing]],
+    wins: Sequence[dict[str, SlicedWeightedScoring]],
 ) -> list[Section]:
     """Accuracies and win rates for each division; `slices` are those of each system."""
     parts: list[Part] = []
     for of_each, weighed in zip(zip(*slices, strict=True), wins, strict=True):
         parts.append(compared_slice_table(matched, of_each))
-        if said := compared_slices_in_words(matched, of_each):
-            parts.append(Sentences(said))
+        if sentences := compared_slices_in_words(matched, of_each):
+            parts.append(Sentences(sentences))
         if weighed:
             parts.append(compared_win_table(of_each[0], weighed))
     return table_sections(parts)
@@ -142,7 +148,7 @@ def _print_differences(result: Comparison, most: int) -> None:
     ]
     print(table(["item", "criterion", "human", *result.systems], rows))
     if len(found) > most:
-        print(f"and {len(found) - most:,} more; --json writes them all.")
+        print(f"and {len(found) - most:,} more; --json writes all of them.")
 
 
 def _labels(difference: Difference) -> list[str]:

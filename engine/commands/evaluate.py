@@ -1,4 +1,4 @@
-"""`evaluate`: what a run or a submission is worth against human labels.
+"""`evaluate`: score a run or a submission against human labels.
 
 Knows: its arguments and what it prints.
 """
@@ -36,16 +36,18 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of `evaluate`."""
     arguments = command_parser(
         "evaluate",
-        "Score SYSTEM against human labels: accuracy by criterion and, where it explains, ROUGE-L,\n"
-        "BERTScore (--encoder) and agreement by a judge model (--judge-model), beside trivial judges.\n"
+        "Score SYSTEM against human labels: accuracy by criterion and, for explanations, ROUGE-L,\n"
+        "BERTScore (--encoder) and agreement by a judge model (--judge-model); with baselines.\n"
         "SYSTEM is a submission file, or the id of a run.",
     )
     arguments.add_argument("system", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run")
     add_gold(arguments)
-    arguments.add_argument("--json", type=Path, metavar="FILE", help="the scores under the task's keys")
+    arguments.add_argument(
+        "--json", type=Path, metavar="FILE", help="the scores as JSON, under the task's keys"
+    )
     add_table_files(arguments)
     add_methods(arguments)
-    arguments.add_argument("--confusion", action="store_true", help="print the confusion matrices too")
+    arguments.add_argument("--confusion", action="store_true", help="also print the confusion matrices")
     add_slices(arguments)
     add_labels_of(arguments)
     add_store(arguments)
@@ -76,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
     more = [*([confusion_section(evaluation)] if options.confusion else ()), *slice_sections(slices)]
     sheet = evaluation_sheet(evaluation, OPTIONS.of, more)
     write_table_files(options, "evaluate", sheet)
-    said = evaluation_methods(evaluation, measures.encoder_name, measures.judge_name)
-    write_methods(options, "evaluate", said)
+    statements = evaluation_methods(evaluation, measures.encoder_name, measures.judge_name)
+    write_methods(options, "evaluate", statements)
     print_sheet(sheet)
     return DONE

@@ -1,4 +1,4 @@
-"""`models`: the model files on this computer, or some checked, measured, converted, or an encoder cut.
+"""`models`: list the model files on this computer; check, measure or convert some; cut an encoder.
 
 Knows: its arguments and what it prints.
 """
@@ -36,7 +36,7 @@ from engine.gguf.encoder_file import (
     precheck_encoder,
     read_encoder_file,
 )
-from engine.gguf.finder import FoundModel, by_reason, find_models, usual_folders
+from engine.gguf.finder import FoundModel, by_reason, default_folders, find_models
 from engine.gguf.judge_file import NO_TEMPLATE, ModelFile, describe, read_model_file
 from engine.gguf.memory import check_memory, memory_fit, memory_needed
 from engine.gguf.precheck import precheck
@@ -45,11 +45,11 @@ from engine.gguf.weight_formats import WeightFormat
 from engine.loading.checked_model import checked_encoder, checked_model
 from engine.loading.conversion import convert, plan_conversion, quantising
 from engine.loading.opening import open_template
-from engine.system.apart import Apart
+from engine.system.apart import SubprocessWorker
 from engine.system.computer import available_memory
 from engine.system.files import check_targets
 from engine.system.paths import program
-from engine.system.places import Found, found_at
+from engine.system.places import PathKind, found_at
 
 _CUT, _CONVERT, _SPEED, _DEVICES = "cut", "convert", "speed", "devices"
 _COLUMNS = ("model", "quantisation", "parameters", "size", "context", "memory", "fits", "from", "file")
@@ -70,15 +70,15 @@ _OPTIONS = {
 
 
 _ABOUT = """\
-models [FOLDER ...]   list the GGUF files in these folders, or where programs usually keep them:
-                      LM Studio, Jan, GPT4All, Ollama, llama.cpp, the Hugging Face cache, our own
-models check FILE     see whether FILE is sound and can judge, or serve as encoder for BERTScore:
-                      its header, then a trial; a part of its name will do
-models speed FILE ... measure how fast each reads and writes on this computer; it is remembered
-models devices [FILE] list the GPUs of this computer; with FILE, see which of them compute it rightly,
-                      and whether faster than the processor: `judge` then uses the fastest
-models convert FILE   write the model again with its weights in another format: --to q8_0
-models cut FILE       write a smaller encoder, of the layers alone that BERTScore computes with:
+models [FOLDER ...]   list the GGUF files in these folders, or in the default folders of LM Studio, Jan,
+                      GPT4All, Ollama, llama.cpp, the Hugging Face cache and Tiebreak
+models check FILE     test whether FILE is valid and can judge, or serve as encoder for BERTScore:
+                      its header, then a trial; FILE may be a part of the name
+models speed FILE ... measure how fast each reads and writes on this computer; the result is stored
+models devices [FILE] list the GPUs of this computer; with FILE, test which of them compute it correctly
+                      and faster than the processor: `judge` then uses the fastest
+models convert FILE   write the model with its weights in another format: --to q8_0
+models cut FILE       write a smaller encoder with only the layers that BERTScore uses:
                       --layers 17 --out FILE for roberta-large"""
 
 
@@ -92,31 +92,36 @@ def parser() -> argparse.ArgumentParser:
     )
     arguments.add_argument("words", nargs="*", metavar="FOLDER")
     arguments.add_argument(
-        "--out", type=Path, metavar="FILE", help="cut, convert: the file to write (among our own models)"
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="cut, convert: the file to write (default: in Tiebreak's model folder)",
     )
     _add_options(arguments)
-    # Else files could not stand behind an option: models speed --again FILE.
+    # Allows files after an option: models speed --again FILE.
     arguments.parse_args = arguments.parse_intermixed_args  # type: ignore[method-assign]
     return arguments
 
 
 def _add_options(arguments: argparse.ArgumentParser) -> None:
-    """Those that one action alone takes."""
+    """The options that only one action takes."""
     speed = arguments.add_argument_group("models speed")
-    speed.add_argument("--again", action="store_true", help="measure anew what is remembered")
+    speed.add_argument("--again", action="store_true", help="measure again, ignoring stored results")
     speed.add_argument("--json", type=Path, metavar="FILE", help="the same as JSON")
-    add_store(speed, "the runs whose format mass stands beside the speed")
+    add_store(speed, "the runs whose answer mass is shown with the speed")
     computer = arguments.add_argument_group("models speed, models devices")
     add_settings(computer, "threads")
-    computer.add_argument("--device", metavar="NAME", help="devices: try this one alone")
+    computer.add_argument("--device", metavar="NAME", help="devices: try only this one")
     convert = arguments.add_argument_group("models convert")
     formats = [kind.value for kind in WeightFormat]
     convert.add_argument("--to", choices=formats, metavar="FORMAT", help=f"one of {', '.join(formats)}")
     convert.add_argument(
-        "--lossy-source", action="store_true", help="also where the model is a small quantisation already"
+        "--lossy-source",
+        action="store_true",
+        help="convert even if the model is already a small quantisation",
     )
     cut = arguments.add_argument_group("models cut")
-    cut.add_argument("--layers", type=int, metavar="N", help="how many layers to keep")
+    cut.add_argument("--layers", type=int, metavar="N", help="number of layers to keep")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -137,7 +142,7 @@ def run(options: argparse.Namespace) -> int:
         case "check":
             return _check_one(files)
         case _:
-            return _list(_folders(options.words) or usual_folders())
+            return _list(_folders(options.words) or default_folders())
 
 
 def _refuse_stray_options(options: argparse.Namespace, action: str) -> None:
@@ -146,7 +151,7 @@ def _refuse_stray_options(options: argparse.Namespace, action: str) -> None:
         given = getattr(options, option.removeprefix("--").replace("-", "_"))
         if given not in (None, False) and action not in actions:
             belongs = " and ".join(f"models {name}" for name in actions)
-            raise SetupError(f"{option} belongs to {belongs}.", "Leave it out, or see models --help.")
+            raise SetupError(f"{option} belongs to {belongs}.", "Remove it, or see models --help.")
 
 
 def _check_one(files: list[str]) -> int:
@@ -173,12 +178,14 @@ def _convert(files: list[str], options: argparse.Namespace) -> int:
         flush=True,
     )
     with interruptible() as cancel:
-        made = show_measure("Converting", convert(planned, cancel, partial(Apart, quantising, cancel)))
+        made = show_measure(
+            "Converting", convert(planned, cancel, partial(SubprocessWorker, quantising, cancel))
+        )
     became = read_model_file(made.path)
     print(
         f"{printable(str(made.path))}: {became.quantisation}, {amount(made.size_bytes)}, SHA-256 {made.hash}."
         " It loads, reads and writes.\n"
-        f"How fast each of them is here: {program()} models speed FILE FILE"
+        f"To compare their speeds: {program()} models speed FILE FILE"
     )
     return DONE
 
@@ -187,9 +194,9 @@ def _folders(words: list[str]) -> list[Path]:
     folders = [Path(word) for word in words]
     for folder in folders:
         found = found_at(folder)
-        if found is Found.FILE:
+        if found is PathKind.FILE:
             raise SetupError(f"{folder} is a file.", f"To see whether it can judge: models check {folder}")
-        if found is not Found.FOLDER:
+        if found is not PathKind.FOLDER:
             raise SetupError(f"There is no folder {folder.absolute()}.", "Check its name.")
     return folders
 
@@ -214,7 +221,7 @@ def _check(path: Path) -> int:
 
 
 def _template_note(model: ModelFile, cancel: CancelToken) -> str:
-    """What `judge` will say of the chat template; empty where it uses it as it is."""
+    """What `judge` will report about the chat template; empty if it is used unchanged."""
     with open_template(model.path, cancel) as (_, template):
         note = template.frame.note
     return note if model.has_chat_template else f"none: {NO_TEMPLATE}"
@@ -227,10 +234,10 @@ def _check_encoder(encoder: EncoderFile) -> int:
     print(f"SHA-256          {checked.hash}")
     if encoder.scored_layers < encoder.layers:
         tell(
-            f"bert-score computes with the first {encoder.scored_layers} layers of such a model. For its"
-            f" numbers: models cut {encoder.path} --layers {encoder.scored_layers} --out SMALLER.gguf"
+            f"bert-score uses the first {encoder.scored_layers} layers of such a model. To get the same"
+            f" scores: models cut {encoder.path} --layers {encoder.scored_layers} --out SMALLER.gguf"
         )
-    print("It loads and reads: it is an encoder, which cannot judge, but can serve as --encoder.")
+    print("It loads and reads. It is an encoder: it cannot judge, but can be used with --encoder.")
     return DONE
 
 
@@ -255,16 +262,16 @@ def _list(folders: list[Path]) -> int:
     if usable:
         rows = [_row(file, model) for file, model in usable]
         print(table(_COLUMNS, rows, texts=[_COLUMNS.index(name) for name in _TEXTS]))
-        print("\nMemory is for a context of 8,192 tokens, or what the model was trained with.")
+        print("\nMemory: with a context of 8,192 tokens, or the trained context if that is smaller.")
         for _, model in usable:
             other_name = [f"called {model.other_name} in its header."] if model.other_name else []
             for remark in (*other_name, *model.remarks):
                 print(f"{printable(model.name)}: {printable(remark)}")
     else:
         print("No usable models found in:\n" + "\n".join(f"  {folder}" for folder in folders))
-    for (reason, remedy), files in by_reason(found).items():
+    for (reason, hint), files in by_reason(found).items():
         names = "\n".join(f"Not usable: {printable(f'{file.name}, {file.path}')}" for file in files)
-        tell(f"{names}\n  {printable(reason)}\n  {OPTIONS.of(remedy)}")
+        tell(f"{names}\n  {printable(reason)}\n  {OPTIONS.of(hint)}")
     return DONE
 
 
@@ -299,7 +306,7 @@ def _description(model: ModelFile) -> str:
         "size": amount(model.size_bytes),
         "trained context": f"{model.trained_context:,} tokens",
         "memory needed": f"{amount(needed.total)} with a context of {context:,} tokens",
-        "fits here": memory_fit(needed, available_memory()).value,
+        "fits in memory": memory_fit(needed, available_memory()).value,
     }
     if model.notice:
         facts["notice"] = model.notice
@@ -320,7 +327,7 @@ def _encoder_description(encoder: EncoderFile) -> str:
             "size": amount(encoder.size_bytes),
             "trained context": f"{encoder.trained_context:,} tokens",
             "memory needed": amount(needed.total),
-            "fits here": memory_fit(needed, available_memory()).value,
+            "fits in memory": memory_fit(needed, available_memory()).value,
         }
     )
 

@@ -1,4 +1,5 @@
-"""`orders`: what reading the second order only in doubt keeps and saves, learned from a run in both orders.
+"""`orders`: what reading the second order only for uncertain items keeps and saves, from a run in both
+orders.
 
 Knows: its arguments and what it prints.
 """
@@ -30,7 +31,7 @@ from engine.decisions.run_results import calibration_of_run
 from engine.decisions.second_order import KEEP, BothOrders, learned_from
 from engine.judge.order_tokens import order_tokens
 from engine.report.order_tables import margin_sections
-from engine.store.opening import is_there
+from engine.store.opening import has_store
 from engine.store.run_store import RunStore
 from engine.system.files import check_targets, write_json
 
@@ -39,9 +40,9 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of `orders`."""
     arguments = command_parser(
         "orders",
-        "Say, from a run in both orders, how many of its labels would have stayed had the second order been\n"
-        "read only where the first left a label in doubt, and how much that saves. Use the margin that it\n"
-        "finds with judge --orders doubtful --margin-from RUN. Human labels are not needed.",
+        "From a run in both orders: how many of its labels stay the same if the second order is read only\n"
+        "for items that are uncertain after the first, and how much that saves. Use the margin threshold\n"
+        "found here with judge --orders uncertain --margin-threshold-from RUN. Human labels are not needed.",
     )
     arguments.add_argument("run", type=int, metavar="RUN", help="the id of a run in both orders")
     arguments.add_argument(
@@ -49,18 +50,16 @@ def parser() -> argparse.ArgumentParser:
         type=float,
         default=KEEP,
         metavar="SHARE",
-        help="the share of each criterion's labels that shall stay, 0 to 1 (%(default)s)",
+        help="the share of each criterion's labels that must stay the same, 0 to 1 (%(default)s)",
     )
-    arguments.add_argument(
-        "--dataset", type=Path, metavar="FILE", help="where the run's dataset lies now, if it was moved"
-    )
+    arguments.add_argument("--dataset", type=Path, metavar="FILE", help="the run's dataset, if it was moved")
     arguments.add_argument(
         "--calibration",
         type=Path,
         metavar="FILE",
-        help="look at the labels that this calibration decides, too (else the run's own, if it has one)",
+        help="also analyse the labels decided by this calibration (default: the run's own, if it has one)",
     )
-    arguments.add_argument("--json", type=Path, metavar="FILE", help="the same numbers")
+    arguments.add_argument("--json", type=Path, metavar="FILE", help="the same numbers as JSON")
     add_columns(arguments, "dataset")
     add_store(arguments, "runs")
     return arguments
@@ -71,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     read_from = {"--calibration": options.calibration} if options.calibration else {}
     read_from |= {"run store": options.store, **files_of_runs(options.store, [options.run])}
     check_targets({"--json": options.json}, read_from)
-    if not is_there(options.store):
+    if not has_store(options.store):
         raise StoreError(f"There is no run store {options.store}.", "Name the right file with --store.")
     with interruptible() as cancel, RunStore(options.store) as store:
         with store.reading():
@@ -86,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         write_json(options.json, _as_json(run, report))
         print(f"Orders: {options.json}\n")
-    how = "as they are and calibrated" if calibration else "before any calibration"
+    how = "uncalibrated and calibrated" if calibration else "uncalibrated"
     title = f"{run.title}: {counted(len(read.ids), 'item', 'items')} in both orders, {how}"
     print_sheet(Sheet(title, margin_sections(report)))
     return DONE
@@ -95,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
 def _report(
     options: argparse.Namespace, run: StoredRun, read: BothOrders, cancel: CancelToken
 ) -> MarginReport:
-    """The report; without the dataset no item is known to have another's instruction, nor its tokens."""
+    """The report. Without the dataset, shared instructions and tokens are not known."""
     instructions: dict[str, str] = {}
     tokens: list[OrderTokens] | None = None
     try:
@@ -105,7 +104,7 @@ def _report(
     except SetupError as error:
         if options.dataset is not None:
             raise
-        tell(f"{printable(error.problem)}\nThe tokens that would be saved are not known.")
+        tell(f"{printable(error.problem)}\nHow many tokens would be saved is not known.")
     return margin_report(read, groups_by_instruction(read.ids, instructions), options.keep, tokens)
 
 

@@ -1,4 +1,4 @@
-"""`pairs`: a dataset of pairs out of the outputs of several candidates, a file of each.
+"""`pairs`: make a dataset of pairs from the outputs of several candidate models, one file each.
 
 Knows: its arguments and what it prints.
 """
@@ -22,42 +22,43 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of `pairs`."""
     arguments = command_parser(
         "pairs",
-        "Make a dataset of pairs out of what several candidates, models that wrote responses, answered to\n"
-        "the same instructions. Each FILE holds the outputs of one: a table with an instruction and its\n"
-        "output in each row, as AlpacaEval, Arena-Hard and MT-Bench write them. All meet all, unless you\n"
-        "say otherwise.",
+        "Make a dataset of pairs from the outputs of several candidate models for the same instructions.\n"
+        "Each FILE holds the outputs of one model: a table with an instruction and its output in each row,\n"
+        "as AlpacaEval, Arena-Hard and MT-Bench write them. The default pairing is round robin.",
     )
-    arguments.add_argument("files", nargs="+", type=Path, metavar="FILE", help="the outputs of one candidate")
     arguments.add_argument(
-        "--out", type=Path, required=True, metavar="DATASET", help="where to write it (.tsv, .json, .parquet)"
+        "files", nargs="+", type=Path, metavar="FILE", help="the outputs of one candidate model"
     )
-    arguments.add_argument("--baseline", metavar="NAME", help="pair each candidate with this one alone")
+    arguments.add_argument(
+        "--out", type=Path, required=True, metavar="DATASET", help="the dataset (.tsv, .json, .parquet)"
+    )
+    arguments.add_argument("--baseline", metavar="NAME", help="pair each candidate only with this baseline")
     arguments.add_argument(
         "--pairs",
         type=int,
         metavar="N",
-        help="make this many: every candidate and every instruction equally often",
+        help="sample N pairs: a balanced subset, with every candidate and instruction equally often",
     )
     arguments.add_argument(
-        "--seed", type=int, default=PairsPlan.seed, metavar="N", help="by which these are drawn (%(default)s)"
+        "--seed", type=int, default=PairsPlan.seed, metavar="N", help="the seed of this sample (%(default)s)"
     )
     arguments.add_argument(
         "--instructions",
         type=Path,
         metavar="FILE",
-        help="the instructions by id, where the outputs have ids alone (Arena-Hard's question.jsonl)",
+        help="the instructions by id, if the outputs have only ids (Arena-Hard's question.jsonl)",
     )
     arguments.add_argument(
         "--columns",
         default="",
         metavar="OURS=THEIRS,...",
-        help="what is read for id, instruction, output and candidate: instruction=prompt,output=text",
+        help="the columns for id, instruction, output and candidate: instruction=prompt,output=text",
     )
     return arguments
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read, match, write and print."""
+    """Read, pair, write and print."""
     plan = PairsPlan(options.baseline, options.pairs, options.seed)
     columns = parse_columns(options.columns, of_outputs=True)
     check_suffix(options.out)

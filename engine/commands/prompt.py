@@ -1,4 +1,4 @@
-"""`prompt`: exactly what a model is shown of one item, and what it would write next.
+"""`prompt`: the exact prompt of one item, and the likeliest next tokens.
 
 Knows: its arguments and what it prints.
 """
@@ -33,17 +33,19 @@ from engine.commands.shared.setting_arguments import (
     add_settings,
     given_examples,
     given_settings,
+    option_names,
 )
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import followed
 from engine.core.formatting import listed
-from engine.core.items import Item, Order, Way
+from engine.core.items import Item, Method, Order
 from engine.core.prompt_text import Preview
 from engine.core.rubric import ELOQUENT
 from engine.core.run_records import StoredRun, refuse_unasked
 from engine.core.run_setup import RunSetup
-from engine.core.settings import USUAL_WAYS
+from engine.core.settings import DEFAULT_METHODS
+from engine.core.ways.all_ways import parse_method
 from engine.data.dataset import Dataset
 from engine.judge.item_prompt import (
     ItemQuestion,
@@ -58,9 +60,9 @@ from engine.prompt.next_tokens import next_table
 from engine.store.run_store import RunStore
 
 _SETTINGS = {
-    "mode": "counts with --shorten",
-    "context": "tokens the model can hold",
-    "kv_type": "the model's cache",
+    "mode": "matters with --shorten",
+    "context": "tokens of context",
+    "kv_type": "KV-cache type",
     "shorten": "as in judge",
 }
 
@@ -69,31 +71,33 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of `prompt`."""
     arguments = command_parser(
         "prompt",
-        "Print exactly what a model is shown of one item, up to where the verdict is read.\n"
-        "prompt DATASET --model MODEL   as `judge` would ask it with the same options\n"
-        "prompt RUN                     as this run of the store has asked it",
+        "Print the exact prompt of one item, up to where the label is read.\n"
+        "prompt DATASET --model MODEL   the prompt of `judge` with the same options\n"
+        "prompt RUN                     the prompt of this run of the store",
     )
     arguments.add_argument(
-        "what", metavar="DATASET|RUN", help="a dataset (./3 for a file of such a name), or a run's number"
+        "what", metavar="DATASET|RUN", help="a dataset (./3 for a file named 3), or the id of a run"
     )
-    arguments.add_argument("--model", metavar="MODEL", help=f"{MODEL_WORDS}; of a run, where it is now")
+    arguments.add_argument(
+        "--model", metavar="MODEL", help=f"{MODEL_WORDS}; with RUN: its model, if it was moved"
+    )
     _add_place(arguments)
     judging = arguments.add_argument_group("a dataset, as in judge")
-    add_rubric(judging, "the questions (those of the task)")
+    add_rubric(judging, "the criteria and their questions (the task's)")
     add_given(judging, _SETTINGS)
     add_examples(arguments)
     add_columns(arguments, "dataset")
     run_store = arguments.add_argument_group("a run")
-    run_store.add_argument("--dataset", type=Path, metavar="FILE", help="where its dataset is now")
+    run_store.add_argument("--dataset", type=Path, metavar="FILE", help="its dataset, if it was moved")
     add_store(run_store, "runs")
     add_settings(arguments.add_argument_group("computer"), "threads")
     return arguments
 
 
 def _add_place(arguments: argparse.ArgumentParser) -> None:
-    """Which prompt of an item, and what is printed of it."""
+    """The options for the prompt, and for what is printed of it."""
     arguments.add_argument("--id", metavar="ID", help="the item (the first one)")
-    arguments.add_argument("--criterion", metavar="NAME", help="the question (the first one)")
+    arguments.add_argument("--criterion", metavar="NAME", help="the criterion (the first one)")
     arguments.add_argument(
         "--order",
         choices=[order.value for order in Order],
@@ -101,16 +105,18 @@ def _add_place(arguments: argparse.ArgumentParser) -> None:
         help="AB (default), or BA",
     )
     arguments.add_argument(
-        "--way", choices=[way.value for way in Way], help="the way of asking (letters, or the run's first)"
+        "--method",
+        choices=[method.option for method in Method],
+        help=f"the elicitation method ({option_names(DEFAULT_METHODS)}, or the run's first)",
     )
     arguments.add_argument(
         "--question",
         metavar="NAME",
-        help="which question of a way that has several (its first): A or B; BCDA: letters so changed",
+        help="the question of a method that has several (its first): A or B; or BCDA, permuted label tokens",
     )
-    arguments.add_argument("--tokens", action="store_true", help="one token a line: part, id, whose, text")
+    arguments.add_argument("--tokens", action="store_true", help="one token per line: part, id, source, text")
     arguments.add_argument(
-        "--next", type=int, metavar="N", help="let the model read it: its N likeliest tokens"
+        "--next", type=int, metavar="N", help="run the model, and print the N likeliest next tokens"
     )
 
 
@@ -123,7 +129,7 @@ def run(options: argparse.Namespace) -> int:
         criterion = _criterion(options.criterion, question)
         order = Order(options.order)
         if order not in question.settings.orders:
-            raise SetupError(f"This run shows each pair in the order AB alone, not in {order}.", "Use AB.")
+            raise SetupError(f"This run shows each pair only in the order AB, not in {order}.", "Use AB.")
         made = _prompt(question, (criterion, order), options, cancel)
         shown = made.preview
         if options.tokens:
@@ -143,9 +149,9 @@ def _question(options: argparse.Namespace, cancel: CancelToken) -> ItemQuestion:
     if options.what.isdecimal():
         return _question_of_run(int(options.what), options, cancel)
     if options.model is None:
-        raise SetupError("--model is missing: each model is shown another text.", "Name one: --model MODEL")
+        raise SetupError("--model is missing: the prompt depends on the model.", "Name one: --model MODEL")
     if options.dataset is not None:
-        raise SetupError("--dataset says where a run's dataset is now.", "Leave it out.")
+        raise SetupError("--dataset names the moved dataset of a stored run.", "Remove it.")
     setup = _setup(options, Path(options.what), model_file(options.model))
     dataset = read_dataset(options, setup.dataset_path, cancel, setup.rubric)
     return question_of_setup(setup, _item(dataset, options.id), cancel)
@@ -154,7 +160,9 @@ def _question(options: argparse.Namespace, cancel: CancelToken) -> ItemQuestion:
 def _question_of_run(run_id: int, options: argparse.Namespace, cancel: CancelToken) -> ItemQuestion:
     if given := [name for name in ("rubric", *_SETTINGS) if getattr(options, name) is not None]:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-        raise SetupError(f"Run {run_id} has its own settings: {names} cannot change them.", "Leave them out.")
+        raise SetupError(
+            f"Run {run_id} has its own settings: {names} cannot change them.", "Remove these options."
+        )
     stored = _stored(run_id, options)
     item = _item(items_of_run(options, stored, options.dataset, cancel), options.id)
     setup = _setup(options, stored.identity.dataset_path, stored.identity.model_path)
@@ -164,7 +172,7 @@ def _question_of_run(run_id: int, options: argparse.Namespace, cancel: CancelTok
 def _stored(run_id: int, options: argparse.Namespace) -> StoredRun:
     with RunStore(options.store) as store:
         stored = store.run(run_id)
-    refuse_unasked(stored, "be asked anything")
+    refuse_unasked(stored, "be used for a prompt")
     if options.model is None:
         return stored
     return replace(stored, identity=replace(stored.identity, model_path=model_file(options.model)))
@@ -177,21 +185,25 @@ def _setup(options: argparse.Namespace, dataset: Path, model: Path) -> RunSetup:
         model_path=model,
         rubric=rubric,
         criteria=rubric.names,
-        ways=(Way(options.way),) if options.way else USUAL_WAYS,
+        methods=DEFAULT_METHODS if (method := _method(options)) is None else (method,),
         **given_examples(options),
         **given_settings(options),
     )
 
 
+def _method(options: argparse.Namespace) -> Method | None:
+    return None if options.method is None else parse_method(options.method)
+
+
 def _item(dataset: Dataset, item_id: str | None) -> Item:
-    """The item of an id, else the first one."""
+    """The item with this id; None: the first one."""
     ids = dataset.ids
     if item_id is None:
         return dataset[0]
     if item_id not in ids:
         raise SetupError(
             f"{printable(dataset.name)} has no item {printable(item_id)}.",
-            f"Write another id. Some that there are: {listed(ids)}.",
+            f"Use another id, for example {listed(ids)}.",
         )
     return dataset[ids.index(item_id)]
 
@@ -199,7 +211,7 @@ def _item(dataset: Dataset, item_id: str | None) -> Item:
 def _criterion(name: str | None, question: ItemQuestion) -> str:
     names = question.rubric.names
     if name is not None and name not in names:
-        known = "Unknown criterion" if question.run is None else "Not asked by this run"
+        known = "Unknown criterion" if question.run is None else "Not a criterion of this run"
         raise SetupError(f"{known}: {printable(name)}.", f"Choose from {', '.join(names)}.")
     return name or names[0]
 
@@ -207,9 +219,9 @@ def _criterion(name: str | None, question: ItemQuestion) -> str:
 def _prompt(
     question: ItemQuestion, place: tuple[str, Order], options: argparse.Namespace, cancel: CancelToken
 ) -> OnePrompt:
-    """The wanted prompt; says what a person should know of it."""
-    way = Way(options.way) if options.way else None
-    facts, one = islice(shown_prompts(question, place, cancel, way, options.question), 2)
+    """The requested prompt; prints its facts and notices."""
+    method = _method(options)
+    facts, one = islice(shown_prompts(question, place, cancel, method, options.question), 2)
     assert isinstance(facts, PromptFacts)
     assert isinstance(one, OnePrompt)
     _tell_facts(facts, question.item)
@@ -219,9 +231,9 @@ def _prompt(
         f" {shown.branch:,} of the question."
     )
     if not shown.exact:
-        tell("This tokenizer changes a text before it reads it: see what its tokens write with --tokens.")
-    if one.asked.question.thinks:
-        tell("Here the model thinks; its answer is read after the thought.")
+        tell("This tokenizer normalises the text: --tokens shows what its tokens decode to.")
+    if one.asked.question.reasons:
+        tell("Here the model writes its reasoning; the answer is read after it.")
     return one
 
 
@@ -238,7 +250,7 @@ def _tell_facts(facts: PromptFacts, item: Item) -> None:
 
 
 def _token_lines(shown: Preview) -> Iterable[str]:
-    """The place of each token, its part of the prompt, its id, whose text it is, what it writes as JSON."""
+    """Of each token its position, part of the prompt, id, source, and decoded text as JSON."""
     for place, token in enumerate(shown.tokens):
         part = "stem" if place < shown.stem else "item" if place < shown.stem + shown.trunk else "question"
         whose = "+".join(token.sources)

@@ -1,4 +1,4 @@
-"""`rank`: which candidate is better: win rates, strengths and their intervals, out of judged pairs.
+"""`rank`: rank candidate models by judged pairs: win rates, Bradley-Terry scores, intervals.
 
 Knows: its arguments and what it prints.
 """
@@ -33,8 +33,8 @@ from engine.commands.shared.table_files import add_table_files, table_targets, w
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.formatting import listed
-from engine.core.item_sample import USUAL_SEED, checked_seed
-from engine.core.rubric import OVERALL, rubric_for_labels, usual_criterion
+from engine.core.item_sample import DEFAULT_SEED, checked_seed
+from engine.core.rubric import OVERALL, default_criterion, rubric_for_labels
 from engine.measure.matching import match_items
 from engine.measure.systems import open_system
 from engine.rank.by_labels import by_labels
@@ -53,17 +53,17 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of `rank`."""
     arguments = command_parser(
         "rank",
-        "Rank the candidates, the models that wrote the responses, by judged pairs: win rates, strengths,\n"
-        "which cannot be told apart, and what length does. WHAT is the id of a run, a submission file with\n"
-        "--gold, or a dataset, which is ranked by its human labels. The dataset names the candidates in its\n"
-        "columns candidate_a and candidate_b.",
+        "Rank the candidate models, which wrote the responses, by judged pairs: win rates, Bradley-Terry\n"
+        "scores, differences that are not significant, and the effect of length. WHAT is the id of a run, a\n"
+        "submission file with --gold, or a dataset, which is ranked by its human labels. The dataset names\n"
+        "the candidates in its columns candidate_a and candidate_b.",
     )
     arguments.add_argument("what", metavar="WHAT", help="the id of a run, SUBMISSION.tsv or a dataset")
     arguments.add_argument(
-        "--criterion", metavar="NAME", help=f"rank by this one (default: {OVERALL}, else the last one)"
+        "--criterion", metavar="NAME", help=f"rank by this criterion (default: {OVERALL}, else the last one)"
     )
     arguments.add_argument(
-        "--weighted", action="store_true", help="rank by the winners of the weighted judge, of all criteria"
+        "--weighted", action="store_true", help="rank by the weighted decisions on all criteria"
     )
     add_weights(arguments)
     add_gold(arguments, required=False)
@@ -71,14 +71,14 @@ def parser() -> argparse.ArgumentParser:
         "--with",
         dest="beside",
         metavar="OTHER",
-        help="a second ranking beside it, of the same items: a run, a submission or a dataset",
+        help="compare with a second ranking of the same items: a run, a submission or a dataset",
     )
-    arguments.add_argument("--json", type=Path, metavar="FILE", help="every rate, pair and interval")
-    arguments.add_argument("--csv", type=Path, metavar="FILE", help="candidates and pairs, a row for each")
+    arguments.add_argument("--json", type=Path, metavar="FILE", help="every rate, pair and interval, as JSON")
+    arguments.add_argument("--csv", type=Path, metavar="FILE", help="candidates and pairs, one row each")
     add_table_files(arguments)
     add_methods(arguments)
     arguments.add_argument(
-        "--seed", type=int, default=USUAL_SEED, metavar="N", help="of the draws of the bootstrap"
+        "--seed", type=int, default=DEFAULT_SEED, metavar="N", help="the seed of the bootstrap"
     )
     add_labels_of(arguments)
     add_store(arguments)
@@ -98,12 +98,12 @@ def run(options: argparse.Namespace) -> int:
         other = _ranked(options, options.beside, cancel) if options.beside else None
         for by in filter(None, (ranked, other)):
             _say_whether_it_judged(by)
-        contests = ranked.contests
-        beside = None if other is None else side_by_side(contests, other.contests, seed, cancel)
-        found = None if beside is None else show_measure("draws", beside)
-        ranking = show_measure("draws", rank(contests, seed, cancel))
+        comparisons = ranked.comparisons
+        beside = None if other is None else side_by_side(comparisons, other.comparisons, seed, cancel)
+        found = None if beside is None else show_measure("bootstrap", beside)
+        ranking = show_measure("bootstrap", rank(comparisons, seed, cancel))
         corrected = ranked.judge and show_measure(
-            "draws of the correction", by_labels(*ranked.judge, seed=seed, cancel=cancel)
+            "bootstrap of the correction", by_labels(*ranked.judge, seed=seed, cancel=cancel)
         )
         sheet = ranking_sheet(
             ranking, ranked.title, corrected, until=ranked.until, remark=ranked.remark, word=OPTIONS.of
@@ -126,16 +126,16 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check_weighted(options: argparse.Namespace) -> None:
-    """SetupError for what the weighted judge alone takes, or does not."""
+    """SetupError for options that need --weighted, or exclude it."""
     if options.weighted and options.criterion is not None:
-        raise SetupError("--weighted is by all criteria, --criterion by one.", "Leave one of them out.")
+        raise SetupError("--weighted uses all criteria, --criterion one.", "Remove one of them.")
     given = {
         "--weights": options.weights is not None,
         "--tie-threshold": options.tie_threshold is not None,
         "--grades": options.grades,
     }
     for option in (option for option, is_given in given.items() if is_given and not options.weighted):
-        raise SetupError(f"{option} is of the weighted judge.", f"Add --weighted, or leave {option} out.")
+        raise SetupError(f"{option} needs --weighted.", f"Add --weighted, or remove {option}.")
 
 
 def _say_whether_it_judged(by: RankedBy) -> None:
@@ -145,9 +145,9 @@ def _say_whether_it_judged(by: RankedBy) -> None:
 
 
 def _ranked(options: argparse.Namespace, what: str, cancel: CancelToken) -> RankedBy:
-    """By whose labels on which items candidates are ranked."""
+    """The labels and items by which candidates are ranked."""
     if not what.isdecimal() and options.gold in {None, Path(what)}:
-        return _by_people(options, Path(what), cancel)
+        return _by_annotators(options, Path(what), cancel)
     system = open_system(what, options.store, options.labels_of)
     if options.gold is not None:
         dataset = read_labels(options, options.gold, [system], cancel)
@@ -158,28 +158,28 @@ def _ranked(options: argparse.Namespace, what: str, cancel: CancelToken) -> Rank
     say_what_was_left_out(matched)
     if options.weighted:
         _, weighed = weigh_system(options, system, None, matched.dataset)
-        weighed.carried.check()
+        weighed.informative.check()
         return RankedBy.by_weights(system, matched.dataset, weighed)
     criterion = _criterion(options, system.criteria, system.name)
     return RankedBy.by_system(system, matched.dataset, criterion)
 
 
-def _by_people(options: argparse.Namespace, path: Path, cancel: CancelToken) -> RankedBy:
+def _by_annotators(options: argparse.Namespace, path: Path, cancel: CancelToken) -> RankedBy:
     if options.weighted:
-        raise SetupError("--weighted is for runs and submissions.", "Leave it out, or name a run.")
+        raise SetupError("--weighted is for runs and submissions.", "Remove it, or name a run.")
     given = rubric_of(options)
     dataset = read_dataset(options, path, cancel, rubric_for_labels([given] if given else []))
     if not dataset.criteria:
         raise SetupError(
             f"{dataset.name} has no human labels to rank by.",
-            "Judge it first, then rank the run; a submission needs --gold with its dataset.",
+            "Judge it first, then rank the run; for a submission, name its dataset with --gold.",
         )
-    return RankedBy.by_people(dataset, _criterion(options, dataset.criteria, dataset.name))
+    return RankedBy.by_annotators(dataset, _criterion(options, dataset.criteria, dataset.name))
 
 
 def _criterion(options: argparse.Namespace, known: tuple[str, ...], name: str) -> str:
     if options.criterion is None:
-        return usual_criterion(known)
+        return default_criterion(known)
     if options.criterion not in known:
         raise SetupError(f"{name} has no criterion {options.criterion!r}.", f"It has {listed(known)}.")
     return str(options.criterion)

@@ -1,4 +1,4 @@
-"""`report`: an HTML report of what a run is worth against human labels, and its figures as files.
+"""`report`: an HTML report of a run against human labels, and its figures as files.
 
 Knows: its arguments and what it prints.
 """
@@ -39,16 +39,20 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of `report`."""
     arguments = command_parser(
         "report",
-        "Write one HTML file that says what RUN is worth against human labels: tables, figures, the largest\n"
-        "disagreements, and how the run was made. It needs no network and holds no script. RUN may be a\n"
-        "submission file too; then nothing is known of probabilities, model and settings.",
+        "Write one HTML file that scores RUN against human labels: tables, figures, the largest\n"
+        "disagreements, and how the run was made. It needs no network and contains no script. RUN may also\n"
+        "be a submission file; then probabilities, model and settings are not known.",
     )
     arguments.add_argument("run", metavar="RUN", help="the id of a run, or SUBMISSION.tsv")
     add_gold(arguments)
     arguments.add_argument("--out", type=Path, required=True, metavar="FILE.html", help="the report")
-    arguments.add_argument("--figures", type=Path, metavar="DIR", help="its figures too, as PNG and SVG")
     arguments.add_argument(
-        "--curve", action="store_true", help="what more labels would bring, too: it takes some seconds"
+        "--figures", type=Path, metavar="DIR", help="also write its figures, as PNG and SVG"
+    )
+    arguments.add_argument(
+        "--curve",
+        action="store_true",
+        help="include the learning curve of the calibration (takes some seconds)",
     )
     add_weights(arguments)
     add_slices(arguments)
@@ -69,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
         gold = read_labels(options, options.gold, [system], cancel)
         divisions = divided(options, gold)
         matched = kept(options, match(system, gold, options.partial))
-        _, weighing = weigh_system(options, matched.system, matched)
+        _, weighted_scoring = weigh_system(options, matched.system, matched)
         targets = _figure_targets(options.figures) if options.figures else {}
         written = {"--out": options.out} | {f"--figures {path.name}": path for path in targets}
         check_measure_outputs(options, written, [options.run])
@@ -79,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
         scores = measures.of(matched)
     chosen = not (options.weights is None and options.tie_threshold is None and options.rubric is None)
     source = "as given to the command" if chosen else DEFAULT_WEIGHTS
-    report = gather(evaluate(matched, scores), weighing, source, sliced(matched, divisions), curve)
+    report = gather(evaluate(matched, scores), weighted_scoring, source, sliced(matched, divisions), curve)
     figures = report.figures()
     drawn = {name: as_svg(figure, report.in_words(name)) for name, figure in figures.items()}
     write_whole(options.out, report_html(report, drawn).encode("utf-8"))
@@ -93,7 +97,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _figure_targets(folder: Path) -> dict[Path, tuple[str, str]]:
-    """Where each figure would go in each form; the folder is made where it is missing."""
+    """The path of each figure in each format; the folder is made if it is missing."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

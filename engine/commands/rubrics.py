@@ -1,4 +1,4 @@
-"""`rubrics`: the rubrics that come with the program and your own; one shown, drafted or checked.
+"""`rubrics`: list the bundled rubrics and your own; show, draft or check one.
 
 Knows: its arguments and what it prints.
 """
@@ -27,27 +27,27 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of `rubrics`."""
     arguments = command_parser(
         "rubrics",
-        "List the rubrics that come with the program, with their sources, and your own. A rubric is a TOML\n"
-        "file of criteria; judge, prompt and the commands that read labels take one with --rubric.",
+        "List the bundled rubrics with their sources, and your own. A rubric is a TOML file of criteria;\n"
+        "judge, prompt and the commands that read labels take one with --rubric.",
     )
     arguments.set_defaults(action=_list)
     actions = arguments.add_subparsers(metavar="ACTION", title="actions (none: list the rubrics)")
-    show = actions.add_parser("show", help="print a rubric as TOML, to be changed and used as your own")
+    show = actions.add_parser("show", help="print a rubric as TOML, to edit and use as your own")
     show.add_argument("rubric", metavar="NAME|FILE")
     show.set_defaults(action=_show)
-    draft = actions.add_parser("draft", help="make a rubric of the criteria that a dataset has labels on")
+    draft = actions.add_parser("draft", help="make a rubric from the label columns of a dataset")
     draft.add_argument("dataset", type=Path, metavar="DATASET")
     draft.add_argument("--out", type=Path, required=True, metavar="FILE.toml", help="the rubric")
     add_columns(draft, "DATASET")
     draft.set_defaults(action=_draft)
-    check = actions.add_parser("check", help="say what a rubric asks, or all that is wrong in its file")
+    check = actions.add_parser("check", help="print a rubric's questions, or list the problems of its file")
     check.add_argument("file", type=Path, metavar="FILE")
     check.set_defaults(action=_check)
     return arguments
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do what the action says."""
+    """Run the action; the exit code."""
     return int(options.action(options))
 
 
@@ -65,7 +65,7 @@ def _list(_options: argparse.Namespace) -> int:
 
 
 def _in_short(name: str, rubric: Rubric) -> str:
-    """Its criteria and its source, in a paragraph each."""
+    """Its criteria and its source, one paragraph each."""
     shown = [fill(f"{printable(name)}: {', '.join(rubric.names)}", _WIDTH)]
     indent = "    "
     if rubric.source:
@@ -84,7 +84,7 @@ def _draft(options: argparse.Namespace) -> int:
     if out.suffix.lower() != ".toml":
         raise SetupError(f"--out {out}: a rubric is TOML.", f"Name it {out.stem}.toml")
     if is_there(out):
-        raise SetupError(f"--out {out} is there already.", "Choose another name: a draft overwrites nothing.")
+        raise SetupError(f"--out {out} already exists.", "Choose another name: a draft overwrites nothing.")
     check_targets({"--out": out}, {"dataset": path})
     found, chosen = file_columns(path), columns_of(options)
     known = chosen or remembered(found)
@@ -93,14 +93,14 @@ def _draft(options: argparse.Namespace) -> int:
         raise InputError(
             path,
             ["has no labels on criteria besides the task's."],
-            "A column of labels is called CRITERION_preference, or you say which it is: --columns"
-            " clarity_preference=COLUMN. Rubrics that there are: rubrics",
+            "A column of labels is called CRITERION_preference, or is named: --columns"
+            " clarity_preference=COLUMN. To list the rubrics: rubrics",
         )
     if chosen is not None:
         read_dataset(options, path, rubric=rubric)
     save_rubric(out, rubric)
     print(f"Rubric: {out} with {counted(len(rubric.criteria), 'criterion', 'criteria')}: {_names(rubric)}.")
-    print("Its questions are a beginning: write into it what the annotators were asked.")
+    print("Its questions are a draft: replace them with the questions of your annotators.")
     return DONE
 
 
@@ -111,7 +111,11 @@ def _check(options: argparse.Namespace) -> int:
         f"{printable(options.file.name)}: the rubric {printable(rubric.name)} of"
         f" {counted(n_criteria, 'criterion', 'criteria')}, tie threshold {rubric.tie_threshold:g}."
     )
-    print("Its wording is as usual." if not own else f"Words of its own: {', '.join(rubric.wording.own)}.")
+    print(
+        "Its wording is the default."
+        if not own
+        else f"It has its own wording of: {', '.join(rubric.wording.own)}."
+    )
     for criterion in rubric.criteria:
         print(f"\n{printable(criterion.name)} (weight {criterion.weight:g}): {printable(criterion.question)}")
         for how, meaning in (("good", criterion.good), ("bad", criterion.bad)):

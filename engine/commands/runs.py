@@ -1,4 +1,4 @@
-"""`runs`: what the store holds, kept in order, and its submissions again without judging.
+"""`runs`: list, organise, export and re-decide the runs of the store, without judging.
 
 Knows: its arguments and what it prints.
 """
@@ -33,7 +33,7 @@ from engine.core.file_kinds import FileKind
 from engine.core.formatting import counted, listed, without_middle
 from engine.core.judgments import JudgmentKey
 from engine.core.label_sources import LabelSource
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 from engine.core.run_deletion import RunContents
 from engine.core.run_list import run_list
 from engine.core.run_records import AnyRun, how_to_complete
@@ -52,33 +52,34 @@ from engine.report.drift_tables import drift_sections
 from engine.report.run_differences import difference_count, differences_table
 from engine.report.run_facts import run_facts
 from engine.report.run_tables import changes_section, labels_given_section
-from engine.store.opening import is_there
+from engine.store.opening import has_store
 from engine.store.run_store import RunStore
 from engine.system.paths import account_name, default_store
 
-_LONGEST_CELL, _LONGEST_FACT = 100, 60  # letters; of two runs side by side each has half a line
+_LONGEST_CELL, _LONGEST_FACT = 100, 60  # characters; of two compared runs each has half a line
 
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of `runs`."""
-    arguments = command_parser("runs", "What the run store holds.")
+    arguments = command_parser("runs", "List and manage the runs in the run store.")
     arguments.set_defaults(action=_list_runs, store=default_store())
     actions = arguments.add_subparsers(metavar="ACTION", title="actions (none: list the runs)")
     _add_store(arguments)
     _add_all(arguments)
     for action in (*_add_listing(actions), *_add_keeping(actions)):
         _add_store(action)
-    add = actions.add_parser("add", help="keep a submission file in the store, to review it")
+    add = actions.add_parser("add", help="add a submission file to the store, to review it")
     _add_adding(add)
     add.set_defaults(action=_add)
-    show = actions.add_parser("show", help="one run: settings, labels, what could not be scored")
+    show = actions.add_parser("show", help="one run: settings, labels, unscored items")
     show.add_argument("id", type=int, metavar="ID")
     _add_store(show)
     show.set_defaults(action=_show)
     _add_export(actions)
     _add_recalibrate(actions)
     rewrite = actions.add_parser(
-        "rewrite", help="write again the explanations that are for another label than the one in force"
+        "rewrite",
+        help="regenerate stale explanations: those written for another label than the effective one",
     )
     _add_rewriting(rewrite)
     _add_store(rewrite)
@@ -87,26 +88,30 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_export(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    export = actions.add_parser("export", help="write a run's submission or its data, without judging")
+    export = actions.add_parser("export", help="write a run's submission or its data")
     export.add_argument("id", type=int, metavar="ID")
     export.add_argument("--out", type=Path, metavar="FILE", help="the submission, FILE.tsv")
     add_tools(export)
-    export.add_argument("--json", type=Path, metavar="FILE", help="every judgment with its readings")
-    export.add_argument("--csv", type=Path, metavar="FILE", help="all of it, a row for each judgment")
+    export.add_argument(
+        "--json", type=Path, metavar="FILE", help="every judgment with its raw predictions, as JSON"
+    )
+    export.add_argument("--csv", type=Path, metavar="FILE", help="all data, one row per judgment")
     add_labels_of(export)
     export.add_argument(
-        "--with-outdated",
+        "--with-stale",
         action="store_true",
-        help="write explanations also where they were written for another label than the one in force",
+        help="include stale explanations: those written for another label than the effective one",
     )
     export.add_argument(
         "--as-dataset",
         type=Path,
         metavar="FILE",
-        help="the run's dataset with the labels of people as human labels (.tsv, .json or .parquet)",
+        help="the run's dataset with the annotators' labels as human labels (.tsv, .json or .parquet)",
     )
     export.add_argument(
-        "--with-judge", action="store_true", help="with --as-dataset: the judge's label where nobody gave one"
+        "--with-judge",
+        action="store_true",
+        help="with --as-dataset: the judge's label for items without a human one",
     )
     _add_moved_dataset(export)
     add_columns(export, "dataset")
@@ -115,11 +120,15 @@ def _add_export(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def _add_recalibrate(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    recalibrate = actions.add_parser("recalibrate", help="decide a run again, without judging")
+    recalibrate = actions.add_parser(
+        "recalibrate", help="decide a run again with another calibration, or none"
+    )
     recalibrate.add_argument("id", type=int, metavar="ID")
     with_what = recalibrate.add_mutually_exclusive_group(required=True)
-    with_what.add_argument("--calibration", type=Path, metavar="FILE", help="what `calibrate` made")
-    with_what.add_argument("--none", action="store_true", help="the model's own probabilities")
+    with_what.add_argument(
+        "--calibration", type=Path, metavar="FILE", help="the calibration, as `calibrate` wrote it"
+    )
+    with_what.add_argument("--none", action="store_true", help="use the uncalibrated probabilities")
     _add_store(recalibrate)
     recalibrate.set_defaults(action=_recalibrate)
 
@@ -135,9 +144,7 @@ def _add_adding(arguments: argparse.ArgumentParser) -> None:
 
 
 def _add_moved_dataset(arguments: argparse.ArgumentParser) -> None:
-    arguments.add_argument(
-        "--dataset", type=Path, metavar="FILE", help="where the run's dataset lies now, if it was moved"
-    )
+    arguments.add_argument("--dataset", type=Path, metavar="FILE", help="the run's dataset, if it was moved")
 
 
 def _add_rewriting(arguments: argparse.ArgumentParser) -> None:
@@ -145,31 +152,33 @@ def _add_rewriting(arguments: argparse.ArgumentParser) -> None:
     add_examples(arguments)
     _add_moved_dataset(arguments)
     arguments.add_argument(
-        "--model", metavar="MODEL", help="where the run's model lies now, if it was moved, or its name"
+        "--model", metavar="MODEL", help="the run's model, if it was moved: its file or name"
     )
     add_columns(arguments, "dataset")
     add_settings(arguments.add_argument_group("computer"), "threads")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do what the action says."""
-    if not is_there(options.store) and options.action is not _add:
+    """Run the action; the exit code."""
+    if not has_store(options.store) and options.action is not _add:
         if options.action is _list_runs:
             print(f"No runs yet: there is no run store {options.store}.")
             return DONE
         raise StoreError(f"There is no run store {options.store}.", "Name the right file with --store.")
     with expecting(options.store, FileKind.RUN_STORE), RunStore(options.store) as store:
         if waiting := store.waiting_words():
-            what = counted(waiting, "thing that people said waits", "things that people said wait")
-            tell(f"{what} beside the run store, until that can be written; what follows is without.")
+            what = counted(waiting, "annotation is", "annotations are")
+            tell(
+                f"{what} in the write-ahead log until the run store can be written; what follows is without."
+            )
         return int(options.action(store, options))
 
 
 def _add(store: RunStore, options: argparse.Namespace) -> int:
     run = open_submission(options.submission, read_dataset(options, options.dataset), store)
     results = load_results(store, run.id)
-    said = filter(None, [printable(results.joined_in_words), how_to_complete(results.left)])
-    print("\n".join([*said, f"It is run {run.id} of {store.path}."]))
+    notices = filter(None, [printable(results.joined_in_words), how_to_complete(results.left)])
+    print("\n".join([*notices, f"It is run {run.id} of {store.path}."]))
     return INCOMPLETE if results.left else DONE
 
 
@@ -206,13 +215,13 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
     check_tool(options)
     if not (options.out or options.json or options.csv or options.as_dataset):
         raise SetupError(
-            "runs export: there is nothing to write.",
+            "runs export: no output file is named.",
             "Name a file: --out FILE.tsv, --json FILE, --csv FILE or --as-dataset FILE",
         )
     if options.as_dataset:
         check_suffix(options.as_dataset)
     elif options.with_judge:
-        raise SetupError("--with-judge is of no use here.", "It belongs to --as-dataset FILE")
+        raise SetupError("--with-judge has no effect here.", "Use it with --as-dataset FILE")
     identity = store.run(options.id).identity
     read = {
         "dataset": options.dataset or identity.dataset_path,
@@ -225,7 +234,7 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
     if options.as_dataset:
         _export_dataset(results, options)
     if not (options.out or options.json or options.csv):
-        return DONE  # what a dataset lacks is said; the judge's gaps are none of it
+        return DONE  # the notices on the dataset are printed already
     if options.tool:
         found = items_of_run(options, results.run, options.dataset)
         export_for_tool(options, results, found)
@@ -235,7 +244,7 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
         if dataset is not None:
             keep_columns(options, dataset)
     submission = None if options.tool else options.out
-    export_results(results, submission, options.json, dataset, options.with_outdated)
+    export_results(results, submission, options.json, dataset, options.with_stale)
     if options.csv:
         write_results_csv(options.csv, results, dataset)
         print(f"All data: {options.csv}")
@@ -276,34 +285,34 @@ def _recalibrate(store: RunStore, options: argparse.Namespace) -> int:
 
 def _add_store(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument(
-        "--store", type=Path, default=argparse.SUPPRESS, metavar="FILE", help="another run store"
+        "--store", type=Path, default=argparse.SUPPRESS, metavar="FILE", help="the run store"
     )
 
 
-# What looks at runs
+# Listing and comparing runs
 
 
 def _add_all(arguments: argparse.ArgumentParser) -> None:
     """--all."""
-    arguments.add_argument("--all", action="store_true", help="those in the archive, too")
+    arguments.add_argument("--all", action="store_true", help="include archived runs")
 
 
 def _add_listing(
     actions: "argparse._SubParsersAction[argparse.ArgumentParser]",
 ) -> list[argparse.ArgumentParser]:
-    """Add what looks at runs: `find` and `diff`."""
+    """Add `find` and `diff`."""
     find = actions.add_parser(
-        "find", help="the runs whose name, note, model, dataset or settings have all words"
+        "find", help="runs with all these words in their name, note, model, dataset or settings"
     )
     find.add_argument("text", nargs="+", metavar="WORD")
     _add_all(find)
     find.set_defaults(action=_find)
     diff = actions.add_parser(
-        "diff", help="two runs side by side: settings, model, dataset, times; what changed in what they say"
+        "diff", help="compare two runs: settings, model, dataset, times; drift of labels and probabilities"
     )
     diff.add_argument("id", type=int, metavar="ID")
     diff.add_argument("other", type=int, metavar="OTHER")
-    diff.add_argument("--dataset", type=Path, metavar="FILE", help="where their dataset is now")
+    diff.add_argument("--dataset", type=Path, metavar="FILE", help="their dataset, if it was moved")
     add_columns(diff, "dataset")
     diff.set_defaults(action=_diff)
     return [find, diff]
@@ -315,7 +324,7 @@ def _list_runs(store: RunStore, options: argparse.Namespace) -> int:
         runs, damaged = store.runs(), store.damaged_runs()
     shown = [run for run in runs if options.all or not run.archived]
     away = len(runs) - len(shown)
-    hidden = f"{counted(away, 'run is', 'runs are')} in the archive: runs --all" if away else ""
+    hidden = f"{counted(away, 'run is', 'runs are')} archived: runs --all" if away else ""
     if shown or damaged:
         print(_printed(run_list([*shown, *damaged])))
     else:
@@ -325,7 +334,7 @@ def _list_runs(store: RunStore, options: argparse.Namespace) -> int:
     for run in damaged:
         tell(printable(run.problem))
     if damaged:
-        tell(OPTIONS.of(damaged[0].remedy))
+        tell(OPTIONS.of(damaged[0].hint))
     return DONE
 
 
@@ -344,7 +353,7 @@ def _find(store: RunStore, options: argparse.Namespace) -> int:
 
 def _diff(store: RunStore, options: argparse.Namespace) -> int:
     if options.id == options.other:
-        raise SetupError(f"Both are run {options.id}.", Remedy(Step.CHOOSE_RUN))
+        raise SetupError(f"Both are run {options.id}.", Hint(Step.CHOOSE_RUN))
     with store.reading():
         runs = [store.run(options.id), store.run(options.other)]
         efforts = {run.id: store.efforts(run.id) for run in runs}
@@ -358,7 +367,7 @@ def _diff(store: RunStore, options: argparse.Namespace) -> int:
     except SetupError as error:
         if options.dataset is not None:
             raise
-        tell(f"\nWhat changed in what they say is not told. {error.problem}\n{OPTIONS.of(error.remedy)}")
+        tell(f"\nDrift is not measured. {error.problem}\n{OPTIONS.of(error.hint)}")
         return DONE
     for section in drift_sections(drift):
         print(f"\n{printed_section(section)}")
@@ -366,38 +375,38 @@ def _diff(store: RunStore, options: argparse.Namespace) -> int:
 
 
 def _printed(made: Table, longest: int = _LONGEST_CELL) -> str:
-    """A table with the middle of long texts left out, and the columns that say nothing of any run."""
+    """A table with long texts shortened, without columns that are empty for all runs."""
     rows = [[without_middle(" ".join(text.split()), longest) for text in row] for row in made.texts()]
-    told = [place for place in range(len(made.columns)) if any(row[place] for row in rows)]
-    texts = [at for at, place in enumerate(told) if not (at and made.columns[place].kind.is_number)]
+    filled = [place for place in range(len(made.columns)) if any(row[place] for row in rows)]
+    texts = [at for at, place in enumerate(filled) if not (at and made.columns[place].kind.is_number)]
     return table(
-        [made.titles[place] for place in told], [[row[place] for place in told] for row in rows], texts
+        [made.titles[place] for place in filled], [[row[place] for place in filled] for row in rows], texts
     )
 
 
-# What puts runs in order
+# Organising runs
 
 
 def _add_keeping(
     actions: "argparse._SubParsersAction[argparse.ArgumentParser]",
 ) -> list[argparse.ArgumentParser]:
-    """Add what puts runs in order: `name`, `note`, `archive`, `restore` and `delete`."""
-    name = actions.add_parser("name", help="give a run a name, or none with an empty text")
+    """Add `name`, `note`, `archive`, `restore` and `delete`."""
+    name = actions.add_parser("name", help="name a run; an empty text removes the name")
     name.add_argument("id", type=int, metavar="ID")
     name.add_argument("text", nargs="+", metavar="NAME")
     name.set_defaults(action=_name)
-    note = actions.add_parser("note", help="note something of a run, or nothing with an empty text")
+    note = actions.add_parser("note", help="write a note on a run; an empty text removes it")
     note.add_argument("id", type=int, metavar="ID")
     note.add_argument("text", nargs="+", metavar="TEXT")
     note.set_defaults(action=_note)
-    archive = actions.add_parser("archive", help="leave runs out of the lists; nothing of them is lost")
+    archive = actions.add_parser("archive", help="hide runs from lists; nothing is deleted")
     archive.set_defaults(action=_archive)
     restore = actions.add_parser("restore", help="take runs out of the archive")
     restore.set_defaults(action=_restore)
-    delete = actions.add_parser("delete", help="delete runs for good, after a question")
-    delete.add_argument("--yes", action="store_true", help="do not ask")
+    delete = actions.add_parser("delete", help="delete runs permanently, after confirmation")
+    delete.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     delete.add_argument(
-        "--with-decisions", action="store_true", help="also runs in which people decided something"
+        "--with-decisions", action="store_true", help="also delete runs with human annotations"
     )
     delete.set_defaults(action=_delete)
     for several in (archive, restore, delete):
@@ -408,26 +417,26 @@ def _add_keeping(
 def _name(store: RunStore, options: argparse.Namespace) -> int:
     store.name(options.id, " ".join(options.text))
     run = store.run(options.id)
-    print(f"It is {run.called} now." if run.name else f"Run {run.id} has no name now.")
+    print(f"It is now {run.called}." if run.name else f"Run {run.id} now has no name.")
     return DONE
 
 
 def _note(store: RunStore, options: argparse.Namespace) -> int:
     store.note_run(options.id, " ".join(options.text))
     run = store.run(options.id)
-    print(f"{run.title}: {printable(run.note)}" if run.note else f"{run.title} has no note now.")
+    print(f"{run.title}: {printable(run.note)}" if run.note else f"{run.title} now has no note.")
     return DONE
 
 
 def _archive(store: RunStore, options: argparse.Namespace) -> int:
     store.archive(options.ids, account_name())
-    print(f"{_numbered(store, options.ids)} in the archive, which `runs --all` shows.")
+    print(f"{_numbered(store, options.ids)} archived; `runs --all` shows archived runs.")
     return DONE
 
 
 def _restore(store: RunStore, options: argparse.Namespace) -> int:
     store.restore(options.ids)
-    print(f"{_numbered(store, options.ids)} in the list again.")
+    print(f"{_numbered(store, options.ids)} restored to the list.")
     return DONE
 
 
@@ -441,7 +450,7 @@ def _delete(store: RunStore, options: argparse.Namespace) -> int:
     for run in held:
         print(printable(run.in_words))
     refused = any(run.decided for run in held) and not options.with_decisions
-    if not (refused or options.yes or _agreed(held)):  # what is refused needs no question
+    if not (refused or options.yes or _agreed(held)):  # a refusal needs no question
         print("Nothing is deleted.")
         return INCOMPLETE
     print(store.delete(options.ids, options.with_decisions).in_words)
@@ -449,12 +458,15 @@ def _delete(store: RunStore, options: argparse.Namespace) -> int:
 
 
 def _agreed(held: list[RunContents]) -> bool:
-    """Ask whether runs shall be deleted. SetupError where nobody is there to answer."""
+    """Ask whether to delete the runs. SetupError without a terminal."""
     runs: list[AnyRun] = [each.run for each in held]
     number = counted(len(runs), "run", "runs")
     if not sys.stdin.isatty():
-        raise SetupError(f"{number} would be deleted for good.", "Say that you want it: --yes")
-    print("Deleted is deleted: `runs export` writes what you may still need. Notes and tags of items stay.")
+        raise SetupError(f"{number} would be deleted permanently.", "Confirm with --yes")
+    print(
+        "This cannot be undone: export first what you may still need (runs export). Notes and tags of items"
+        " are kept."
+    )
     try:
         answer = input(f"Delete {number}? [y/N] ")
     except EOFError:  # Ctrl-D

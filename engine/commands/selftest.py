@@ -1,4 +1,4 @@
-"""`selftest`: whether each part of the program works on this computer.
+"""`selftest`: test whether each part of the program works on this computer.
 
 Knows: what it prints.
 """
@@ -18,20 +18,20 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of `selftest`."""
     made = command_parser(
         "selftest",
-        "Try each part of the program on this computer: its folders, a run store, the demo model in a child\n"
-        "process, judging two items. Exit code 1 where a check failed.",
+        "Test each part of the program on this computer: its folders, a run store, the demo model in a\n"
+        "child process, judging two items. The exit code is 1 if a check failed.",
     )
     made.add_argument(
         "--diagnostics",
         action="store_true",
-        help="test nothing; print versions, computer, settings and the last fault, for a report of a fault."
-        " No text and no name of a dataset, a model or a person is in it",
+        help="test nothing; print versions, computer, settings and the last bug, for a bug report."
+        " It contains no texts and no names of datasets, models or annotators",
     )
     return made
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make the checks and print each when it is made, or print the diagnostics; the exit code."""
+    """Run the checks, printing each as it ends, or print the diagnostics; the exit code."""
     if options.diagnostics:
         with interruptible() as cancel:
             for line in followed(tell_diagnostics(cancel), lambda _event: None).splitlines():
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
             failed += not check.passed
             word = "passed" if check.passed else "FAILED"
             print(f"{word}  {check.name.ljust(_WIDTH)}{printable(check.found)}", flush=True)
-            if check.remedy:
-                print(f"        {''.ljust(_WIDTH)}{printable(OPTIONS.of(check.remedy))}", flush=True)
+            if check.hint:
+                print(f"        {''.ljust(_WIDTH)}{printable(OPTIONS.of(check.hint))}", flush=True)
     print("All checks passed." if not failed else f"Failed: {failed}.")
     return INCOMPLETE if failed else DONE

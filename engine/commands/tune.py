@@ -24,25 +24,24 @@ from engine.commands.shared.console import (
 from engine.commands.shared.judging import judged_here, tell_notices
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.commands.shared.printed_sheet import print_sheet
-from engine.commands.shared.setting_arguments import add_machine, given_settings
+from engine.commands.shared.setting_arguments import add_machine, given_settings, option_names
 from engine.core.cancel import Cancelled
 from engine.core.errors import SetupError
 from engine.core.events import FilesRead, ItemJudged, MeasureProgress, Reports, RunEvent, TuningStage
 from engine.core.item_sample import checked_seed
-from engine.core.items import Way
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_setup import RunSetup
-from engine.core.settings import USUAL_SHOTS
-from engine.core.ways.all_ways import parse_ways
+from engine.core.settings import DEFAULT_SHOTS
+from engine.core.ways.all_ways import parse_methods
 from engine.data.rubrics.offered import find_rubric
 from engine.judge.plan import RunPlan
 from engine.report.tuning_sheet import told, tuning_sheet
 from engine.system.awake import Awake, KeepAwake
 from engine.system.files import check_targets
 from engine.tune.recipe import check_name, examples_beside, save_recipe
-from engine.tune.tried import USUAL_TRIED
+from engine.tune.tried import DEFAULT_TRIED
 from engine.tune.tuned import TuneEvent
-from engine.tune.tuning import TuneWish, tuning
+from engine.tune.tuning import TuneRequest, tuning
 
 _MINUTES = 30.0
 _BAR = "  {desc} |{bar:24}| {elapsed} elapsed"
@@ -53,41 +52,44 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of `tune`."""
     arguments = command_parser(
         "tune",
-        "Try ways of asking, orders, wordings and labelled examples on a part of a labelled DATASET,\n"
-        "and say what the best are worth on items that took no part. They are written as a recipe,\n"
-        "which `judge --recipe` judges by. All that is judged is kept: the same command goes on where\n"
-        "it was stopped, or where the time ended.",
+        "Try elicitation methods, orders, wordings and labelled examples on a part of a labelled DATASET,\n"
+        "and evaluate the best on held-out items. They are written as a recipe for `judge --recipe`. Every\n"
+        "judgment is stored: the same command resumes a search that was stopped or ran out of time.",
     )
     arguments.add_argument("model", metavar="MODEL", help=MODEL_WORDS)
-    arguments.add_argument("dataset", type=Path, metavar="DATASET", help="with human labels")
+    arguments.add_argument("dataset", type=Path, metavar="DATASET", help="a dataset with human labels")
     arguments.add_argument("--out", type=Path, required=True, metavar="FILE.json", help="the recipe")
     arguments.add_argument(
-        "--minutes", type=float, default=_MINUTES, metavar="M", help="for all of it (%(default)g)"
+        "--minutes", type=float, default=_MINUTES, metavar="M", help="time limit in minutes (%(default)g)"
     )
-    arguments.add_argument("--items", type=int, metavar="N", help="judge N items at most, drawn by --seed")
-    arguments.add_argument("--seed", type=int, default=0, metavar="N", help="for what is drawn (%(default)s)")
     arguments.add_argument(
-        "--ways",
-        default=",".join(USUAL_TRIED),
-        metavar="A,B",
-        help=f"the ways of asking that are tried: some of {','.join(Way)} (%(default)s)",
+        "--items", type=int, metavar="N", help="judge at most N items, sampled with --seed"
     )
-    add_rubric(arguments, "the criteria and their questions (those of the task)")
+    arguments.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="seed of all samples (%(default)s)"
+    )
+    arguments.add_argument(
+        "--method",
+        default=option_names(DEFAULT_TRIED),
+        metavar="A,B",
+        help=f"the elicitation methods to try: some of {option_names()} (%(default)s)",
+    )
+    add_rubric(arguments, "the criteria and their questions (the task's)")
     arguments.add_argument(
         "--wording",
         action="append",
         default=[],
         metavar="NAME|FILE",
-        help="another rubric that asks the same criteria in other words: it is tried, too. May be repeated",
+        help="also try this rubric, which has the same criteria in other words; may be repeated",
     )
     arguments.add_argument(
         "--examples",
         type=Path,
         metavar="FILE",
-        help="labelled items to show the model (else some of DATASET are put aside for that)",
+        help="labelled items to show the model as examples (default: some of DATASET, held out for this)",
     )
     arguments.add_argument(
-        "--shots", type=int, default=USUAL_SHOTS, metavar="K", help="how many of them (%(default)s)"
+        "--few-shot", type=int, default=DEFAULT_SHOTS, metavar="K", help="examples per prompt (%(default)s)"
     )
     add_columns(arguments, "DATASET")
     add_machine(arguments.add_argument_group("computer"))
@@ -98,8 +100,8 @@ def parser() -> argparse.ArgumentParser:
 def run(options: argparse.Namespace) -> int:
     """Search, write and print."""
     check_name(options.out)
-    wish = _wish(options)
-    read = {"dataset": options.dataset, "model": wish.run.model_path, "run store": options.store}
+    request = _request(options)
+    read = {"dataset": options.dataset, "model": request.run.model_path, "run store": options.store}
     if options.examples:
         read["examples"] = options.examples
     written = {"--out": options.out, "its examples": examples_beside(options.out)}
@@ -109,26 +111,26 @@ def run(options: argparse.Namespace) -> int:
         def judge(plan: RunPlan) -> Iterable[RunEvent]:
             return judged_here(plan, options.store, fresh=False, cancel=cancel)
 
-        search = Reports(tuning(wish, options.store, judge, cancel))
+        search = Reports(tuning(request, options.store, judge, cancel))
         try:
             for event in search:
                 awake.refresh()
                 progress.show(event)
         except Cancelled:
-            tell("\nStopped. What was judged is kept: the same command goes on from there.")
+            tell("\nStopped. All judgments are stored: the same command resumes the search.")
             return INCOMPLETE
-    tuned = search.result
-    save_recipe(options.out, told(tuned), tuned.own_examples)
-    print_sheet(tuning_sheet(tuned))
+    tuning_result = search.result
+    save_recipe(options.out, told(tuning_result), tuning_result.own_examples)
+    print_sheet(tuning_sheet(tuning_result))
     print(f"\nRecipe: {options.out}")
     return DONE
 
 
-def _wish(options: argparse.Namespace) -> TuneWish:
-    """What the arguments ask for. SetupError where they contradict each other."""
+def _request(options: argparse.Namespace) -> TuneRequest:
+    """The request. SetupError if arguments contradict each other."""
     if not options.minutes > 0:
         raise SetupError(f"--minutes is {options.minutes:g}.", "Use more than 0.")
-    for option, given in (("--items", options.items), ("--shots", options.shots)):
+    for option, given in (("--items", options.items), ("--few-shot", options.few_shot)):
         if given is not None and given < 1:
             raise SetupError(f"{option} is {given}.", "Use 1 or more.")
     rubric = rubric_of(options) or ELOQUENT
@@ -138,34 +140,35 @@ def _wish(options: argparse.Namespace) -> TuneWish:
         rubric=rubric,
         criteria=rubric.names,
         examples_path=options.examples,
-        shots=options.shots,
+        shots=options.few_shot,
         device=options.device,
         columns=columns_of(options, rubric),
-        **{name: value for name, value in given_settings(options).items() if name not in {"shots", "seed"}},
+        **{name: value for name, value in given_settings(options).items() if name != "seed"},
     )
-    return TuneWish(
+    return TuneRequest(
         run=setup,
         seconds=60 * options.minutes,
         items=options.items,
         seed=checked_seed(options.seed),
-        ways=parse_ways(options.ways),
+        methods=parse_methods(options.method),
         rubrics=tuple(_wording(word, rubric) for word in options.wording),
     )
 
 
 def _wording(word: str, rubric: Rubric) -> Rubric:
-    """A rubric that asks the same criteria. SetupError for another one."""
+    """A rubric with the same criteria. SetupError for another one."""
     found = find_rubric(word)
     if set(found.names) != set(rubric.names):
         raise SetupError(
-            f"--wording {word}: it asks {', '.join(found.names)}, the rubric {', '.join(rubric.names)}.",
+            f"--wording {word}: its criteria are {', '.join(found.names)}, those of the rubric"
+            f" {', '.join(rubric.names)}.",
             "Name a rubric with the same criteria in other words.",
         )
     return found
 
 
 class _Progress:
-    """Shows how far the search is; to be used in a `with` block."""
+    """Shows the progress of the search; use it in a `with` block."""
 
     def __init__(self) -> None:
         self._bar: tqdm[NoReturn] | None = None

@@ -26,7 +26,7 @@ class CancelToken:
         self._shut.acquire()
 
     def end_soon(self) -> None:
-        """Ask for the work to end where it loses nothing: what knows no such place goes on. As safe."""
+        """Ask for the work to end where it loses nothing: what knows no such place continues. As safe."""
         self._soon = True
 
     @property

@@ -11,7 +11,7 @@ from engine.core.formatting import duration
 from engine.core.health import Health
 from engine.core.items import Preference
 from engine.core.judgments import JudgedItem, Judgment, Unscored
-from engine.core.remedies import Remedy
+from engine.core.remedies import Hint
 
 Event = TypeVar("Event")
 Result = TypeVar("Result")
@@ -26,7 +26,7 @@ class Preparing:
 
 @dataclass(frozen=True)
 class TuningStage:
-    """What the search for the best settings does from now on, in words; `number` of so many `stages`."""
+    """What the search for the best settings does from now on, in words; `number` of this many `stages`."""
 
     what: str
     number: int
@@ -37,13 +37,13 @@ class TuningStage:
 class FilesRead:
     """Dataset and model are read, and the model fits this computer.
 
-    `notices`: what a person should know of dataset, model and memory, with what to do. `model_notice`: what
-    a model made for this program has to say to its users, empty for others.
+    `notices`: what the user should know of dataset, model and memory, with what to do. `model_notice`: what
+    a model made for this program has to tell its users, empty for others.
     """
 
     model: str
     model_notice: str
-    notices: tuple[Remedy | str, ...]
+    notices: tuple[Hint | str, ...]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class RunStarted:
 
 @dataclass(frozen=True)
 class ModelOpened:
-    """The model is loaded. `note`: what a person should know of its chat template, or empty."""
+    """The model is loaded. `note`: what the user should know of its chat template, or empty."""
 
     note: str
 
@@ -92,7 +92,7 @@ class GroupUnderWay:
     run_seconds_left: float | None = None
 
     def after(self, seconds: float) -> "GroupUnderWay":
-        """The same so many seconds later, as nothing was told since."""
+        """The same this many seconds later, as nothing was reported since."""
         left = self.seconds_left
         return replace(
             self,
@@ -109,8 +109,8 @@ class GroupUnderWay:
     @property
     def loss_in_words(self) -> str:
         """What a stop would lose, and when it would lose nothing."""
-        kept = "" if self.seconds_left is None else f"; in about {duration(self.seconds_left)} it is kept"
-        return f"A stop now loses {duration(self.seconds)} of work on {self.items_in_words}{kept}."
+        kept = "" if self.seconds_left is None else f"; in about {duration(self.seconds_left)} it is stored"
+        return f"Stopping now loses {duration(self.seconds)} of work on {self.items_in_words}{kept}."
 
     @property
     def ending_in_words(self) -> str:
@@ -123,7 +123,7 @@ class GroupUnderWay:
 class LabelsRead:
     """What is decided of an item that is not stored yet, by the orders that are read: a preview.
 
-    `position`: its place in the dataset. `whole`: all orders are read, so that ItemJudged will say the same.
+    `position`: its place in the dataset. `whole`: all orders are read, so that ItemJudged will have the same.
     """
 
     position: int
@@ -144,7 +144,9 @@ class Drafted:
 
 @dataclass(frozen=True)
 class ItemJudged:
-    """One item is in the store; `judgments` as its readings are decided, in the order of the rubric."""
+    """One item is in the store; `judgments` as its raw predictions are decided, in the order of the
+    rubric.
+    """
 
     judged: JudgedItem
     judgments: tuple[Judgment | Unscored, ...]
@@ -158,7 +160,7 @@ class HealthSeen:
 
 
 @dataclass(frozen=True)
-class MadeClear:
+class Resolved:
     """A run that is judged until something is clear found a part of it: in words."""
 
     said: str
@@ -180,7 +182,7 @@ class RunEnded:
 
 @dataclass(frozen=True)
 class MeasureProgress:
-    """Slow work beside a run: `done` of `total`, those known from before included.
+    """Slow work alongside a run: `done` of `total`, those known from before included.
 
     They are what the work goes through: explanations that are measured or written again, items that are
     counted for a forecast.
@@ -192,7 +194,7 @@ class MeasureProgress:
 
 @dataclass(frozen=True)
 class DeviceLeft:
-    """A device failed in a run, which goes on by the processor. `reason`: why, as a clause."""
+    """A device failed in a run, which continues by the processor. `reason`: why, as a clause."""
 
     device: str
     reason: str
@@ -201,7 +203,7 @@ class DeviceLeft:
     def in_words(self) -> str:
         """What happened, and that nothing is lost."""
         failed = f"{self.device} failed: {self.reason}."
-        return f"{failed} The processor goes on with this run; what was judged is kept."
+        return f"{failed} The processor continues this run; all judgments are stored."
 
 
 @dataclass(frozen=True)
@@ -219,10 +221,10 @@ class ClusterUnderWay:
 
 @dataclass(frozen=True)
 class ClusterNews:
-    """Something that a person should know of the workers of a run. `remedy`: the next step, where any."""
+    """Something that the user should know of the workers of a run. `hint`: the next step, where any."""
 
     said: str
-    remedy: Remedy | None = None
+    hint: Hint | None = None
 
 
 JudgeEvent = TokensEvaluated | GroupUnderWay | LabelsRead | Drafted
@@ -232,7 +234,7 @@ RunEvent = (
     | ModelOpened
     | JudgeEvent
     | ItemJudged
-    | MadeClear
+    | Resolved
     | HealthSeen
     | DeviceLeft
     | ClusterEvent

@@ -1,6 +1,6 @@
 """The kinds of files that Tiebreak reads and writes, by what they are called.
 
-Knows: their names. Does not know: how one is told from another, what takes which.
+Knows: their names. Does not know: how one is distinguished from another, what takes which.
 """
 
 from enum import Enum
@@ -20,5 +20,5 @@ class FileKind(Enum):
     COMPARISONS = "a list of scored comparisons"
     RUBRIC = "a rubric"
     MODEL = "a model"
-    LABELS_OF_PEOPLE = "labels of people"
+    LABELS_OF_ANNOTATORS = "an annotation file"
     RUN_STORE = "a run store"

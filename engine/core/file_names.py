@@ -1,4 +1,4 @@
-"""Names of files that every system takes, made of what people call things; and why Windows takes one not.
+"""Names of files that every system takes, made of what users call things; and why Windows takes one not.
 
 Knows: what Windows keeps for itself. Does not know: disks, what lies on them.
 """
@@ -19,7 +19,7 @@ _LONGEST = 259  # characters of UTF-16 of a path with its folders, where long on
 def file_stem(called: str, most: int) -> str:
     """How the name of a file begins that is made of what somebody called something; maybe empty.
 
-    At most so many bytes in UTF-8, of which the systems give a name 255. The suffix comes behind it.
+    At most this many bytes in UTF-8, of which the systems give a name 255. The suffix comes behind it.
     """
     stem = _KEPT.sub("-", called).encode("utf-8", "ignore")[:most].decode("utf-8", "ignore").strip(" .")
     return f"_{stem}" if _is_device(stem) else stem
@@ -34,17 +34,17 @@ def windows_fault(path: PureWindowsPath, long_paths: bool) -> str:
         if part == "..":
             continue
         if found := _KEPT.search(part):
-            return f"no name has the character {found[0][0]!r} on Windows"
+            return f"Windows allows no {found[0][0]!r} in a name"
         if _is_device(part):
-            return f"Windows keeps the name {part!r} for a device"
+            return f"Windows reserves the name {part!r} for a device"
         if part.endswith((" ", ".")):
             end = "dot" if part.endswith(".") else "space"
             return f"the name {part!r} ends with a {end}, which Windows drops"
     length = len(str(path).encode("utf-16-le", "surrogatepass")) // 2
     if length > _LONGEST and not long_paths and not str(path).startswith("\\\\?\\"):
         return (
-            f"with its folders it has {length} characters, and this Windows takes {_LONGEST} where long paths"
-            " are not switched on"
+            f"with its folders it has {length} characters, and this Windows allows {_LONGEST} while long"
+            " paths are not enabled"
         )
     return ""
 

@@ -24,7 +24,7 @@ def short_hash(of: str) -> str:
 
 @dataclass(frozen=True)
 class Overlap:
-    """Of how many items (`of`) some took part in a fit: `items`; and of the others so many have an
+    """Of how many items (`of`) some took part in a fit: `items`; and of the others this many have an
     instruction that took part: `instructions`.
     """
 
@@ -57,7 +57,7 @@ class FittedOn:
         return cls(tuple(learned), _instructions(learned.values()))
 
     def overlap(self, items: Iterable[Item]) -> Overlap:
-        """How many of some items took part; each is counted as often as it stands there."""
+        """How many of some items took part; each is counted as often as it occurs."""
         own, count, took_part, others = frozenset(self.items), 0, 0, 0
         for item in items:
             count += 1
@@ -103,7 +103,7 @@ def _of_instruction(instruction: str) -> str:
 class KeptFit:
     """What weights and a tie threshold keep of the fit to human overall labels that they come from.
 
-    `dataset`: the name of the labels' file, for people; `agreement`: the share of its items that had the
+    `dataset`: the name of the labels' file, for users; `agreement`: the share of its items that had the
     human winner, each by what was fitted without it.
     """
 
@@ -117,8 +117,8 @@ class KeptFit:
         if not said:
             return ""
         return (
-            f"{said} Held against these, the weights look better than they are; cross-validated on"
-            f" {self.dataset}, {self.agreement} % of the winners were the human ones."
+            f"{said} On these the weights look better than they are; cross-validated on"
+            f" {self.dataset}, {self.agreement} % of the winners agree with the human ones."
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -132,7 +132,7 @@ class KeptFit:
 
 
 def kept_fit_of(value: Mapping[str, Any]) -> KeptFit:
-    """What `as_json` gave, beside other keys. KeyError, TypeError or ValueError for anything else."""
+    """What `as_json` gave, besides other keys. KeyError, TypeError or ValueError for anything else."""
     agreement = estimate_of(value["agreement"], value.get("agreement_interval"))
     return KeptFit(str(value["dataset"]), agreement, fitted_on_of(value["took_part"]))
 

@@ -1,4 +1,4 @@
-"""Numbers and foreign texts as people read them, in terminals, reports and windows.
+"""Numbers and foreign texts as users read them, in terminals, reports and windows.
 
 Knows: shares, numbers, intervals, names, invisible characters. Does not know: what they measure or mean,
 where they are shown.
@@ -23,7 +23,7 @@ def points(difference: float) -> str:
 
 
 def number(value: float | None, digits: int = 2, least: float | None = None) -> str:
-    """A number with so many decimals, without a sign where it rounds to 0; a dash where there is none.
+    """A number with this many decimals, without a sign where it rounds to 0; a dash where there is none.
 
     `least`: a number below it is shown as less than it, `<0.001`.
     """
@@ -58,7 +58,7 @@ def short_count(count: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it: `40 s`, `25 min`, `3 h 10 min`."""
+    """A time as users say it: `40 s`, `25 min`, `3 h 10 min`."""
     if seconds < 90:
         return f"{max(seconds, 1):.0f} s"
     minutes = round(seconds / 60)
@@ -100,7 +100,7 @@ _NEEDS_NO_QUOTES = re.compile(r"[\w.:#-]+( [\w.:#-]+)*")
 
 
 def did_you_mean(text: str, choices: Collection[str]) -> str:
-    """A question to begin a remedy with: whether the nearest of some names was meant; empty for none."""
+    """A question to begin a hint with: whether the nearest of some names was meant; empty for none."""
     near = difflib.get_close_matches(text, choices, n=1)
     return f"Did you mean {named(near[0])}? " if near else ""
 
@@ -116,7 +116,7 @@ def short_name(name: str) -> str:
 
 
 def without_middle(text: str, most: int) -> str:
-    """A text of at most so many characters: a longer one lacks its middle, and keeps more of its start."""
+    """A text of at most this many characters: a longer one lacks its middle, and keeps more of its start."""
     end = most * 3 // 10
     return text if len(text) <= most else f"{text[: most - end - 1]}…{text[-end:]}"
 

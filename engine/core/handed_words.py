@@ -1,7 +1,7 @@
-"""What people said of a run as it goes from one run store to another, each word with its own identity.
+"""The annotations of a run as it goes from one run store to another, each annotation with its own identity.
 
-Knows: by what a word is the same one in two stores, which of two states of it is the later one. Does not
-know: files, the run store, which items are in which run.
+Knows: by what an annotation is the same one in two stores, which of two states of it is the later one. Does
+not know: files, the run store, which items are in which run.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -10,15 +10,17 @@ from datetime import datetime
 from itertools import chain
 
 from engine.core.judgments import Confirmation, ItemNote, Override, ReviewMark
-from engine.core.people import Reviews, Word
+from engine.core.people import Annotation, Reviews
 
 StepKey = tuple[str, str, datetime]
-"""Which step of a person: the id of the item (of a note the hash of its content), his name, when it was."""
+"""Which step of an annotator: the id of the item (of a note the hash of its content), their name, when it
+was.
+"""
 
 
-def identity_of(word: Word) -> tuple[object, ...]:
-    """What a word has in common with itself in another store: kind, item, criterion, author, time, and what
-    it says: two words of one time that say different things are two, and none of them is lost.
+def identity_of(word: Annotation) -> tuple[object, ...]:
+    """What an annotation has in common with itself in another store: kind, item, criterion, author, time, and
+    content: two annotations of one time with different content are two, and none of them is lost.
     """
     match word:
         case Override():
@@ -32,21 +34,21 @@ def identity_of(word: Word) -> tuple[object, ...]:
             return ("note", word.content_hash, "", word.author, word.created, word.text, word.tags)
 
 
-def step_of(word: Word) -> StepKey:
-    """The step that a word is of."""
+def step_of(word: Annotation) -> StepKey:
+    """The step that an annotation is of."""
     place = word.content_hash if isinstance(word, ItemNote) else word.item_id
     return place, word.author, word.created
 
 
 @dataclass(frozen=True)
-class Turned:
-    """When a word was taken back, if it is, and when it was done again last (UTC); None for never."""
+class UndoneStep:
+    """When an annotation was undone, if it is, and when it was redone last (UTC); None for never."""
 
     undone: datetime | None
     redone: datetime | None
 
-    def is_after(self, other: "Turned") -> bool:
-        """Whether this is a later state than another one of the same word."""
+    def is_after(self, other: "UndoneStep") -> bool:
+        """Whether this is a later state than another one of the same annotation."""
         return self != other and self._at > other._at
 
     @property
@@ -55,8 +57,8 @@ class Turned:
 
 
 @dataclass(frozen=True)
-class HandedWords:
-    """All that some people said of some items of a run, also what they took back.
+class ImportedAnnotations:
+    """The annotations of some items of a run by some annotators, also undone ones.
 
     `notes`: of these items, by the hash of their content. `redone`: by step, when it was done again.
     """
@@ -66,40 +68,40 @@ class HandedWords:
     redone: Mapping[StepKey, datetime] = field(default_factory=dict)
 
     @property
-    def all(self) -> Iterator[Word]:
-        """Each word."""
+    def all(self) -> Iterator[Annotation]:
+        """Each annotation."""
         return chain(self.reviews.overrides, self.reviews.confirmations, self.reviews.marks, self.notes)
 
     @property
-    def people(self) -> tuple[str, ...]:
-        """Everybody who said anything, sorted by name."""
+    def annotators(self) -> tuple[str, ...]:
+        """All annotators, sorted by name."""
         return tuple(sorted({word.author for word in self.all}))
 
-    def turned(self, word: Word) -> Turned:
-        """Whether a word of these stands, and since when."""
-        return Turned(word.undone, self.redone.get(step_of(word)))
+    def turned(self, word: Annotation) -> UndoneStep:
+        """Whether an annotation is undone, and since when."""
+        return UndoneStep(word.undone, self.redone.get(step_of(word)))
 
     @property
-    def states(self) -> dict[tuple[object, ...], Turned]:
-        """By the identity of each word, whether it stands."""
+    def states(self) -> dict[tuple[object, ...], UndoneStep]:
+        """The state of each annotation, by its identity."""
         return {identity_of(word): self.turned(word) for word in self.all}
 
-    def of(self, names: frozenset[str]) -> "HandedWords":
-        """What these people alone said."""
+    def of(self, names: frozenset[str]) -> "ImportedAnnotations":
+        """The annotations of these annotators only."""
         return self.changed(lambda word: word if word.author in names else None)
 
-    def called(self, names: Mapping[str, str]) -> "HandedWords":
-        """The same with other names for some people."""
+    def called(self, names: Mapping[str, str]) -> "ImportedAnnotations":
+        """The same with other names for some annotators."""
         renamed = self.changed(lambda word: replace(word, author=names.get(word.author, word.author)))
         redone = {(place, names.get(name, name), at): when for (place, name, at), when in self.redone.items()}
         return replace(renamed, redone=redone)
 
-    def changed(self, change: Callable[[Word], Word | None]) -> "HandedWords":
-        """The same with each word as `change` makes it, without those of which it makes None."""
+    def changed(self, change: Callable[[Annotation], Annotation | None]) -> "ImportedAnnotations":
+        """The same with each annotation as `change` makes it, without those of which it makes None."""
         return _of_words((word for word in map(change, self.all) if word is not None), self.redone)
 
-    def together(self, other: "HandedWords") -> "HandedWords":
-        """These words and those of another, the later state of each that both have."""
+    def together(self, other: "ImportedAnnotations") -> "ImportedAnnotations":
+        """These annotations and those of another, the later state of each that both have."""
         found = {identity_of(word): (word, self.turned(word)) for word in self.all}
         for word in other.all:
             known = found.get(identity_of(word))
@@ -110,12 +112,12 @@ class HandedWords:
         return _of_words(words, redone)
 
 
-def _of_words(words: Iterable[Word], redone: Mapping[StepKey, datetime]) -> HandedWords:
-    """Words of all kinds, in their order."""
+def _of_words(words: Iterable[Annotation], redone: Mapping[StepKey, datetime]) -> ImportedAnnotations:
+    """Annotations of all kinds, in their order."""
     known = list(words)
     reviews = Reviews(
         tuple(word for word in known if isinstance(word, Override)),
         tuple(word for word in known if isinstance(word, ReviewMark)),
         tuple(word for word in known if isinstance(word, Confirmation)),
     )
-    return HandedWords(reviews, tuple(word for word in known if isinstance(word, ItemNote)), redone)
+    return ImportedAnnotations(reviews, tuple(word for word in known if isinstance(word, ItemNote)), redone)

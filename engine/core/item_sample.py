@@ -1,4 +1,4 @@
-"""ItemSample: so many items of a dataset, drawn by a seed; how they, or chosen ones, are called.
+"""ItemSample: this many items of a dataset, drawn by a seed; how they, or chosen ones, are called.
 
 Knows: plain values that can be kept. Does not know: datasets, how items are drawn.
 """
@@ -12,7 +12,7 @@ from typing import Any
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, named
 
-USUAL_SEED = 0
+DEFAULT_SEED = 0
 LARGEST_SEED = 2**31 - 1  # what a field of the window can hold
 
 
@@ -31,12 +31,12 @@ class ItemSample:
     """
 
     items: int
-    seed: int = USUAL_SEED
+    seed: int = DEFAULT_SEED
     by: str = ""
 
     def __post_init__(self) -> None:
         if self.items < 1:
-            raise SetupError(f"The number of items to draw is {self.items}.", "Use 1 or more.")
+            raise SetupError(f"The sample size is {self.items}.", "Use 1 or more.")
         checked_seed(self.seed)
 
     @property
@@ -45,7 +45,7 @@ class ItemSample:
         return f"{f'evenly over {named(self.by)}' if self.by else 'at random'}, seed {self.seed}"
 
     def of(self, dataset: str) -> str:
-        """What is judged, for people: `100 items of demo.tsv at random, seed 0`."""
+        """What is judged, for users: `100 items of demo.tsv at random, seed 0`."""
         return f"{counted(self.items, 'item', 'items')} of {dataset} {self.how}"
 
     def as_json(self) -> dict[str, Any]:
@@ -66,8 +66,8 @@ class ItemSample:
 
 
 def dataset_in_words(path: Path, chosen: int = 0, sample: ItemSample | None = None) -> str:
-    """A dataset, or so many items that were chosen or drawn of it: `demo.tsv`, `5 chosen items of demo.tsv`,
-    `100 items of demo.tsv at random, seed 0`.
+    """A dataset, or this many items that were chosen or drawn of it: `demo.tsv`, `5 chosen items of
+    demo.tsv`, `100 items of demo.tsv at random, seed 0`.
     """
     if sample is not None:
         return sample.of(path.name)

@@ -1,6 +1,6 @@
 """The records that the rooms of the engine hand to each other: frozen, checked when made.
 
-Knows: the words of the field (item, criterion, preference, order, reading, judgment).
+Knows: the terms of the field (item, criterion, preference, order, raw prediction, judgment).
 Does not know: files, models, how anything is computed.
 """
 
@@ -13,9 +13,9 @@ from typing import NamedTuple, TypeGuard, cast
 
 from engine.core.errors import SetupError
 from engine.core.fitted_on import short_hash
-from engine.core.head_parts import HeadPart
-from engine.core.items import Order, Prediction, Preference, Way
-from engine.core.remedies import Remedy, Step
+from engine.core.head_parts import Feature
+from engine.core.items import Method, Order, Prediction, Preference
+from engine.core.remedies import Hint, Step
 
 _LOWEST_LOG_PROB = -1e100  # 32-bit floats, which models compute with, have none below
 _ROUNDING = 1e-3  # by which one may be above 0
@@ -45,7 +45,7 @@ class JudgmentKey(NamedTuple):
 
 
 class Keyed:
-    """Something that is said of one judgment."""
+    """An annotation of one judgment."""
 
     item_id: str
     criterion: str
@@ -57,12 +57,12 @@ class Keyed:
 
 
 @dataclass(frozen=True)
-class RawAnswer:
-    """What the model said to one question of a way, as it saw the responses.
+class AnswerLogProbs:
+    """The model's answer to one question of a method, for the responses as it saw them.
 
-    `question`: the name that the way gives it. `log_probs`: natural-log probabilities of its answers, in the
-    way's order, out of the model's whole vocabulary. `thought`: what the model wrote before it, empty for
-    none; `cut` where a length limit ended that.
+    `question`: the name that the method gives it. `log_probs`: natural-log probabilities of its answers, in
+    the method's order, out of the model's whole vocabulary. `thought`: what the model wrote before it, empty
+    for none; `cut` where a length limit ended that.
     """
 
     question: str
@@ -77,26 +77,25 @@ class RawAnswer:
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What the model said of one item and criterion in one order and way.
+class RawPrediction:
+    """A raw prediction: the model's answer for one item, criterion, order and method.
 
     `log_probs`: natural-log probabilities of the four labels, in the order of `PREFERENCES`, out of the
     model's whole vocabulary, as the model saw the responses: A is the first one shown. Not yet un-swapped.
-    `answers`: what they were made of, by the way; empty for Way.LETTERS, which reads them as they are, and in
-    a panel. `judge`: which of a panel's judges said it, from 1; 0 in a run of one judge. `label_alone`: of a
-    panel, what a submission's label is taken for: nobody read it in an order or a way, and its certainty is
-    one that was stated.
+    `answers`: what they were made of, by the method; empty for Method.LABEL_TOKENS, which reads them as they
+    are, and in a jury. `judge`: which of a jury's judges it is of, from 1; 0 in a run of one judge.
+    `label_alone`: in a jury, a submission's label, without order and method, with a stated certainty.
     """
 
     order: Order
     log_probs: tuple[float, float, float, float]
-    way: Way = Way.LETTERS
-    answers: tuple[RawAnswer, ...] = ()
+    method: Method = Method.LABEL_TOKENS
+    answers: tuple[AnswerLogProbs, ...] = ()
     judge: int = 0
     label_alone: bool = False
 
     @property
-    def format_mass(self) -> float:
+    def answer_mass(self) -> float:
         """Share (0 to 1) of all probability that the four labels hold; low: the format was not understood."""
         return sum(map(math.exp, self.log_probs))
 
@@ -112,34 +111,34 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Shortening:
-    """Characters left out of the middle of each response so that the item fits the context."""
+    """Characters omitted of the middle of each response so that the item fits the context."""
 
     left_out_a: int
     left_out_b: int
 
     @property
     def in_words(self) -> str:
-        """What is left out, in a sentence."""
+        """What is omitted, in a sentence."""
         of_a, of_b = f"{self.left_out_a:,} characters of response A", f"{self.left_out_b:,} of response B"
-        return f"Left out of the middle: {of_a}, {of_b}."
+        return f"Omitted from the middle: {of_a}, {of_b}."
 
 
 @dataclass(frozen=True)
 class JudgedItem:
     """All that the model gave for one item, raw: decisions are derived from it.
 
-    `position`: place in the dataset, from 0. `readings`, `explanations`, `unscored` (the reason) by
-    criterion; each criterion has readings or a reason. `seconds`: wall time of its share of the group.
+    `position`: place in the dataset, from 0. `raw_predictions`, `explanations`, `unscored` (the reason) by
+    criterion; each criterion has raw predictions or a reason. `seconds`: wall time of its share of the group.
     `lengths`: of the responses A and B, in characters; None where an earlier version judged. `rewritten`:
     explanations written later for another label, by criterion and label; the first ones stay in
     `explanations`. `given`: the labels and explanations of an opened submission, by criterion, in the place
-    of readings; none of an item that it does not answer, which is unscored on all of them.
+    of raw predictions; none of an item that it does not answer, which is unscored on all of them.
     """
 
     position: int
     item_id: str
     content_hash: str
-    readings: Mapping[str, tuple[Reading, ...]]
+    raw_predictions: Mapping[str, tuple[RawPrediction, ...]]
     explanations: Mapping[str, Explanation] = field(default_factory=dict)
     unscored: Mapping[str, str] = field(default_factory=dict)
     shortening: Shortening | None = None
@@ -150,15 +149,16 @@ class JudgedItem:
     given: Mapping[str, Prediction] = field(default_factory=dict)
     lengths: tuple[int, int] | None = None
 
-    def keeping(self, is_kept: Callable[[Reading], bool]) -> "JudgedItem":
-        """The same with some of its readings alone."""
+    def run_writer(self, is_kept: Callable[[RawPrediction], bool]) -> "JudgedItem":
+        """The same with some of its raw predictions alone."""
         return replace(
-            self, readings={name: tuple(filter(is_kept, own)) for name, own in self.readings.items()}
+            self,
+            raw_predictions={name: tuple(filter(is_kept, own)) for name, own in self.raw_predictions.items()},
         )
 
-    def of_way(self, way: Way) -> "JudgedItem":
-        """The same with the readings of one way alone."""
-        return self.keeping(lambda reading: reading.way is way)
+    def of_method(self, method: Method) -> "JudgedItem":
+        """The same with the raw predictions of one method alone."""
+        return self.run_writer(lambda reading: reading.method is method)
 
 
 LARGEST_FACTOR = 1e6
@@ -168,15 +168,15 @@ LARGEST_FACTOR = 1e6
 @dataclass(frozen=True)
 class CriterionCalibration:
     """How the averaged log-probabilities of one criterion become calibrated: scale x log-probability + bias,
-    and factor x what it says beside for each of the `parts`.
+    and factor x value for each of the `parts`.
 
     `scale`: 0 or more. `biases`: in the order of `PREFERENCES`, natural-log units. No number is beyond
-    LARGEST_FACTOR. `strength`: how strongly it was shrunk towards the class frequencies, None for these
-    alone (scale 0), 0 for readings as they are (scale 1, nothing fitted); `strength_of_parts`: how strongly
-    the factors were shrunk towards 0, None without parts; `part_means`: what each part said in the mean,
-    which stands in its place for an item of which it says nothing. `items`: labels it was fitted on.
-    `first_order`: the same for items that were read in the first order alone, where that is not all of them;
-    None where it is, and in files of before.
+    LARGEST_FACTOR. `strength`: how strongly it was shrunk towards the class prior, None for the prior only
+    (scale 0), 0 for raw predictions as they are (scale 1, nothing fitted); `penalty_of_features`: how
+    strongly the factors were shrunk towards 0, None without parts; `part_means`: the mean of each part, which
+    replaces it for an item without it. `items`: labels it was fitted on. `first_order`: the same for items
+    that were read in the first order alone, where that is not all of them; None where it is, and in files of
+    before.
 
     `folds`: fitted in the same way without a part of these items each; `fold_of`: the place of the one that
     was fitted without an item and all others of its instruction, by the short hash of the item's content.
@@ -189,9 +189,9 @@ class CriterionCalibration:
     first_order: "CriterionCalibration | None" = None
     folds: tuple["CriterionCalibration", ...] = ()
     fold_of: Mapping[str, int] = field(default_factory=dict)
-    parts: Mapping[HeadPart, float] = field(default_factory=dict)
-    strength_of_parts: float | None = None
-    part_means: Mapping[HeadPart, tuple[float, ...]] = field(default_factory=dict)
+    parts: Mapping[Feature, float] = field(default_factory=dict)
+    penalty_of_features: float | None = None
+    part_means: Mapping[Feature, tuple[float, ...]] = field(default_factory=dict)
 
     @property
     def judges(self) -> bool:
@@ -228,21 +228,21 @@ class CriterionCalibration:
             factors = f" and factors {tuple(self.parts.values())}" if self.parts else ""
             raise SetupError(
                 f"A calibration with scale {self.scale} and biases {self.biases}{factors} cannot be applied.",
-                Remedy(Step.CALIBRATE_AGAIN),
+                Hint(Step.CALIBRATE_AGAIN),
             )
 
 
 @dataclass(frozen=True)
 class Judgment(Keyed):
-    """Both readings of one item and criterion put together.
+    """Both raw predictions of one item and criterion put together.
 
     `probabilities`: of the four labels, un-swapped, averaged, calibrated where the run is, summing to 1, in
     the order of `PREFERENCES`. `flipped`: whether the two orders alone disagree; None in one order only, and
-    in a panel. `judges`: how many of a panel's judges said anything, None in a run of one; `judges_missing`:
-    how many nothing; `judges_differ`: whether the former alone would give different labels, None for fewer
-    than two. `place_decides`: whether the calibrated label would be for another response had the two changed
-    places; None without a calibration, and in one order. `format_mass`: the mean over all that was read; None
-    in a panel of labels alone. `explanations`: all that the model wrote.
+    in a jury. `judges`: how many of a jury's judges gave a prediction, None in a run of one;
+    `judges_missing`: how many did not; `judges_differ`: whether the former alone would give different labels,
+    None for fewer than two. `place_decides`: whether the calibrated label would be for another response had
+    the two changed places; None without a calibration, and in one order. `answer_mass`: the mean over all
+    that was read; None in a jury of labels alone. `explanations`: all that the model wrote.
     """
 
     item_id: str
@@ -250,8 +250,8 @@ class Judgment(Keyed):
     preference: Preference
     probabilities: tuple[float, float, float, float]
     flipped: bool | None
-    format_mass: float | None
-    readings: tuple[Reading, ...]
+    answer_mass: float | None
+    raw_predictions: tuple[RawPrediction, ...]
     explanations: tuple[Explanation, ...] = ()
     place_decides: bool | None = None
     judges_differ: bool | None = None
@@ -271,14 +271,14 @@ class Judgment(Keyed):
         return self.explanations[0] if self.explanations else None
 
     @property
-    def outdated(self) -> bool:
+    def stale(self) -> bool:
         """True where the explanation was written for another label than the one decided now."""
         return self.explanation is not None and self.explanation.preference is not self.preference
 
 
 @dataclass(frozen=True)
 class SubmittedLabel(Keyed):
-    """What an opened submission says of one item and criterion; of its probabilities nothing is known."""
+    """The label of an opened submission for one item and criterion; it has no probabilities."""
 
     item_id: str
     criterion: str
@@ -291,18 +291,18 @@ class SubmittedLabel(Keyed):
         return Explanation(self.text, self.preference) if self.text else None
 
     def explanation_for(self, _label: Preference | None) -> Explanation | None:
-        """What it says in the place of an explanation for a label: the only one there is."""
+        """The only explanation that there is, for any label."""
         return self.explanation
 
 
 class Origin(StrEnum):
-    """How a person came to the item that he labelled: by which order of the list, or by himself.
+    """How an annotator came to the item that they labelled: the order of the list, or their own choice.
 
-    RANDOM: in the order of a random sample, with nothing left out above; CHOSEN: by a filter, a search or
+    RANDOM: in the order of a random sample, with nothing omitted above; CHOSEN: by a filter, a search or
     another page, or out of the turn of a random sample.
     """
 
-    DOUBT = "doubt"
+    UNCERTAINTY = "doubt"
     DATASET = "dataset"
     DISAGREEMENT = "disagreement"
     RANDOM = "random"
@@ -311,12 +311,12 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True)
 class NewOverride(Keyed):
-    """What a person puts in the place of the model's label, explanation or both; None leaves that part.
+    """What an annotator puts in the place of the model's label, explanation or both; None leaves that part.
 
     `origin`: None where it is not known. `seed`: of the random sample that it was given in; None for that of
-    the run. `written_for`: the label that the explanation is of, None for whatever label. `blind`: whether he
-    saw nothing of what others, the model and the dataset say; None where that is not known. `settles`:
-    whether it is an adjudicator's last word. Checked when it becomes an Override, as it is stored.
+    the run. `written_for`: the label that the explanation is of, None for whatever label. `blind`: whether
+    the labels of others, of the model and of the dataset were hidden; None where that is not known.
+    `settles`: whether it is an adjudicator's label. Checked when it becomes an Override, as it is stored.
     """
 
     item_id: str
@@ -333,12 +333,12 @@ class NewOverride(Keyed):
 
 @dataclass(frozen=True)
 class Override(Keyed):
-    """What a person said of one item and criterion of a run in the place of the model.
+    """An annotator's label or explanation that overrides the model's, for one item and criterion of a run.
 
     No `preference`: the label stays the model's. No `explanation`: the explanation stays the model's. `id`
-    grows with each override of a store. `created`, `undone`: in UTC; one that is undone is history. `origin`,
-    `blind`: None in stores of earlier versions. `seed`: of the random sample that it was given in, else None.
-    `written_for`, `settles`: as of a NewOverride.
+    grows with each override of a store. `created`, `undone`: in UTC; an undone one is kept as history.
+    `origin`, `blind`: None in stores of earlier versions. `seed`: of the random sample that it was given in,
+    else None. `written_for`, `settles`: as of a NewOverride.
     """
 
     id: int
@@ -361,7 +361,7 @@ class Override(Keyed):
 
 
 def changes_nothing(override: Override | NewOverride) -> SetupError:
-    """What is said of an override without label and explanation."""
+    """The error for an override without label and explanation."""
     return SetupError(
         f"The override of item {override.item_id}, {override.criterion}, changes nothing.",
         "Choose a label, write an explanation, or do both.",
@@ -370,7 +370,7 @@ def changes_nothing(override: Override | NewOverride) -> SetupError:
 
 @dataclass(frozen=True)
 class Draft(Keyed):
-    """An explanation that a person began to write and did not save; without a criterion the item's note.
+    """An unsaved draft of an annotator's explanation; without a criterion the item's note.
 
     `id`: its own name; `created`: in UTC.
     """
@@ -384,7 +384,7 @@ class Draft(Keyed):
 
 
 class ReviewState(StrEnum):
-    """How far a person is with an item; each item is to do until that person says something else."""
+    """How far an annotator is with an item; each item is to do until that annotator changes it."""
 
     TO_DO = "to_do"
     DONE = "done"
@@ -393,9 +393,9 @@ class ReviewState(StrEnum):
 
 @dataclass(frozen=True)
 class NewReview:
-    """What a person says of an item of a run: `state`, and the labels that he confirms, by criterion.
+    """An annotator's review of an item of a run: `state`, and the labels that they accept, by criterion.
 
-    No `state`: it stays what it was. A confirmed label is the one in force, or one that he gave blind.
+    No `state`: it stays what it was. An accepted label is the effective one, or one that they gave blind.
     `origin`, `seed`, `blind`: as of a NewOverride.
     """
 
@@ -410,9 +410,9 @@ class NewReview:
 
 @dataclass(frozen=True)
 class ReviewMark:
-    """The state of an item of a run for one person, from `created` (UTC) until his next mark of it.
+    """The state of an item of a run for one annotator, from `created` (UTC) until their next mark of it.
 
-    `undone`: since when it is history.
+    `undone`: when it was undone.
     """
 
     item_id: str
@@ -424,7 +424,7 @@ class ReviewMark:
 
 @dataclass(frozen=True)
 class Confirmation(Keyed):
-    """A label that a person agrees with, on one item and criterion of a run; not an override. In UTC.
+    """A label that an annotator agrees with, on one item and criterion of a run; not an override. In UTC.
 
     `origin`, `seed`, `blind`, `undone`: as of an Override.
     """
@@ -442,9 +442,9 @@ class Confirmation(Keyed):
 
 @dataclass(frozen=True)
 class ItemNote:
-    """What a person noted of an item, whichever run judged it: words, tags, both, or nothing any more.
+    """An annotator's note on an item, whichever run judged it: text, tags, both, or nothing any more.
 
-    It stands until his next one of the item, or until it is `undone`. In UTC.
+    It is effective until their next one of the item, or until it is `undone`. In UTC.
     """
 
     content_hash: str
@@ -457,7 +457,7 @@ class ItemNote:
 
 @dataclass(frozen=True)
 class Agreement:
-    """What a judge model said of an explanation: P(yes) and P(no), 0 to 1, out of its whole vocabulary."""
+    """A judge model's verdict on an explanation: P(yes) and P(no), 0 to 1, out of its whole vocabulary."""
 
     p_yes: float
     p_no: float
@@ -470,10 +470,10 @@ class Agreement:
     @property
     def share(self) -> float:
         """P(yes) among yes and no, 0 to 1."""
-        return self.p_yes / self.format_mass
+        return self.p_yes / self.answer_mass
 
     @property
-    def format_mass(self) -> float:
+    def answer_mass(self) -> float:
         """Share (0 to 1) of all probability that yes and no hold; low: the question was not understood."""
         return self.p_yes + self.p_no
 
@@ -492,9 +492,9 @@ class Unscored(Keyed):
 
 
 AnyJudgment = Judgment | SubmittedLabel | Unscored
-"""What stands for one item and criterion in a run."""
+"""The effective judgment of one item and criterion of a run."""
 
 
 def label_of(judgment: AnyJudgment) -> Preference | None:
-    """What a judge said of an item; None where it could not be scored."""
+    """A judge's verdict on an item; None where it could not be scored."""
     return None if isinstance(judgment, Unscored) else judgment.preference

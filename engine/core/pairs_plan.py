@@ -6,7 +6,7 @@ Knows: plain values. Does not know: outputs, how pairs are drawn.
 from dataclasses import dataclass
 
 from engine.core.errors import SetupError
-from engine.core.item_sample import USUAL_SEED, checked_seed
+from engine.core.item_sample import DEFAULT_SEED, checked_seed
 
 
 @dataclass(frozen=True)
@@ -18,16 +18,16 @@ class PairsPlan:
 
     baseline: str | None = None
     pairs: int | None = None
-    seed: int = USUAL_SEED
+    seed: int = DEFAULT_SEED
 
     def __post_init__(self) -> None:
         checked_seed(self.seed)
         if self.pairs is not None and self.pairs < 1:
-            raise SetupError(f"{self.pairs:,} pairs are asked for.", "Ask for 1 or more.")
+            raise SetupError(f"{self.pairs:,} pairs are requested.", "Request 1 or more.")
 
     def possible(self, candidates: int, instructions: int) -> int:
-        """How many pairs there are of so many candidates that all answered so many instructions, without a
-        number that is asked for.
+        """How many pairs there are of this many candidates that all answered this many instructions, without
+        a number that is asked for.
         """
         others = candidates - 1
         met = others if self.baseline is not None else candidates * others // 2

@@ -1,4 +1,4 @@
-"""What people said of a run: which overrides are in force, who is how far, who gave which label.
+"""The annotations of a run: which overrides are effective, who is how far, who gave which label.
 
 Knows: overrides, marks and confirmed labels. Does not know: the run store, models' judgments, measures.
 """
@@ -23,20 +23,19 @@ from engine.core.judgments import (
     ReviewMark,
     ReviewState,
 )
-from engine.core.label_sources import LabelSource, Whose
+from engine.core.label_sources import LabelSource, LabelSourceKind
 from engine.core.said import NewNote
 
-LabelsOfPerson = Mapping[JudgmentKey, Preference]
+LabelsOfAnnotator = Mapping[JudgmentKey, Preference]
 
 
 @dataclass(frozen=True)
-class Standing(Keyed):
-    """What stands of people's words of a judgment in the place of the judge's: a label, an explanation or
-    both.
+class EffectiveAnnotation(Keyed):
+    """The effective annotation of a judgment, which replaces the judge's label, explanation or both.
 
-    `label_by`, `text_by`: who gave each, empty and None where it is the judge's own. `written_for`: the label
-    that the explanation is of, None where that is not known. `created`: when the newer of them was said
-    (UTC). `origin`, `seed`: of the label, as of an Override. `settled`: whether it is an adjudicator's label.
+    `label_by`, `text_by`: who gave each; empty and None for the judge's own. `written_for`: the label
+    that the explanation is of, None where that is not known. `created`: the time of the newer of them
+    (UTC). `origin`, `seed`: of the label, as of an Override. `adjudicated`: by an adjudicator.
     """
 
     item_id: str
@@ -49,11 +48,13 @@ class Standing(Keyed):
     written_for: Preference | None = None
     origin: Origin | None = None
     seed: int | None = None
-    settled: bool = False
+    adjudicated: bool = False
 
     @property
     def author(self) -> str:
-        """Whose words these are: `Ada`, or `Ada and Ben` where label and explanation are of two people."""
+        """Whose annotations these are: `Ada`, or `Ada and Ben` where label and explanation are of two
+        annotators.
+        """
         return " and ".join(self.authors)
 
     @property
@@ -81,14 +82,14 @@ def _standing_of(
     texts: Sequence[Override],
     newest: Override | Confirmation,
     label_by: tuple[str, ...] = (),
-) -> Standing:
+) -> EffectiveAnnotation:
     """A label, and the explanation among `texts`, the oldest first, that is the newest of this label, else
-    the newest. `label_by`: who gave the label, where it is not one person.
+    the newest. `label_by`: who gave the label, where it is not one annotator.
     """
     preference = label.preference if label else None
     fitting = [given for given in texts if given.written_for in (None, preference) or preference is None]
     text = (fitting or texts)[-1] if texts else None
-    return Standing(
+    return EffectiveAnnotation(
         newest.item_id,
         newest.criterion,
         preference,
@@ -104,7 +105,7 @@ def _standing_of(
 
 
 def standing_notes(notes: Iterable[ItemNote]) -> tuple[ItemNote, ...]:
-    """The last note of each person that is not undone and says anything; `notes` has the oldest first."""
+    """The last note of each annotator that is not undone or empty; `notes` has the oldest first."""
     last: dict[str, ItemNote] = {}
     for note in notes:
         if note.undone is None:
@@ -118,19 +119,19 @@ def tags_together(notes: Iterable[ItemNote]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tag for note in notes for tag in note.tags))
 
 
-Word = Override | Confirmation | ReviewMark | ItemNote
+Annotation = Override | Confirmation | ReviewMark | ItemNote
 
 
 @dataclass(frozen=True)
-class PersonStep:
-    """All that a person said of an item at one time (UTC), which is taken back, or done again, as one.
+class AnnotatorStep:
+    """All annotations of an item by one annotator at one time (UTC), which are undone or redone together.
 
     `words`: also those that wait for the store.
     """
 
     at: datetime
     undone: datetime | None
-    words: tuple[Word | NewOverride | NewReview | NewNote, ...]
+    words: tuple[Annotation | NewOverride | NewReview | NewNote, ...]
 
     @property
     def keys(self) -> frozenset[JudgmentKey]:
@@ -138,25 +139,25 @@ class PersonStep:
         return frozenset(word.key for word in self.words if isinstance(word, Keyed))
 
 
-def steps_of(words: Iterable[Word], author: str) -> list[PersonStep]:
-    """What a person did with an item, the oldest first; `words`: all that people said of it."""
-    by_time: dict[datetime, list[Word]] = {}
+def steps_of(words: Iterable[Annotation], author: str) -> list[AnnotatorStep]:
+    """What an annotator did with an item, the oldest first; `words`: all annotations of it."""
+    by_time: dict[datetime, list[Annotation]] = {}
     for word in words:
         if word.author == author:
             by_time.setdefault(word.created, []).append(word)
     return [
-        PersonStep(at, None if any(word.undone is None for word in said) else said[0].undone, tuple(said))
+        AnnotatorStep(at, None if any(word.undone is None for word in said) else said[0].undone, tuple(said))
         for at, said in sorted(by_time.items())
     ]
 
 
-def to_undo(steps: Sequence[PersonStep]) -> PersonStep | None:
-    """The last step that stands; None where there is none."""
+def to_undo(steps: Sequence[AnnotatorStep]) -> AnnotatorStep | None:
+    """The last step that is not undone; None if there is none."""
     return next((step for step in reversed(steps) if step.undone is None), None)
 
 
-def to_redo(steps: Sequence[PersonStep]) -> PersonStep | None:
-    """The step that was taken back last, where nothing was said since; else None."""
+def to_redo(steps: Sequence[AnnotatorStep]) -> AnnotatorStep | None:
+    """The step that was undone last, if no annotation followed; else None."""
     undone = [step for step in steps if step.undone is not None]
     last = max(undone, key=lambda step: step.undone or step.at, default=None)  # at one time: the oldest
     if last is None or any(step.at > (last.undone or last.at) for step in steps):
@@ -166,7 +167,7 @@ def to_redo(steps: Sequence[PersonStep]) -> PersonStep | None:
 
 @dataclass(frozen=True)
 class OverrideCount:
-    """How many `labels` and `explanations` are a person's; `authors` of them, the most frequent first."""
+    """How many `labels` and `explanations` are an annotator's; `authors` of them, the most frequent first."""
 
     labels: int
     explanations: int
@@ -185,8 +186,8 @@ class OverrideCount:
         return f"{self.in_words}, by {', '.join(self.authors)}" if self.authors else self.in_words
 
 
-def count_overrides(standing: Iterable[Standing]) -> OverrideCount:
-    """Count what stands of people's words."""
+def count_overrides(standing: Iterable[EffectiveAnnotation]) -> OverrideCount:
+    """Count the effective annotations."""
     known = list(standing)
     names = Counter(name for each in known for name in each.authors)
     return OverrideCount(
@@ -197,13 +198,13 @@ def count_overrides(standing: Iterable[Standing]) -> OverrideCount:
 
 
 _PICKED = {
-    Origin.DOUBT: "in order of doubt: the hardest items",
-    Origin.DISAGREEMENT: "to those items first that differ from the human labels",
-    Origin.CHOSEN: "to items that a person picked, by a filter, a search or out of turn",
+    Origin.UNCERTAINTY: "in order of uncertainty: the hardest items",
+    Origin.DISAGREEMENT: "to items where the judge differs from the human labels first",
+    Origin.CHOSEN: "to items that the annotator picked, by a filter, a search or out of order",
 }
 _RANDOM_ALONE = (
-    "What is measured by such labels, or learned from them, is not to be expected of other items: a"
-    " calibration by the hardest is too careful for the rest. By those of a random sample it is."
+    "Measures and calibrations from such labels do not generalise to other items: a calibration on the"
+    " hardest is underconfident on the rest. Those from a random sample do."
 )
 
 
@@ -225,33 +226,33 @@ def picked_in_words(origins: Iterable[Origin | None]) -> list[str]:
     if said:
         said.append(_RANDOM_ALONE)
     if counts[None]:
-        said.append(f"{some(None)} given in an order of the list that is not known.")
+        said.append(f"{some(None)} given in an unknown order.")
     return said
 
 
 def skipped_in_words(skipped: int, labelled: int) -> str:
-    """What skipped items do to a random sample of which so many have labels; empty where none is skipped."""
+    """How skipped items affect a random sample with this many labels; empty if none is skipped."""
     if not skipped:
         return ""
     one = skipped == 1
     return (
         f"{counted(skipped, 'item', 'items')} of the random sample {'was' if one else 'were'} skipped and"
-        f" {'has' if one else 'have'} no label, {labelled:,} {'has' if labelled == 1 else 'have'} one: it is"
-        " not random any more. What is measured by it is to be expected of other items only where the skipped"
-        " ones are no harder than the rest."
+        f" {'has' if one else 'have'} no label, {labelled:,} {'has' if labelled == 1 else 'have'} one: the"
+        " sample is no longer random. Its measures generalise to other items only if the skipped ones are no"
+        " harder than the rest."
     )
 
 
 @dataclass(frozen=True)
 class Reviews:
-    """All that people said of a run, the oldest first; overrides also where they are undone."""
+    """All annotations of a run, the oldest first; overrides also where they are undone."""
 
     overrides: tuple[Override, ...] = ()
     marks: tuple[ReviewMark, ...] = ()
     confirmations: tuple[Confirmation, ...] = ()
 
     def only(self, ids: Container[str]) -> "Reviews":
-        """What they said of these items alone."""
+        """The annotations of these items only."""
         return Reviews(
             tuple(said for said in self.overrides if said.item_id in ids),
             tuple(said for said in self.marks if said.item_id in ids),
@@ -259,33 +260,33 @@ class Reviews:
         )
 
     @cached_property
-    def marks_in_force(self) -> Mapping[tuple[str, str], ReviewMark]:
-        """The last mark of each person and item, by item id and name; also those that say to do."""
+    def effective_marks(self) -> Mapping[tuple[str, str], ReviewMark]:
+        """The last mark of each annotator and item, by item id and name; also those with the state to do."""
         return {(mark.item_id, mark.author): mark for mark in self.marks if mark.undone is None}
 
     def state(self, item_id: str, author: str) -> ReviewState:
-        """How far a person is with an item."""
-        mark = self.marks_in_force.get((item_id, author))
+        """How far an annotator is with an item."""
+        mark = self.effective_marks.get((item_id, author))
         return mark.state if mark else ReviewState.TO_DO
 
     @cached_property
     def _marks_by_item(self) -> Mapping[str, tuple[ReviewMark, ...]]:
         found: dict[str, tuple[ReviewMark, ...]] = {}
-        for (item_id, _author), mark in self.marks_in_force.items():
+        for (item_id, _author), mark in self.effective_marks.items():
             if mark.state is not ReviewState.TO_DO:
                 found[item_id] = (*found.get(item_id, ()), mark)
         return found
 
     def marks_of(self, item_id: str) -> tuple[ReviewMark, ...]:
-        """The marks in force of an item, one for each person who said more than to do."""
+        """The effective marks of an item, one for each annotator with a state other than to do."""
         return self._marks_by_item.get(item_id, ())
 
     @cached_property
-    def labels(self) -> Mapping[str, LabelsOfPerson]:
-        """The labels that each person gave or confirmed, by name: of one item and criterion the last one.
+    def labels(self) -> Mapping[str, LabelsOfAnnotator]:
+        """The labels that each annotator gave or accepted, by name: of one item and criterion the last one.
 
-        What an adjudicator settled is no such label. One that a person confirmed counts no more once he took
-        back the override that had given it.
+        An adjudicated label is no such label. One that an annotator accepted no longer counts once
+        they undid the override that had given it.
         """
         return {
             author: {key: each.preference for key, each in given.items() if each.preference is not None}
@@ -294,11 +295,11 @@ class Reviews:
 
     @property
     def origins(self) -> list[tuple[str, Origin | None]]:
-        """Of each of `labels` the item, and how the person came to it; None where that is not known."""
+        """Of each of `labels` the item, and how the annotator came to it; None where that is not known."""
         return [(key.item_id, each.origin) for given in self._given.values() for key, each in given.items()]
 
     def given_on(self, key: JudgmentKey) -> dict[str, Override | Confirmation]:
-        """By name, what holds each person's label of a judgment."""
+        """By name, what holds each annotator's label of a judgment."""
         return {author: given[key] for author, given in self._given.items() if key in given}
 
     @property
@@ -325,14 +326,14 @@ class Reviews:
                     given.setdefault(each.author, {})[each.key] = each
         return given
 
-    def standing_by(self, source: LabelSource) -> dict[JudgmentKey, Standing]:
-        """By judgment, what stands in the place of the judge's, where it is of this source."""
-        finders: dict[Whose, Callable[[JudgmentKey], Standing | None]] = {
-            Whose.LAST: self._of_last,
-            Whose.SETTLED: self._of_adjudicator,
-            Whose.MAJORITY: self._of_majority,
-            Whose.PERSON: partial(self._of_person, source.person),
-            Whose.JUDGE: lambda _key: None,
+    def standing_by(self, source: LabelSource) -> dict[JudgmentKey, EffectiveAnnotation]:
+        """By judgment, what replaces the judge's, where it is of this source."""
+        finders: dict[LabelSourceKind, Callable[[JudgmentKey], EffectiveAnnotation | None]] = {
+            LabelSourceKind.LAST: self._of_last,
+            LabelSourceKind.ADJUDICATED: self._of_adjudicator,
+            LabelSourceKind.MAJORITY: self._of_majority,
+            LabelSourceKind.ANNOTATOR: partial(self._of_annotator, source.annotator),
+            LabelSourceKind.JUDGE: lambda _key: None,
         }
         keys = dict.fromkeys([*self._last, *(each.key for each in self.confirmations)])
         found = ((key, finders[source.kind](key)) for key in keys)
@@ -341,8 +342,8 @@ class Reviews:
     def _texts(self, key: JudgmentKey) -> list[Override]:
         return [each for each in self.last_of_each(key) if each.explanation]
 
-    def _of_last(self, key: JudgmentKey) -> Standing | None:
-        """Of each person the last override counts, as a whole: the label is the newest of these, but an
+    def _of_last(self, key: JudgmentKey) -> EffectiveAnnotation | None:
+        """Of each annotator the last override counts, as a whole: the label is the newest of these, but an
         adjudicator's comes before all others.
         """
         last = self.last_of_each(key)
@@ -350,15 +351,17 @@ class Reviews:
         label = next((each for each in reversed(labels) if each.settles), labels[-1] if labels else None)
         return _standing_of(label, self._texts(key), last[-1]) if last else None
 
-    def _of_adjudicator(self, key: JudgmentKey) -> Standing | None:
-        settled = [each for each in self.last_of_each(key) if each.settles and each.preference is not None]
-        if not settled:
+    def _of_adjudicator(self, key: JudgmentKey) -> EffectiveAnnotation | None:
+        adjudicated = [
+            each for each in self.last_of_each(key) if each.settles and each.preference is not None
+        ]
+        if not adjudicated:
             return None
-        label = settled[-1]
+        label = adjudicated[-1]
         of_label = [text for text in self._texts(key) if text.settles or text.written_for is label.preference]
         return _standing_of(label, of_label, label)
 
-    def _of_majority(self, key: JudgmentKey) -> Standing | None:
+    def _of_majority(self, key: JudgmentKey) -> EffectiveAnnotation | None:
         label = self.proposed(key)
         if label is None:
             return None
@@ -367,14 +370,14 @@ class Reviews:
         of_label = [text for text in self._texts(key) if text.written_for is label and text.author in holders]
         return _standing_of(newest, of_label, newest, tuple(sorted(holders)))
 
-    def _of_person(self, name: str, key: JudgmentKey) -> Standing | None:
+    def _of_annotator(self, name: str, key: JudgmentKey) -> EffectiveAnnotation | None:
         label = self.given_on(key).get(name)
         own = [text for text in self._texts(key) if text.author == name and not text.settles]
         return _standing_of(label, own, label or own[-1]) if label or own else None
 
     @cached_property
     def differing(self) -> frozenset[JudgmentKey]:
-        """The judgments to which people gave different labels."""
+        """The judgments to which annotators gave different labels."""
         given: dict[JudgmentKey, set[Preference]] = {}
         for labels in self.labels.values():
             for key, label in labels.items():
@@ -382,29 +385,29 @@ class Reviews:
         return frozenset(key for key, labels in given.items() if len(labels) > 1)
 
     @cached_property
-    def settled(self) -> Mapping[JudgmentKey, Standing]:
-        """By judgment, what an adjudicator settled."""
-        return self.standing_by(LabelSource(Whose.SETTLED))
+    def adjudicated(self) -> Mapping[JudgmentKey, EffectiveAnnotation]:
+        """By judgment, the adjudicated label."""
+        return self.standing_by(LabelSource(LabelSourceKind.ADJUDICATED))
 
     @cached_property
     def unsettled(self) -> frozenset[JudgmentKey]:
-        """Those of `differing` that nobody settled."""
-        return self.differing - self.settled.keys()
+        """Those of `differing` that nobody adjudicated."""
+        return self.differing - self.adjudicated.keys()
 
     @property
-    def settled_in_words(self) -> str:
-        """`7 of 19 settled`, of those on which people differ; empty where they differ on none."""
+    def adjudicated_in_words(self) -> str:
+        """`7 of 19 adjudicated`, of those on which annotators differ; empty if they differ on none."""
         differing = len(self.differing)
-        return f"{differing - len(self.unsettled):,} of {differing:,} settled" if differing else ""
+        return f"{differing - len(self.unsettled):,} of {differing:,} adjudicated" if differing else ""
 
     def proposed(self, key: JudgmentKey) -> Preference | None:
-        """The label that more than half of the people gave to a judgment, if there is one."""
+        """The label that more than half of the annotators gave to a judgment, if there is one."""
         given = [each.preference for each in self.given_on(key).values() if each.preference is not None]
         label = majority(given)
         return label if isinstance(label, Preference) else None
 
     def said_on(self, key: JudgmentKey) -> Sequence[Override | Confirmation]:
-        """All that people said of a judgment, the oldest first; also what is undone."""
+        """All annotations of a judgment, the oldest first; also what is undone."""
         return self._said.get(key, ())
 
     @cached_property
@@ -419,13 +422,13 @@ class Reviews:
         """All marks of an item, the oldest first; also those that are undone."""
         return [mark for mark in self._words.get(item_id, ()) if isinstance(mark, ReviewMark)]
 
-    def words_of(self, item_id: str) -> Sequence[Word]:
-        """All that people said of an item, but for notes; also what is undone."""
+    def words_of(self, item_id: str) -> Sequence[Annotation]:
+        """All annotations of an item, but for notes; also what is undone."""
         return self._words.get(item_id, ())
 
     @cached_property
-    def _words(self) -> Mapping[str, Sequence[Word]]:
-        found: dict[str, list[Word]] = {}
+    def _words(self) -> Mapping[str, Sequence[Annotation]]:
+        found: dict[str, list[Annotation]] = {}
         everything: tuple[Override | Confirmation | ReviewMark, ...]
         everything = (*self.overrides, *self.confirmations, *self.marks)
         for each in everything:
@@ -433,14 +436,14 @@ class Reviews:
         return found
 
     def last_of_each(self, key: JudgmentKey) -> list[Override]:
-        """Of each person who labelled or explained a judgment the last override that stands, the oldest
-        first; that of an adjudicator apart from what he said as others do.
+        """Of each annotator who labelled or explained a judgment the last override that is not undone, the
+        oldest first; an adjudicator's label apart from their own.
         """
         return list(self._last.get(key, {}).values())
 
     @cached_property
     def _last(self) -> Mapping[JudgmentKey, Mapping[tuple[str, bool], Override]]:
-        """The same by judgment and person, apart as an adjudicator."""
+        """The same by judgment and annotator, apart as an adjudicator."""
         standing: dict[JudgmentKey, dict[tuple[str, bool], Override]] = {}
         texts: dict[tuple[JudgmentKey, str, str], Preference | None] = {}
         for given in self.overrides:
@@ -451,13 +454,13 @@ class Reviews:
         return standing
 
     def own(self, key: JudgmentKey, author: str, settles: bool = False) -> Override | None:
-        """What stands of a person's own words of a judgment; `settles`: as an adjudicator."""
+        """An annotator's effective annotation of a judgment; `settles`: as an adjudicator."""
         last = self.last_of_each(key)
         return next((each for each in last if (each.author, each.settles) == (author, settles)), None)
 
     @property
-    def people(self) -> tuple[str, ...]:
-        """Everybody who said anything, sorted by name."""
+    def annotators(self) -> tuple[str, ...]:
+        """All annotators, sorted by name."""
         everything: tuple[Override | ReviewMark | Confirmation, ...]
         everything = (*self.overrides, *self.marks, *self.confirmations)
         return tuple(sorted({each.author for each in everything}))

@@ -16,7 +16,7 @@ class Source(StrEnum):
     INSTRUCTION = "instruction"
     RESPONSE_A = "response_a"
     RESPONSE_B = "response_b"
-    EXPLANATION = "explanation"  # of a person or another model
+    EXPLANATION = "explanation"  # of an annotator or another model
     THOUGHT = "thought"  # of the model itself
     FOREIGN = "foreign"  # other text of somebody else
 

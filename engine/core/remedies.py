@@ -13,9 +13,9 @@ from engine.core.file_kinds import FileKind
 
 
 class Setting(Enum):
-    """What a person can set: an option of the commands, a field of the window. The value: its plain name."""
+    """What the user can set: an option of the commands, a field of the window. The value: its plain name."""
 
-    CHOICE = "choice of examples"
+    CHOICE = "example selection"
     COLUMNS = "columns"
     CONTEXT = "context"
     DEVICE = "device"
@@ -23,13 +23,13 @@ class Setting(Enum):
     EXPLANATION_TOKENS = "longest explanation"
     GPU_LAYERS = "GPU layers"
     INSTRUCTIONS = "instructions"
-    KV_TYPE = "KV cache"
+    KV_TYPE = "KV-cache type"
     LABELS = "label values"
     PARTIAL = "shared items only"
-    SAMPLE = "items at random"
+    SAMPLE = "random sample"
     SHORTEN = "shortened responses"
-    SHOTS = "examples shown"
-    WAYS = "ways of asking"
+    SHOTS = "few-shot examples"
+    METHODS = "elicitation methods"
 
     def at(self, value: object) -> "SettingValue":
         """The setting with the value to choose for it."""
@@ -43,37 +43,37 @@ class Step(Enum):
     ALLOW_MIXED_BUILDS = "Install the same llama-cpp-python everywhere, or allow mixed builds."
     ALLOW_PLAIN_TCP = "Make certificates and use an encrypted connection, or allow a plain one."
     CALIBRATE = "Calibrate a run of this judge."
-    TUNE = "Make it again by finding the best settings."
+    TUNE = "Make it again with tuning."
     CALIBRATE_AGAIN = "Make it again by calibrating a run."
-    CHOOSE_ANSWERED_DATASET = "Choose the dataset that it answers."
+    CHOOSE_ANSWERED_DATASET = "Choose the dataset of this submission."
     CHOOSE_JUDGED_DATASET = "Choose the dataset that was judged"
     CHOOSE_JUDGES = "Choose two runs or submissions, or more"
     CHOOSE_RUN = "Choose a run."
     CHOOSE_STORE = "Choose the right run store"
-    COPY_STORE = "Copy the run store, with the files beside it that begin with its name, and use the copy."
-    DELETE_DAMAGED = (
-        "Delete that run, or use a copy of the store from before. The other runs are as they were."
-    )
-    DELETE_DECISIONS = "Export the runs first, or delete them together with what people decided."
+    COPY_STORE = "Copy the run store, with the files next to it that begin with its name, and use the copy."
+    DELETE_DAMAGED = "Delete that run, or use an earlier copy of the store. The other runs are not affected."
+    DELETE_DECISIONS = "Export the runs first, or delete them together with their annotations."
     EXPORT_RUN = "export the run's submission and use that"
-    FIND_DATASET = "open it where it is now"
-    GIVE_ITEMS = "Take a run of the same items as well, or say in which dataset they are."
+    FIND_DATASET = "open it at its current place"
+    GIVE_ITEMS = "Add a run of the same items, or name the dataset that they are in."
     INSTALL_CLUSTER = "Install what it needs: requirements-cluster.txt."
-    JUDGE_ONCE = "A judge has one voice: choose it once."
+    JUDGE_ONCE = "The same judge is listed twice. Remove one."
     LABEL_AT_RANDOM = "on the page Review, in the order “Random sample”, from the top."
-    MAKE_CERTIFICATES = "Make certificates, or put their folder where it is looked for."
-    MAKE_PAIRS = "Make pairs out of the outputs of several candidates on the same instructions."
-    MAP_COLUMNS = "Say which column is which"
-    MAP_EXAMPLES = "Say which column of the examples is which"
-    MOVE_STORE = "Keep the run store in a folder where you may write."
-    NAME_CANDIDATES = "Say which columns name them, as candidate_a and candidate_b"
-    NAME_WORKER_MODEL = "Put the file there among the models, or start that worker with it."
-    RESUME = "Go on with the run"
-    START_SCHEDULER = "Start the scheduler again; then go on with the run."
+    MAKE_CERTIFICATES = "Make certificates, or put their folder where Tiebreak looks for it."
+    MAKE_PAIRS = "Make pairs from the outputs of several candidate models on the same instructions."
+    MAP_COLUMNS = "Map the columns"
+    MAP_EXAMPLES = "Map the columns of the examples"
+    MOVE_STORE = "Move the run store to a folder where you may write."
+    NAME_CANDIDATES = "Name their columns, as candidate_a and candidate_b"
+    NAME_WORKER_MODEL = "Put the file in that computer's model folder, or start that worker with it."
+    RESUME = "Resume the run"
+    START_SCHEDULER = "Start the scheduler again; then resume the run."
     START_WORKERS = "Start workers with the address of this scheduler."
-    STOP_AT_A_WIDTH = "Judge until it is known how often A wins: that needs no candidates."
+    STOP_AT_A_WIDTH = (
+        "Judge until the interval of A's win rate is narrow enough: that needs no candidate models."
+    )
     USE_OTHER_STORE = "Use another file for the run store."
-    WITH_JUDGE = "let the judge's own labels out as well"
+    WITH_JUDGE = "export the judge's own labels as well"
 
 
 @dataclass(frozen=True)
@@ -84,17 +84,17 @@ class SettingValue:
     value: str
 
 
-RemedyPart = str | FileKind | Setting | SettingValue | Step
-"""A FileKind says what takes a file of that kind."""
+HintPart = str | FileKind | Setting | SettingValue | Step
+"""A FileKind names what reads a file of that kind."""
 
 
 @dataclass(frozen=True, init=False)
-class Remedy:
+class Hint:
     """A next step. A Wording makes it a text for those who act on it; `str`: plain words, as in a report."""
 
-    parts: tuple[RemedyPart, ...]
+    parts: tuple[HintPart, ...]
 
-    def __init__(self, *parts: RemedyPart) -> None:
+    def __init__(self, *parts: HintPart) -> None:
         object.__setattr__(self, "parts", parts)
 
     def __str__(self) -> str:
@@ -105,7 +105,7 @@ class Remedy:
         return [_part_json(part) for part in self.parts]
 
     @classmethod
-    def of_json(cls, value: object) -> "Remedy":
+    def of_json(cls, value: object) -> "Hint":
         """What `as_json` gave. Raises KeyError or TypeError for anything else."""
         if not isinstance(value, list):
             raise TypeError(f"{value!r} is no list of parts")
@@ -114,7 +114,7 @@ class Remedy:
 
 @dataclass(frozen=True)
 class Wording:
-    """How remedies are worded by whoever shows them: every setting and step by name.
+    """How hints are worded, for the command line or the window: every setting and step by name.
 
     `kinds`: what takes a file of each kind. `setting_value`: a setting, {0}, with the value to choose for it,
     {1}. `quoted`: how a value is written. ValueError where a name is missing.
@@ -132,11 +132,11 @@ class Wording:
         if missing:
             raise ValueError(f"no words for {', '.join(missing)}")
 
-    def of(self, remedy: Remedy | str) -> str:
-        """A remedy in these words; a text as it is."""
-        return remedy if isinstance(remedy, str) else "".join(map(self._words, remedy.parts))
+    def of(self, hint: Hint | str) -> str:
+        """A hint in these words; a text as it is."""
+        return hint if isinstance(hint, str) else "".join(map(self._words, hint.parts))
 
-    def _words(self, part: RemedyPart) -> str:
+    def _words(self, part: HintPart) -> str:
         match part:
             case str():
                 return part
@@ -158,7 +158,7 @@ _PLAIN = Wording(
 )
 
 
-def _part_json(part: RemedyPart) -> object:
+def _part_json(part: HintPart) -> object:
     match part:
         case str():
             return part
@@ -172,7 +172,7 @@ def _part_json(part: RemedyPart) -> object:
             return {"setting": setting.name, "value": value}
 
 
-def _part_of_json(part: Any) -> RemedyPart:
+def _part_of_json(part: Any) -> HintPart:
     if isinstance(part, str):
         return part
     if "kind" in part:

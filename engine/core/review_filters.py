@@ -15,21 +15,21 @@ _LONGEST_SEARCH = 1000  # characters
 
 NO_LABEL: Literal["none"] = "none"
 
-LabelWish = HumanLabel | Literal["none"] | None
+LabelRequest = HumanLabel | Literal["none"] | None
 """A label that a row must have, NO_LABEL for none at all; None for whatever it has."""
 
 
 class ListOrder(StrEnum):
     """How a review list is put in order; the last ones by what stands in a column of it."""
 
-    DOUBT = "doubt"
+    UNCERTAINTY = "doubt"
     DATASET = "dataset"
     DISAGREEMENT = "disagreement"
-    PEOPLE = "people"
+    ANNOTATORS = "people"
     JUDGES = "judges"
-    LEAST_SURE = "least sure"
+    MOST_UNCERTAIN = "least sure"
     RANDOM = "random"
-    LEAST_DOUBT = "least doubt"
+    LEAST_UNCERTAINTY = "least doubt"
     TO_DO = "to do"
     DONE = "done"
     ID = "id"
@@ -46,9 +46,9 @@ class ListOrder(StrEnum):
 class Filters:
     """What a row must be to be listed: all that is set here at once. Nothing set lists every row.
 
-    `low_margin`: below LOW_MARGIN. `own`, `label`, `human`: the judge's own label, the one in force, the
-    dataset's. `ids`: only rows of these items. `labelled`: items that are left out because they have a label
-    already; a random sample of the others goes on with theirs. `text`: what the item's texts must hold; who
+    `low_margin`: below LOW_MARGIN. `own`, `label`, `human`: the judge's own label, the effective one, the
+    dataset's. `ids`: only rows of these items. `labelled`: items that are omitted because they have a label
+    already; a random sample of the others continues theirs. `text`: what the item's texts must hold; who
     filters looks it up in the dataset, as `engine.data.item_search.matching_rows` does.
     """
 
@@ -58,11 +58,11 @@ class Filters:
     unscored: bool = False
     low_margin: bool = False
     overridden: bool = False
-    people_differ: bool = False
-    outdated: bool = False
-    own: LabelWish = None
-    label: LabelWish = None
-    human: LabelWish = None
+    annotators_differ: bool = False
+    stale: bool = False
+    own: LabelRequest = None
+    label: LabelRequest = None
+    human: LabelRequest = None
     ids: frozenset[str] | None = None
     labelled: frozenset[str] = frozenset()
     text: str = ""

@@ -1,4 +1,4 @@
-"""What goes with runs that are deleted, and what that frees, for people.
+"""What goes with runs that are deleted, and what that frees, for users.
 
 Knows: plain values. Does not know: SQL, how a run is deleted.
 """
@@ -13,7 +13,7 @@ from engine.core.run_records import AnyRun
 class RunContents:
     """What goes with a run that is deleted, and about how many bytes of the store's file that is.
 
-    `overrides`, `confirmed`, `marked`: labels and explanations that people changed, labels that they
+    `overrides`, `confirmed`, `marked`: labels and explanations that annotators changed, labels that they
     confirmed, items that they marked as done or skipped; `begun`: explanations and notes of which there is a
     draft; `authors`: who did so.
     """
@@ -28,19 +28,21 @@ class RunContents:
 
     @property
     def decided(self) -> bool:
-        """True where people have decided something that nobody can make again."""
+        """True where annotators have decided something that nobody can make again."""
         return bool(self.overrides or self.confirmed or self.marked or self.begun)
 
     @property
     def decisions(self) -> str:
-        """What people decided, and who: `3 overrides and 12 confirmed labels, by Ada`; empty for nothing."""
+        """What annotators decided, and who: `3 overrides and 12 confirmed labels, by Ada`; empty for
+        nothing.
+        """
         parts = [
             counted(number, one, more)
             for number, one, more in (
                 (self.overrides, "override", "overrides"),
-                (self.confirmed, "confirmed label", "confirmed labels"),
+                (self.confirmed, "accepted label", "accepted labels"),
                 (self.marked, "item marked as done or skipped", "items marked as done or skipped"),
-                (self.begun, "text that was begun and not saved", "texts that were begun and not saved"),
+                (self.begun, "unsaved draft", "unsaved drafts"),
             )
             if number
         ]
@@ -51,8 +53,8 @@ class RunContents:
     def in_words(self) -> str:
         """What would be deleted, in a sentence."""
         judged = counted(self.run.judged, "judged item", "judged items")
-        people = f", {self.decisions}" if self.decided else "; nobody has decided anything in it"
-        return f"{self.run.title}: {judged}, about {amount_of_file(self.n_bytes)}{people}."
+        annotators = f", {self.decisions}" if self.decided else "; it has no annotations"
+        return f"{self.run.title}: {judged}, about {amount_of_file(self.n_bytes)}{annotators}."
 
 
 @dataclass(frozen=True)
@@ -69,11 +71,11 @@ class Deleted:
         numbers = ", ".join(map(str, self.ids))
         gone = f"Run {numbers} is deleted" if len(self.ids) == 1 else f"Runs {numbers} are deleted"
         kept = (
-            f" {amount_of_file(self.left)} in the file of the run store wait for later runs."
+            f" {amount_of_file(self.left)} in the run store's file are reserved for later runs."
             if self.left
             else ""
         )
-        return f"{gone}; {amount_of_file(self.freed)} of the disk are free again.{kept}"
+        return f"{gone}; {amount_of_file(self.freed)} of disk space are free again.{kept}"
 
 
 def amount_of_file(n_bytes: int) -> str:

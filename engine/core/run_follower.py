@@ -13,9 +13,9 @@ from engine.core.events import (
     GroupUnderWay,
     HealthSeen,
     ItemJudged,
-    MadeClear,
     ModelOpened,
     Preparing,
+    Resolved,
     RunStarted,
     TokensEvaluated,
 )
@@ -50,7 +50,7 @@ class RunProgress:
 class RunFollower:
     """Is told what one run reports, and says at any time what that comes to.
 
-    `note`: what is done now, or what a person should know of the model; empty for nothing. `health`: of all
+    `note`: what is done now, or what the user should know of the model; empty for nothing. `health`: of all
     that is judged, once that can be said. `cluster`: who judges, where other computers do.
     `clear`: what was found so far of what the run is to answer, in words.
     """
@@ -103,7 +103,7 @@ class RunFollower:
             self.note = event.note
         elif isinstance(event, HealthSeen):
             self.health = event.health
-        elif isinstance(event, MadeClear):
+        elif isinstance(event, Resolved):
             self.clear.append(event.said)
 
     def end(self) -> None:

@@ -13,16 +13,18 @@ from engine.core.value_tables import Column, Kind, PartOf, Row, Table
 
 _COLUMNS = (
     Column("run", "run", Kind.COUNT, "The number of the run"),
-    Column("name", "name", Kind.TEXT, "What people call it"),
-    Column("items", "items", Kind.PART, "Items that are judged, of all of the run"),
-    Column("mode", "mode", Kind.TEXT, "Whether it explains, and in how many ways it asks"),
-    Column("dataset", "dataset", Kind.TEXT, "What is judged"),
-    Column("model", "model", Kind.TEXT, "What judges"),
-    Column("made", "made", Kind.TEXT, "When it began"),
-    Column("health", "health", Kind.TEXT, "Whether the model judged, by what it gave"),
-    Column("archived", "archived", Kind.TEXT, "Since when the run is left out of the lists"),
+    Column("name", "name", Kind.TEXT, "Its name"),
+    Column("items", "items", Kind.PART, "Judged items, of all items of the run"),
+    Column(
+        "mode", "mode", Kind.TEXT, "Labels only or with explanations, and the number of elicitation methods"
+    ),
+    Column("dataset", "dataset", Kind.TEXT, "The dataset"),
+    Column("model", "model", Kind.TEXT, "The judge model"),
+    Column("made", "made", Kind.TEXT, "Start time"),
+    Column("health", "health", Kind.TEXT, "Whether the model judged at all, from its answers"),
+    Column("archived", "archived", Kind.TEXT, "When the run was archived"),
 )
-_KINDS = {RunKind.SUBMITTED: "submission", RunKind.PANEL: "panel"}
+_KINDS = {RunKind.SUBMITTED: "submission", RunKind.PANEL: "jury"}
 _HEALTH = {
     HealthVerdict.JUDGES: "judges",
     HealthVerdict.LOOK: "look closely",
@@ -40,8 +42,8 @@ def _row(run: AnyRun, health: Mapping[int, Health] | None) -> Row:
     if isinstance(run, DamagedRun):
         return [run.id, "", PartOf(run.judged, None), "damaged", *[""] * 5]
     identity = run.identity
-    ways = len(identity.settings.get("ways", ()))
-    mode = f"{identity.settings.get('mode', '')}{f', {ways} ways' if ways > 1 else ''}"
+    methods = len(identity.settings.get("ways", ()))
+    mode = f"{identity.settings.get('mode', '')}{f', {methods} methods' if methods > 1 else ''}"
     return [
         run.id,
         run.name,
@@ -74,8 +76,8 @@ def run_in_lines(run: StoredRun, health: Health | None = None) -> str:
     if not run.submitted:
         asked = ", ".join(words(name) for name in identity.criteria)
         lines.append(f"Rubric {identity.asked.name}: {asked}")
-    if identity.ways_in_words:
-        lines.append(f"Asked by {identity.ways_in_words}")
+    if identity.methods_in_words:
+        lines.append(f"Elicitation methods: {identity.methods_in_words}")
     if health is not None and run.by_a_model:
         lines.append(health.headline)
     if run.archived:
@@ -94,7 +96,9 @@ def run_in_a_line(run: StoredRun) -> str:
 
 
 def of_what(run: StoredRun) -> str:
-    """What stands behind the name of a run, so that it is told from others: `(demo.tsv, demo-judge)`."""
+    """What stands behind the name of a run, so that it is distinguished from others: `(demo.tsv,
+    demo-judge)`.
+    """
     by = [] if run.submitted else [short_name(run.identity.model_name)]
     return f"({', '.join([short_name(run.identity.dataset_path.name), *by])})"
 

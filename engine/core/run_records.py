@@ -1,4 +1,4 @@
-"""What the store says of a run: what makes it the same run, how far it came, its cost, what people call it.
+"""What the store says of a run: what makes it the same run, how far it came, its cost, what users call it.
 
 Knows: plain values, how a run is called. Does not know: SQL, how a run is judged.
 """
@@ -14,18 +14,18 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.file_names import file_stem
 from engine.core.formatting import counted, listed, short_name, value_in_words, words
-from engine.core.item_sample import USUAL_SEED, ItemSample, dataset_in_words
-from engine.core.remedies import Remedy, Step
+from engine.core.item_sample import DEFAULT_SEED, ItemSample, dataset_in_words
+from engine.core.remedies import Hint, Step
 from engine.core.rubric import Rubric, rubric_of_names
-from engine.core.settings import ways_in_words
-from engine.core.until import Until
+from engine.core.settings import methods_in_words
+from engine.core.until import StoppingRule
 
 REWRITTEN = "rewritten"
 """In the manifest of a run: when explanations were written again, how many, and with what."""
 THREADS_ADAPT = "threads_adapt"
 """In the manifest of a run: that as many of its threads were used as the computer was free; else missing."""
 DEVICE = "device"
-"""In the settings of a run: what computed beside the processor, by its key; else missing."""
+"""In the settings of a run: what computed besides the processor, by its key; else missing."""
 DEVICE_LEFT = "device_left"
 """In the manifest of a run: why its device was left for the processor, and after how many items."""
 CLUSTER = "cluster"
@@ -63,7 +63,7 @@ NOT_IN_DATASET = "ids that are not in the dataset"
 """In the manifest of an opened submission: its rows that answer no item."""
 
 JUDGES, CERTAINTY = "judges", "certainty_of_labels"
-"""In the manifest of a panel: its judges, each with its name and what it is; the probability that was given
+"""In the manifest of a jury: its judges, each with its name and what it is; the probability that was given
 to a label of a submission.
 """
 
@@ -83,10 +83,9 @@ class RunKind(StrEnum):
 class RunIdentity:
     """What a run is: two runs with the same `key` would give the same results.
 
-    Of an opened submission, path, name and SHA-256 of the model are those of its file; of a panel the name
-    says its judges, the SHA-256 is of what gives their readings, and the path its dataset's. `rubric`: with
-    just these criteria; None for the task's, in its usual words, and for an opened submission: nobody knows
-    what its judge was asked.
+    Of an opened submission, path, name and SHA-256 of the model are those of its file; of a jury the name
+    says its judges, the SHA-256 is of what gives their raw predictions, and the path its dataset's. `rubric`:
+    with just these criteria; None for the task's, in its default wording, and for an opened submission.
     """
 
     key: str
@@ -118,13 +117,13 @@ class RunIdentity:
         return ItemSample.of_json(self.settings.get(SAMPLE))
 
     @property
-    def ways_in_words(self) -> str:
+    def methods_in_words(self) -> str:
         """How the model was asked, where that is not by letters alone: `letters, thinking (4 thoughts)`."""
-        return ways_in_words(self.settings.get("ways", ()), self.settings.get("thoughts", 1))
+        return methods_in_words(self.settings.get("ways", ()), self.settings.get("thoughts", 1))
 
     @property
     def dataset_in_words(self) -> str:
-        """What was judged, for people: `demo.tsv`, `5 chosen items of demo.tsv`."""
+        """What was judged, for users: `demo.tsv`, `5 chosen items of demo.tsv`."""
         return dataset_in_words(self.dataset_path, len(self.chosen), self.sample)
 
     @property
@@ -134,7 +133,7 @@ class RunIdentity:
 
     @property
     def settings_in_short(self) -> Mapping[str, Any]:
-        """The settings for people: of the chosen items the first few, and how many more there are."""
+        """The settings for users: of the chosen items the first few, and how many more there are."""
         drawn = {SAMPLE: self.sample.how} if self.sample is not None else {}
         chosen = {CHOSEN: listed(self.chosen)} if self.chosen else {}
         return {**self.settings, **drawn, **chosen}
@@ -154,8 +153,8 @@ class StoredRun:
 
     `judged`: items in the store, of a submission those that it answers; `manifest`: how it was made;
     `calibration`: what its decisions are calibrated with now, as plain values, None for none. `name`, `note`:
-    of a person, empty for none. `archived`: None where it stands in the lists of runs. `review_seed`: by
-    which a random sample of it is reviewed, on all days and by all people.
+    of the user, empty for none. `archived`: None where it is in the lists of runs. `review_seed`: by
+    which a random sample of it is reviewed, on all days and by all annotators.
     """
 
     id: int
@@ -167,7 +166,7 @@ class StoredRun:
     name: str = ""
     note: str = ""
     archived: Archived | None = None
-    review_seed: int = USUAL_SEED
+    review_seed: int = DEFAULT_SEED
 
     @property
     def complete(self) -> bool:
@@ -182,12 +181,12 @@ class StoredRun:
         return seed if type(seed) is int else None
 
     @property
-    def until(self) -> Until | None:
+    def until(self) -> StoppingRule | None:
         """What it was to answer last; None for the whole of its file, or which settings are the best."""
         if self.order_seed is None or self.is_tuning:
             return None
         width = self.manifest[RANDOM_ORDER].get("width")
-        return Until.of_json({"width": 100 * width if width else None, "seed": self.order_seed})
+        return StoppingRule.of_json({"width": 100 * width if width else None, "seed": self.order_seed})
 
     @property
     def is_tuning(self) -> bool:
@@ -220,9 +219,9 @@ class StoredRun:
         if not self.is_sample:
             return ""
         leaves_out = self.manifest[RANDOM_ORDER].get("leaves_out")
-        each = ", of each candidate as many as it took" if leaves_out else ""
+        each = ", as many of each candidate as needed" if leaves_out else ""
         items = self.identity.items
-        return f"a random sample, {self.judged:,} of {items:,} items, by seed {self.order_seed}{each}"
+        return f"a random sample, {self.judged:,} of {items:,} items, seed {self.order_seed}{each}"
 
     @property
     def submitted(self) -> bool:
@@ -241,12 +240,12 @@ class StoredRun:
 
     @property
     def judges(self) -> tuple[str, ...]:
-        """The names of a panel's judges, in the order of their numbers; none of any other run."""
+        """The names of a jury's judges, in the order of their numbers; none of any other run."""
         return tuple(str(each.get("name")) for each in self.manifest.get(JUDGES, ()))
 
     @property
     def judges_of_labels(self) -> frozenset[int]:
-        """The numbers of a panel's judges that gave labels alone: submissions, be they runs or not."""
+        """The numbers of a jury's judges that gave labels alone: submissions, be they runs or not."""
         judges = enumerate(self.manifest.get(JUDGES, ()), start=1)
         return frozenset(
             number for number, judge in judges if "run" not in judge or judge.get("orders") == []
@@ -254,7 +253,7 @@ class StoredRun:
 
     @property
     def in_both_orders(self) -> bool:
-        """Whether its judge reads both orders of items; of a panel, whether none reads one alone, as far as
+        """Whether its judge reads both orders of items; of a jury, whether none reads one alone, as far as
         that is known.
         """
         if not self.panel:
@@ -267,7 +266,7 @@ class StoredRun:
         if self.submitted:
             return "it was opened as a file"
         if self.panel:
-            return "a panel is made at once"
+            return "a jury is computed in one step"
         return f"all its {self.identity.items:,} items are judged" if self.complete else ""
 
     @property
@@ -279,26 +278,26 @@ class StoredRun:
 
     @property
     def device_left(self) -> bool:
-        """Whether its device failed, so that the processor goes on with it."""
+        """Whether its device failed, so that the processor resumes it."""
         return DEVICE_LEFT in self.manifest
 
     @property
     def device_left_in_words(self) -> str:
         """When its device failed, why, and what went on; empty where none did."""
         left = self.manifest.get(DEVICE_LEFT)
-        rest = "did the rest" if self.complete else "goes on with it"
+        rest = "judged the rest" if self.complete else "continues"
         return f"A GPU failed in this run: {left}. The processor {rest}." if left else ""
 
     @property
     def manifest_in_short(self) -> Mapping[str, Any]:
-        """How it was made, for people: `threads: 8 at most, as the computer was free`."""
+        """How it was made, for users: `threads: 8 at most, depending on the load`."""
         return {name: _in_short(value) for name, value in _in_short(self.manifest).items()}
 
     @property
     def title(self) -> str:
         """What it is called: `Run 7`, `Run 7 “night”`, `Submission x.tsv`; long names without middle."""
         file = short_name(self.identity.model_name)
-        kept = f"{self._kind} {self.id}" if self.id else "The panel"
+        kept = f"{self._kind} {self.id}" if self.id else "The jury"
         return self._with_name(f"Submission {file}" if self.submitted else kept)
 
     @property
@@ -314,18 +313,18 @@ class StoredRun:
 
     @property
     def _kind(self) -> str:
-        return "Panel" if self.panel else "Run"
+        return "Jury" if self.panel else "Run"
 
     @property
     def _number(self) -> str:
-        return f"{self._kind.lower()} {self.id}" if self.id else "the panel"
+        return f"{self._kind.lower()} {self.id}" if self.id else "the jury"
 
     def _with_name(self, what: str) -> str:
         return f"{what} “{short_name(self.name)}”" if self.name else what
 
     @property
     def said(self) -> dict[str, Any]:
-        """What people say of it, by the names of its fields: this may change while it is looked at."""
+        """What users write of it, by the names of its fields: this may change while it is looked at."""
         return {"name": self.name, "note": self.note, "archived": self.archived}
 
     @property
@@ -359,7 +358,7 @@ class StoredRun:
 
     @property
     def not_in_dataset(self) -> tuple[str, ...]:
-        """The ids of an opened submission that its dataset lacks: these rows are left out."""
+        """The ids of an opened submission that its dataset lacks: these rows are omitted."""
         return tuple(self.manifest.get(NOT_IN_DATASET, ()))
 
 
@@ -370,8 +369,8 @@ class DamagedRun:
     id: int
     judged: int
     problem: str
-    remedy: Remedy
-    name: str = ""  # what people said of it cannot be trusted
+    hint: Hint
+    name: str = ""  # what users wrote of it cannot be trusted
     note: str = ""
     archived: Archived | None = None
 
@@ -404,12 +403,12 @@ def _in_short(made: Any) -> Any:
     if CLUSTER in made:
         words[CLUSTER] = [kind_in_words(kind) for kind in made[CLUSTER]]
     if made.get(THREADS_ADAPT):
-        words["threads"] = f"{made.get('threads')} at most, as the computer was free"
+        words["threads"] = f"{made.get('threads')} at most, depending on the load"
     if columns := ColumnMap.of_json(made.get(COLUMNS)):
         words[COLUMNS] = columns.in_words
     if isinstance(order := made.get(RANDOM_ORDER), Mapping):
         after = f", after {order.get('after')} items" if order.get("after") else ""
-        words[RANDOM_ORDER] = f"by seed {order.get('seed')}{after}"
+        words[RANDOM_ORDER] = f"seed {order.get('seed')}{after}"
     return {name: value for name, value in {**made, **words}.items() if name != THREADS_ADAPT}
 
 
@@ -424,30 +423,31 @@ def kind_in_words(kind: Mapping[str, Any]) -> str:
 def what_is_joined(run: StoredRun, added: int = 0, by: Sequence[str] = ()) -> str:
     """A sentence on which items of a dataset an opened submission answers: ids are all that joins the two.
 
-    `added`: how many of those that it lacks were answered `by` people since.
+    `added`: how many of those that it lacks were labelled `by` annotators since.
     """
     identity, name = run.identity, short_name(run.identity.model_name)
     dataset = short_name(identity.dataset_path.name)
     joined = (
-        f"{name} answers {run.judged:,} of the {identity.items:,} items of {dataset}, joined by their ids."
+        f"{name} has predictions for {run.judged:,} of the {identity.items:,} items of {dataset}, matched by"
+        " id."
     )
     if added:
         answered = run.judged + added
-        how_many = "All" if answered == identity.items else f"{answered:,} of the"
+        sample_size = "All" if answered == identity.items else f"{answered:,} of the"
         joined = (
-            f"{how_many} {identity.items:,} items of {dataset} are answered: {run.judged:,} by {name}, joined"
-            f" by their ids, {added:,} by {listed(list(map(short_name, by)))}."
+            f"{sample_size} {identity.items:,} items of {dataset} have predictions: {run.judged:,} by {name},"
+            f" matched by id, {added:,} by {listed(list(map(short_name, by)))}."
         )
     extra = run.not_in_dataset
     if not extra:
         return joined
-    return f"{joined} Left out, because the dataset lacks them ({len(extra):,}): {listed(extra)}."
+    return f"{joined} Omitted, because the dataset lacks them ({len(extra):,}): {listed(extra)}."
 
 
 def how_to_complete(lacking: int) -> str:
-    """A sentence on so many items that neither an opened submission nor people answer; empty for none."""
-    items = "The item that it lacks stands" if lacking == 1 else f"The {lacking:,} items that it lacks stand"
-    return f"{items} in Review, first by doubt: what people label there completes it." if lacking else ""
+    """A sentence on the items that neither an opened submission nor annotators label; empty for none."""
+    items = "The missing item is" if lacking == 1 else f"The {lacking:,} missing items are"
+    return f"{items} in Review, by uncertainty first: labels given there complete it." if lacking else ""
 
 
 @dataclass(frozen=True)
@@ -464,11 +464,11 @@ def checked_name(name: str, run: str = "the run") -> str:
     name = " ".join(name.split())
     if len(name) > LONGEST_NAME:
         raise SetupError(
-            f"The name of {run} has {len(name):,} letters.",
+            f"The name of {run} has {len(name):,} characters.",
             f"Use {LONGEST_NAME} at most; a note may be longer.",
         )
     if not name.isprintable():
-        raise SetupError(f"The name of {run} has letters that cannot be shown: {name!r}.", "Leave them out.")
+        raise SetupError(f"The name of {run} has characters that cannot be shown: {name!r}.", "Remove them.")
     return name
 
 
@@ -476,25 +476,25 @@ def checked_note(note: str, run: str = "the run") -> str:
     """A note of a run; empty for nothing. SetupError where it is too long."""
     note = note.strip()
     if len(note) > LONGEST_NOTE:
-        raise SetupError(f"The note of {run} has {len(note):,} letters.", f"Use {LONGEST_NOTE:,} at most.")
+        raise SetupError(f"The note of {run} has {len(note):,} characters.", f"Use {LONGEST_NOTE:,} at most.")
     return note
 
 
-def refuse_unasked(run: StoredRun, wish: str) -> None:
-    """Raise SetupError where no model judged a run here; `wish`: what it is no good for, as `be asked`."""
-    refuse_submitted(run, wish)
+def refuse_unasked(run: StoredRun, request: str) -> None:
+    """Raise SetupError where no model judged a run here; `request`: what it is no good for, as `be asked`."""
+    refuse_submitted(run, request)
     if run.panel:
         raise SetupError(
-            f"{run.title} is of {len(run.judges)} judges, so it cannot {wish}.",
+            f"{run.title} has {len(run.judges)} judges, so it cannot {request}.",
             "Choose the run of one of its judges.",
         )
 
 
-def refuse_submitted(run: StoredRun, wish: str) -> None:
-    """Raise SetupError for an opened submission; `wish`: what it is no good for, as `be calibrated`."""
+def refuse_submitted(run: StoredRun, request: str) -> None:
+    """Raise SetupError for an opened submission; `request`: what it is no good for, as `be calibrated`."""
     if run.submitted:
         raise SetupError(
-            f"Run {run.id} is the submission {run.identity.model_name}: it holds labels and no"
-            f" probabilities, and its model is not known, so it cannot {wish}.",
-            Remedy(Step.CHOOSE_RUN),
+            f"Run {run.id} is the submission {run.identity.model_name}: it has labels without probabilities,"
+            f" and its model is not known, so it cannot {request}.",
+            Hint(Step.CHOOSE_RUN),
         )

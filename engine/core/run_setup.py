@@ -1,6 +1,7 @@
 """RunSetup: one run as it was asked for, by the window or by the command line; plain values that can be kept.
 
-Knows: the choices of a run, and what is usual. Does not know: widgets, arguments, how a run is made of them.
+Knows: the choices of a run, and what the defaults are. Does not know: widgets, arguments, how a run is made
+of them.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,25 +16,24 @@ from engine.core.item_sample import ItemSample, dataset_in_words
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import StoredRun, checked_name, checked_note
 from engine.core.setting_row import LARGEST
-from engine.core.settings import CPU, USUAL_SHOTS, ChosenSettings, ExampleKind, rows_of, settings_of
-from engine.core.until import Until
+from engine.core.settings import CPU, DEFAULT_SHOTS, ChosenSettings, ExampleKind, rows_of, settings_of
+from engine.core.until import StoppingRule
 
 
 @dataclass(frozen=True)
 class RunSetup(ChosenSettings):
     """One run as it was asked for; None leaves the choice to the engine.
 
-    `items`: the first so many, None for all. `sample`: so many drawn in their place. `ids`: the items with
-    these ids in their place, in the order of the file; empty where none are chosen. `until`: a question that
-    the run stops at once it is answered; None for all of them.
-    `device`: what computes, in a person's words: the name of a GPU or a part of it, CPU for the processor
-    alone, None for what a trial with the model proposed. `gpu_layers`: how many of the model's are on it,
-    None for as many as its memory holds. `fresh`: a new run, also where one could go on. `resumes`: the
-    number of the run to go on with, None for what fits.
-    `criteria`: those of the `rubric` that are asked, by name.
-    `columns`: by which a foreign dataset is read, `example_columns`: by which the labelled examples are; None
-    for what is remembered for it. `name`, `note`: what the run is called and noted from its beginning on;
-    None for what the store has. SetupError for a text that is no name, or a note that is too long.
+    `items`: the first this many, None for all. `sample`: this many drawn in their place. `ids`: the items
+    with these ids in their place, in the order of the file; empty where none are chosen. `until`: a question
+    that the run stops at once it is answered; None for all of them. `device`: what computes, in the user's
+    words: the name of a GPU or a part of it, CPU for the processor alone, None for what a trial with the
+    model proposed. `gpu_layers`: how many of the model's are on it, None for as many as its memory holds.
+    `fresh`: a new run, also where one could continue. `resumes`: the number of the run to resume, None for
+    what fits. `criteria`: those of the `rubric` that are asked, by name. `columns`: by which a foreign
+    dataset is read, `example_columns`: by which the labelled examples are; None for what is remembered for
+    it. `name`, `note`: what the run is called and noted from its beginning on; None for what the store has.
+    SetupError for a text that is no name, or a note that is too long.
     """
 
     dataset_path: Path
@@ -41,13 +41,13 @@ class RunSetup(ChosenSettings):
     items: int | None = None
     sample: ItemSample | None = None
     ids: tuple[str, ...] = ()
-    until: Until | None = None
+    until: StoppingRule | None = None
     both_orders: bool = True
     rubric: Rubric = ELOQUENT
     criteria: tuple[str, ...] = ELOQUENT.names
     examples_path: Path | None = None
     example_columns: ColumnMap | None = None
-    shots: int = USUAL_SHOTS
+    shots: int = DEFAULT_SHOTS
     example_choice: ExampleKind = ExampleKind.FIXED
     calibration_path: Path | None = None
     context: int | None = None
@@ -70,19 +70,22 @@ class RunSetup(ChosenSettings):
 
     @classmethod
     def going_on_with(cls, run: StoredRun) -> "RunSetup":
-        """What goes on with a run, by what the store knows of it.
+        """What resumes a run, by what the store knows of it.
 
-        SetupError where there is nothing to go on with, or where the store does not tell all that it was
+        SetupError where there is nothing to resume, or where the store does not tell all that it was
         asked with: labelled examples and calibrations are files that it knows by their content alone.
         """
         known = run.identity.settings
         if run.why_over:
-            raise SetupError(f"{run.title} cannot go on: {run.why_over}.", "Choose one that is not finished.")
+            raise SetupError(
+                f"{run.title} cannot be resumed: {run.why_over}.", "Choose one that is not finished."
+            )
         files = {"examples": "labelled examples", "explained_with_calibration": "a calibration"}
         if unknown := [words for name, words in files.items() if known.get(name)]:
             raise SetupError(
-                f"{run.title} was begun with {' and '.join(unknown)}, whose file the store does not know.",
-                "Describe the run on the Judge page as it was, with that file: its button then says Resume.",
+                f"{run.title} was started with {' and '.join(unknown)}, whose file is not recorded in the"
+                " store.",
+                "Choose the same settings and that file on the Judge page: its button then reads Resume.",
             )
         return replace(cls.as_in(run), resumes=run.id, until=run.until)
 
@@ -114,14 +117,14 @@ class RunSetup(ChosenSettings):
 
     @property
     def dataset_in_words(self) -> str:
-        """What is to be judged, for people: `demo.tsv`, `5 chosen items of demo.tsv`."""
+        """What is to be judged, for users: `demo.tsv`, `5 chosen items of demo.tsv`."""
         items = dataset_in_words(self.dataset_path, len(self.ids), self.sample)
         return items if self.until is None else f"{items}, {self.until.in_words}"
 
     @property
     def asks(self) -> bool:
-        """Whether there is anything to ask: a criterion, and a way of asking."""
-        return bool(self.criteria and self.ways)
+        """Whether there is anything to ask: a criterion, and an elicitation method."""
+        return bool(self.criteria and self.methods)
 
     @property
     def shows_examples(self) -> bool:
@@ -135,38 +138,40 @@ class RunSetup(ChosenSettings):
 
     def as_json(self) -> dict[str, Any]:
         """All choices as plain values."""
-        return {choice.name: _plain(getattr(self, choice.name)) for choice in fields(self)}
+        keys = {row.name: row.key for row in rows_of(type(self))}
+        names = [choice.name for choice in fields(self)]
+        return {keys.get(name, name): _plain(getattr(self, name)) for name in names}
 
     @classmethod
-    def of_json(cls, values: Mapping[str, Any], usual: "RunSetup") -> "RunSetup":
-        """Remembered choices. The missing and the damaged are as in `usual`, or left to the engine."""
-        rubric = _rubric(values.get("rubric")) or usual.rubric
+    def of_json(cls, values: Mapping[str, Any], default: "RunSetup") -> "RunSetup":
+        """Remembered choices. The missing and the damaged are as in `default`, or left to the engine."""
+        rubric = _rubric(values.get("rubric")) or default.rubric
         rows = rows_of(cls)
         return cls(
-            dataset_path=_path(values.get("dataset_path")) or usual.dataset_path,
-            model_path=_path(values.get("model_path")) or usual.model_path,
+            dataset_path=_path(values.get("dataset_path")) or default.dataset_path,
+            model_path=_path(values.get("model_path")) or default.model_path,
             items=_positive(values.get("items")),
             sample=ItemSample.of_json(values.get("sample")),
             ids=_ids(values.get("ids")),
-            until=Until.of_json(values.get("until")),
-            both_orders=_yes(values.get("both_orders"), usual.both_orders),
+            until=StoppingRule.of_json(values.get("until")),
+            both_orders=_yes(values.get("both_orders"), default.both_orders),
             rubric=rubric,
             criteria=_criteria(values.get("criteria"), rubric) or rubric.names,
             examples_path=_path(values.get("examples_path")),
             example_columns=ColumnMap.of_json(values.get("example_columns")),
             calibration_path=_path(values.get("calibration_path")),
             device=_text(values.get("device"), checked_device),
-            fresh=_yes(values.get("fresh"), usual.fresh),
+            fresh=_yes(values.get("fresh"), default.fresh),
             resumes=_positive(values.get("resumes")),
             columns=ColumnMap.of_json(values.get("columns")),
             name=_text(values.get("name"), checked_name),
             note=_text(values.get("note"), checked_note),
-            **{row.name: row.remembered(values.get(row.name), getattr(usual, row.name)) for row in rows},
+            **{row.name: row.remembered(values.get(row.key), getattr(default, row.name)) for row in rows},
         )
 
 
 def checked_device(words: str) -> str:
-    """What a device is called by a person. SetupError for nothing."""
+    """What a device is called by the user. SetupError for nothing."""
     if not words.strip():
         raise SetupError("The device has no name.", f"Name it, or use {CPU}.")
     return words
@@ -182,7 +187,7 @@ def orders_in_words(both: bool, below: float | None) -> str:
 def _plain(value: object) -> object:
     if isinstance(value, Path):
         return str(value)
-    if isinstance(value, ColumnMap | ItemSample | Rubric | Until):
+    if isinstance(value, ColumnMap | ItemSample | Rubric | StoppingRule):
         return value.as_json()
     return list(value) if isinstance(value, tuple) else value
 
@@ -204,8 +209,8 @@ def _positive(value: object) -> int | None:
     return value if type(value) is int and 1 <= value <= LARGEST else None
 
 
-def _yes(value: object, usual: bool) -> bool:
-    return value if isinstance(value, bool) else usual
+def _yes(value: object, default: bool) -> bool:
+    return value if isinstance(value, bool) else default
 
 
 def _ids(value: object) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
-"""What a person says of a run, of an item or of a judgment, as a record that can be kept as plain values.
+"""An annotation of a run, an item or a judgment, as a record that can be stored as plain values.
 
-A word is checked before it is said, so that the store need refuse none later.
+It is checked when it is made, so that the store need refuse none later.
 
-Knows: the kinds of words, their plain values. Does not know: files, the run store.
+Knows: the kinds of annotations, their plain values. Does not know: files, the run store.
 """
 
 import os
@@ -26,7 +26,7 @@ from engine.core.run_records import checked_name, checked_note
 
 @dataclass(frozen=True)
 class Undo:
-    """A person takes a step back that he made on an item, at that time (UTC); `again`: he does it again.
+    """An annotator undoes their step on an item at that time (UTC); `again`: they redo it.
 
     `content_hash`: of the item, whose notes are steps, too.
     """
@@ -40,7 +40,7 @@ class Undo:
 
 @dataclass(frozen=True)
 class NewNote:
-    """A note on an item, for all runs; without words and tags it takes the last one back."""
+    """A note on an item, for all runs; without text and tags it removes the last one."""
 
     content_hash: str
     text: str
@@ -50,7 +50,7 @@ class NewNote:
 
 @dataclass(frozen=True)
 class NewDraft(Keyed):
-    """An explanation that a person began to write; None: he began none. Without a criterion: a note."""
+    """A draft of an annotator's explanation; None: there is none. Without a criterion: a note."""
 
     item_id: str
     criterion: str
@@ -78,10 +78,11 @@ AnyWord = NewOverride | Undo | NewReview | NewNote | NewDraft | RunWords
 
 @dataclass(frozen=True)
 class Said:
-    """A word, and when it was said (UTC).
+    """An annotation and its time (UTC).
 
-    `run_id`: of which run, None for a word on an item; `made`: when that run was made, for a store that was
-    thrown away begins at 1 again; None where that is not known. `over`: names of the drafts that end with it.
+    `run_id`: of which run, None for an annotation on an item; `made`: when that run was made, for a store
+    that was thrown away begins at 1 again; None where that is not known. `over`: names of the drafts that end
+    with it.
     """
 
     what: AnyWord
@@ -111,7 +112,7 @@ def said_of(values: Mapping[str, Any]) -> Said:
         what = made(**{name: read(given.get(name)) for name, read in readers.items()})
         run_id, since = values.get("run"), values.get("made")
         if run_id is not None and (type(run_id) is not int or run_id < 1):
-            raise ValueError(f"{run_id!r} is no run")
+            raise ValueError(f"{run_id!r} is not a run")
         return Said(
             what,
             datetime.fromisoformat(values["at"]),
@@ -120,11 +121,13 @@ def said_of(values: Mapping[str, Any]) -> Said:
             _texts(values.get("over", [])),
         )
     except (AttributeError, KeyError, TypeError) as error:
-        raise ValueError(f"it is no word of a person: {error!r}") from error
+        raise ValueError(f"it is not an annotation: {error!r}") from error
 
 
 def place_of(what: AnyWord) -> str:
-    """The item that a word is of: its id, of a note the hash of its content; empty for a word on a run."""
+    """The item that an annotation is of: its id, of a note the hash of its content; empty for an
+    annotation on a run.
+    """
     return str(getattr(what, "item_id", getattr(what, "content_hash", "")))
 
 
@@ -132,17 +135,18 @@ def later(at: datetime, than: datetime | None) -> datetime:
     """A time, or where it is not after another one, the next moment after that."""
     if than is None or at > than:
         return at
-    # Not always the same moment: two computers may both go on from one word that came to both.
+    # Not always the same moment: two computers may both continue from one annotation that came to both.
     return than + timedelta(milliseconds=1, microseconds=randbelow(1000))
 
 
 def now(after: datetime | None = None) -> datetime:
-    """The time in UTC, in milliseconds: what one person says is told in its order.
+    """The time in UTC, in milliseconds: the annotations of one annotator keep their order.
 
-    `after`: when the last word was said that this one follows. Clocks are set back, and what is said later
-    counts: so no word is told to be before one that was known when it was said.
+    `after`: the time of the last annotation before this one. Clocks are set back, and the latest annotation
+    counts: so none is dated before one that was known when it was made.
 
-    No two of one program are equal, for words of one time are one step: some clocks go by 16 milliseconds.
+    No two of one program are equal, for annotations of one time are one step: some clocks go by 16
+    milliseconds.
     """
     time = datetime.now(UTC)
     time = time.replace(microsecond=time.microsecond // 1000 * 1000)
@@ -154,7 +158,7 @@ def now(after: datetime | None = None) -> datetime:
 
 
 def refuse_unfit(what: AnyWord) -> None:
-    """Raise the SetupError with which the store would refuse a word, whatever is in the store."""
+    """Raise the SetupError with which the store would refuse an annotation, whatever is in the store."""
     match what:
         case NewOverride():
             if checked_explanation(what.explanation) is None and what.preference is None:
@@ -175,13 +179,14 @@ def checked_author(author: str) -> str:
     name = author.strip()
     if not name or not name.isprintable():
         raise SetupError(
-            f"What a person says needs his name; {author!r} is none.", "Write a name in one line."
+            f"An annotation needs the annotator's name; {author!r} is not a name.",
+            "Write a name in one line.",
         )
     return name
 
 
 def checked_explanation(explanation: str | None) -> str | None:
-    """An explanation without white space around it, None without words.
+    """An explanation without white space around it, None if it is empty.
 
     SetupError for one that a submission cannot hold.
     """
@@ -190,7 +195,8 @@ def checked_explanation(explanation: str | None) -> str | None:
         return None
     if unsafe_explanation(text):
         raise SetupError(
-            f"A submission cannot hold the explanation {quoted(text)}: pandas would not give it back.",
+            f"A submission cannot contain the explanation {quoted(text)}: pandas would not read it back as"
+            " text.",
             "Use a sentence as explanation.",
         )
     return text

@@ -1,4 +1,4 @@
-"""One row of the table of settings: all that is said of a setting, and values read and refused by it.
+"""One row of the table of settings: the texts of a setting, and how its values are read and checked.
 
 Knows: kinds of values, words. Does not know: which settings there are, arguments, widgets.
 """
@@ -18,25 +18,25 @@ LARGEST = 2**31 - 1  # what a field of the window can hold; a remembered number 
 
 @dataclass(frozen=True)
 class SettingRow:
-    """A setting; what it is by default says the record that holds it.
+    """A setting; the record that holds it defines its default.
 
     `name`: of the field in that record. `kind`: bool, int, float or an enumeration; `several`: a tuple of it.
-    `called`: what people call it, a Setting where remedies name it. `unit`: what its number counts; `things`:
-    it is the number of what it is called.
-    `least`, `most`: what a number may be. `refuse`: raises SetupError where that is not all to be checked.
-    `when`: the property of a setup that tells whether it counts; empty where it always does. `unsaid`: what
-    the identity of a run leaves out, so that runs from before there was a choice are the same runs; ... for
-    nothing.
-    `label`, `title`, `tip`: of its field in the window: what stands beside it (what it is called, where none
-    is given), what a screen reader says (the label), what more there is to know.
-    `choices`: in words. `offered`, `step`: what a field of numbers offers; `instead`: what it shows for None;
-    `special`: what its least number means, in words.
-    `help`, `metavar`: of its option; without help it has none, or one made by hand.
+    `stored`: what stores and files call it, where that is another name: it was chosen before, and stays.
+    `called`: what users call it, a Setting where hints name it. `unit`: what its number counts; `things`: it
+    is the number of what it is called. `least`, `most`: what a number may be. `refuse`: raises SetupError
+    where that is not all to be checked. `when`: the property of a setup that tells whether it counts; empty
+    where it always does. `unsaid`: what the identity of a run omits, so that runs from before there was a
+    choice are the same runs; ... for nothing. `label`, `title`, `tip`: of its field in the window: the text
+    next to it (its name by default), its accessible name (the label by default), its tool tip. `choices`: in
+    words. `offered`, `step`: what a field of numbers offers; `instead`: what it shows for None; `special`:
+    what its least number means, in words. `help`, `metavar`: of its option; without help it has none, or one
+    made by hand.
     """
 
     name: str
     kind: type
     called: Setting | str
+    stored: str = ""
     several: bool = False
     unit: str = ""
     things: bool = False
@@ -73,8 +73,13 @@ class SettingRow:
 
     @property
     def field_label(self) -> str:
-        """What stands beside its field in the window."""
+        """The label of its field in the window."""
         return self.label or capitalised(self.words)
+
+    @property
+    def key(self) -> str:
+        """What the identity of a run, and every file, calls it."""
+        return self.stored or self.name
 
     @property
     def option(self) -> str:
@@ -105,11 +110,11 @@ class SettingRow:
         if issubclass(self.kind, StrEnum):
             return self.kind(value)
         if type(value) is not self.kind and (type(value), self.kind) != (int, float):
-            raise ValueError(f"{self.name} is {value!r}")
+            raise ValueError(f"{self.key} is {value!r}")
         return value
 
-    def remembered(self, value: object, usual: Any) -> Any:
-        """A value out of JSON that may be damaged, or `usual` in its place."""
+    def remembered(self, value: object, default: Any) -> Any:
+        """A value out of JSON that may be damaged, or `default` in its place."""
         with suppress(TypeError, ValueError, SetupError):
             known = self.of_json(value)
             self.check(known)
@@ -117,4 +122,4 @@ class SettingRow:
                 return known
             if abs(known) <= LARGEST:
                 return self.kind(known)
-        return usual
+        return default

@@ -10,19 +10,19 @@ from enum import StrEnum
 from typing import Any
 
 from engine.core.errors import SetupError
-from engine.core.items import Order, Way
+from engine.core.items import Method, Order
 from engine.core.remedies import Setting
 from engine.core.setting_row import SettingRow
 
 DEFAULT_CONTEXT = 8192
-USUAL_SHOTS = 3  # labelled examples in a prompt
+DEFAULT_SHOTS = 3  # labelled examples in a prompt
 SMALLEST_CONTEXT = 256
 LOWEST_TEMPERATURE = 0.01  # below it sampling is greedy, and numbers overflow
 MOST_THREADS = 512  # GGML_MAX_N_THREADS; more end the process
-MOST_THOUGHTS = 1000  # of a criterion and order; each is written out, token by token
+MOST_REASONING_SAMPLES = 1000  # of a criterion and order; each is written out, token by token
 ITEMS_AT_ONCE = 2  # measured: 4 % faster than 1; 4 or 8 add nothing, and lose more at a stop
 
-USUAL_MARGIN = 0.5  # where nothing is learned; how it was chosen: docs/measures.md
+DEFAULT_MARGIN = 0.5  # where nothing is learned; how it was chosen: docs/measures.md
 
 
 class Mode(StrEnum):
@@ -40,18 +40,20 @@ class ExampleKind(StrEnum):
 
 
 class KvType(StrEnum):
-    """What the numbers of the KV cache are kept in: 16 bits, or 8.5 for half the room and rounder results."""
+    """What the numbers of the KV cache are stored in: 16 bits, or 8.5 for half the room and rounder
+    results.
+    """
 
     F16 = "f16"
     Q8_0 = "q8_0"
 
 
-USUAL_WAYS = (Way.LETTERS,)
+DEFAULT_METHODS = (Method.LABEL_TOKENS,)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenSettings:
-    """What a person chooses of a judge's settings: as it was asked for, so nothing is refused yet.
+    """What the user chooses of a judge's settings: as it was asked for, so nothing is refused yet.
 
     The rows of SETTINGS say what each means. `second_order_below`: read BA only of items that AB leaves open:
     where the margin of AB (0 to 1: its likeliest label's probability minus the second's) is below this on any
@@ -60,9 +62,9 @@ class ChosenSettings:
 
     mode: Mode = Mode.EXPLAIN
     second_order_below: float | None = None
-    ways: tuple[Way, ...] = USUAL_WAYS
-    thoughts: int = 1
-    max_thought_tokens: int = 512
+    methods: tuple[Method, ...] = DEFAULT_METHODS
+    reasoning_samples: int = 1
+    max_reasoning_tokens: int = 512
     shorten: bool = False
     max_explanation_tokens: int = 120
     temperature: float = 0.0
@@ -80,9 +82,9 @@ class ChosenSettings:
         return self.second_order_below is not None
 
     @property
-    def thinks(self) -> bool:
-        """True where the model writes thoughts."""
-        return Way.THINKING in self.ways
+    def reasons(self) -> bool:
+        """True where the model writes reasoning samples."""
+        return Method.CHAIN_OF_THOUGHT in self.methods
 
     @property
     def explains(self) -> bool:
@@ -92,7 +94,7 @@ class ChosenSettings:
     @property
     def samples(self) -> bool:
         """True where any text is drawn, and is not the likeliest."""
-        return self.thinks or (self.explains and self.temperature != 0)
+        return self.reasons or (self.explains and self.temperature != 0)
 
 
 @dataclass(frozen=True)
@@ -108,13 +110,16 @@ class JudgeSettings(ChosenSettings):
     context: int = DEFAULT_CONTEXT
     max_explanation_sentences: int | None = 3
     items_at_once: int = 1
-    thought_temperature: float = 0.6
+    reasoning_temperature: float = 0.6
 
     def __post_init__(self) -> None:
         for row in rows_of(JudgeSettings):
             row.check(getattr(self, row.name))
         if self.may_read_one_order and Order.BA not in self.orders:
-            raise SetupError("There is a margin for the second order, and one order only.", "Use both.")
+            raise SetupError(
+                "There is a margin threshold for the second order, but only one order is judged.",
+                "Use both orders.",
+            )
 
     @property
     def orders_as_read(self) -> tuple[Order, ...]:
@@ -125,21 +130,23 @@ class JudgeSettings(ChosenSettings):
         return tuple(sorted(self.orders, key=lambda order: order is last))
 
     def texts(self, criteria: int) -> int:
-        """How many texts are written for an item with so many criteria: explanations, and thoughts in all
-        orders.
+        """How many texts are written for an item with this many criteria: explanations, and reasoning samples
+        in all orders.
         """
-        thoughts = self.thoughts * len(self.orders) if self.thinks else 0
-        return criteria * (self.explains + thoughts)
+        reasoning_samples = self.reasoning_samples * len(self.orders) if self.reasons else 0
+        return criteria * (self.explains + reasoning_samples)
 
     def most_written(self, criteria: int) -> int:
         """How many tokens they have together at most."""
-        thoughts = self.thoughts * len(self.orders) * self.max_thought_tokens if self.thinks else 0
-        return criteria * (self.explains * self.max_explanation_tokens + thoughts)
+        reasoning_samples = (
+            self.reasoning_samples * len(self.orders) * self.max_reasoning_tokens if self.reasons else 0
+        )
+        return criteria * (self.explains * self.max_explanation_tokens + reasoning_samples)
 
     @property
     def longest_text(self) -> int:
         """How many tokens any of them may have."""
-        thought = self.max_thought_tokens if self.thinks else 0
+        thought = self.max_reasoning_tokens if self.reasons else 0
         return max(thought, self.max_explanation_tokens if self.explains else 0)
 
     def as_json(self) -> dict[str, Any]:
@@ -147,30 +154,34 @@ class JudgeSettings(ChosenSettings):
         for a run's identity.
         """
         values = ((row, getattr(self, row.name)) for row in rows_of(JudgeSettings))
-        return {row.name: value for row, value in values if row.counts(self) and value != row.unsaid}
+        return {row.key: value for row, value in values if row.counts(self) and value != row.unsaid}
 
 
 def settings_of(values: Mapping[str, Any]) -> JudgeSettings:
     """The settings that `as_json` gave; what else is in `values` is passed over.
 
-    What it left out, because it does not count, is as usual. KeyError, TypeError, ValueError or SetupError
+    What it omitted, because it does not count, is the default. KeyError, TypeError, ValueError or SetupError
     for values that are none.
     """
     rows = rows_of(JudgeSettings)
-    known = {row.name: row.of_json(values[row.name]) for row in rows if row.name in values}
+    known = {row.name: row.of_json(values[row.key]) for row in rows if row.key in values}
     settings = JudgeSettings(mode=known.pop("mode"), orders=known.pop("orders"), **known)
     unsaid = {row.name: row.unsaid for row in rows if row.unsaid is not ... and row.counts(settings)}
     return replace(settings, **{name: value for name, value in unsaid.items() if name not in known})
 
 
-def ways_in_words(ways: Collection[str], thoughts: int = 1) -> str:
-    """In which ways a run asks: `letters, absolute`, `letters, thinking (4 thoughts)`."""
-    several = f" ({thoughts:,} thoughts)" if Way.THINKING in ways and thoughts > 1 else ""
-    return f"{', '.join(ways)}{several}"
+def methods_in_words(methods: Collection[str], reasoning_samples: int = 1) -> str:
+    """The methods of a run: `label tokens, pointwise yes/no`, `chain of thought (4 reasoning samples)`."""
+    several = (
+        f" ({reasoning_samples:,} reasoning samples)"
+        if Method.CHAIN_OF_THOUGHT in methods and reasoning_samples > 1
+        else ""
+    )
+    return f"{', '.join(Method(each).title for each in methods)}{several}"
 
 
 CPU = "cpu"
-"""What a person says for: no device, the processor alone."""
+"""What the user says for: no device, the processor alone."""
 
 
 class DeviceKind(StrEnum):
@@ -183,11 +194,11 @@ class DeviceKind(StrEnum):
 
 @dataclass(frozen=True)
 class Device:
-    """What llama.cpp can compute with beside the processor, as it was found on this computer.
+    """What llama.cpp can compute with besides the processor, as it was found on this computer.
 
     `name`: llama.cpp's, which may be another one's after a restart: `Vulkan0`. `description`: its maker's.
     `backend`: the part of llama.cpp that speaks to it: `Vulkan`. `memory`: bytes in all, 0 where that is not
-    told. `driver`: the version of its driver, empty where that is not told.
+    told. `driver`: the version of its driver, empty where that is not reported.
     """
 
     name: str
@@ -204,7 +215,7 @@ class Device:
 
     @property
     def title(self) -> str:
-        """What it is called for people: `Intel(R) Iris(R) Xe Graphics (integrated graphics, Vulkan)`."""
+        """What it is called for users: `Intel(R) Iris(R) Xe Graphics (integrated graphics, Vulkan)`."""
         return f"{self.description} ({self.kind.value}, {self.backend})"
 
     def is_still(self, other: "Device") -> bool:
@@ -233,7 +244,7 @@ class MachineSettings:
     """How the computer works: speed, and results by rounding only.
 
     `adapts`: whether fewer than `threads` are used while other programs want the processor. `device`: what
-    computes, with so many of the model's layers on it; None for the processor alone.
+    computes, with this many of the model's layers on it; None for the processor alone.
     """
 
     threads: int
@@ -247,7 +258,7 @@ class MachineSettings:
 
 
 def default_context(trained: int) -> int:
-    """Tokens of context for a model trained with so many."""
+    """Tokens of context for a model trained with this many."""
     return min(DEFAULT_CONTEXT, trained)
 
 
@@ -255,8 +266,8 @@ def check_margin(margin: float) -> None:
     """SetupError for what is no margin below which a second order is read."""
     if not 0 < margin <= 1:
         raise SetupError(
-            f"The margin is {margin}.",
-            "Use more than 0 and at most 1: 1 reads the second order of nearly all items.",
+            f"The margin threshold is {margin}.",
+            "Use more than 0 and at most 1: 1 judges nearly all items in both orders.",
         )
 
 
@@ -274,14 +285,14 @@ def _check_seed(seed: int) -> None:
 
 def _check_orders(orders: Collection[Order]) -> None:
     if Order.AB not in orders:
-        raise SetupError("The orders leave out AB.", "Use AB alone, or AB and BA.")
+        raise SetupError("The orders lack AB.", "Use AB alone, or AB and BA.")
 
 
-def _check_ways(ways: Collection[Way]) -> None:
-    if not ways or len(set(ways)) < len(ways):
+def _check_methods(methods: Collection[Method]) -> None:
+    if not methods or len(set(methods)) < len(methods):
         raise SetupError(
-            f"The ways of asking are {', '.join(ways) or 'none'}.",
-            f"Name each once: some of {', '.join(Way)}.",
+            f"The elicitation methods are {', '.join(each.title for each in methods) or 'none'}.",
+            f"Name each once: some of {', '.join(each.title for each in Method)}.",
         )
 
 
@@ -290,16 +301,16 @@ def _check_ways(ways: Collection[Way]) -> None:
 SETTINGS = (
     SettingRow(
         "mode", Mode, "mode", label="Make", title="What the run makes",
-        choices={Mode.EXPLAIN: "Labels and explanations", Mode.LABELS: "Labels alone (much faster)"},
-        help="labels alone (no text is generated), or labels and explanations (default)",
+        choices={Mode.EXPLAIN: "Labels and explanations", Mode.LABELS: "Labels only (much faster)"},
+        help="labels only (no text is generated), or labels and explanations (default)",
     ),
     SettingRow("orders", Order, "orders", several=True, refuse=_check_orders),
     SettingRow(
         "context", int, Setting.CONTEXT, least=SMALLEST_CONTEXT,
-        title="Tokens of context", offered=(0, 2**24), step=1024, instead=0, special="Automatic",
-        tip=f"Tokens that the model can hold at once. Automatic: {DEFAULT_CONTEXT:,}, or what the model was"
-        " trained with.",
-        help=f"tokens the model can hold ({DEFAULT_CONTEXT}, or what it was trained with)",
+        title="Context length, in tokens", offered=(0, 2**24), step=1024, instead=0, special="Automatic",
+        tip=f"Context length in tokens. Automatic: {DEFAULT_CONTEXT:,}, or less if the model was trained with"
+        " less.",
+        help=f"context length in tokens ({DEFAULT_CONTEXT}, or what the model was trained with)",
     ),
     SettingRow(
         "max_explanation_tokens", int, Setting.EXPLANATION_TOKENS, unit="tokens", least=1, when="explains",
@@ -312,55 +323,63 @@ SETTINGS = (
     ),
     SettingRow(
         "temperature", float, "temperature", refuse=_check_temperature, when="explains", metavar="T",
-        title="Temperature of explanations", offered=(0, 5), step=0.1, special="0 (likeliest words)",
-        tip="0 takes the likeliest words; more than 0 samples. Labels are never sampled.",
-        help="sample explanations; 0 takes the likeliest words (default). Labels are never sampled",
+        title="Temperature of explanations", offered=(0, 5), step=0.1, special="0 (greedy)",
+        tip="0 decodes greedily; above 0 the explanations are sampled. Labels are never sampled.",
+        help="sample explanations; 0 decodes greedily (default). Labels are never sampled",
     ),
     SettingRow(
         "seed", int, "seed", refuse=_check_seed, when="samples", title="Seed for a temperature above 0",
-        help="for what is drawn: items, and explanations with a temperature above 0 (%(default)s)",
+        help="seed of the item sample, and of explanations with a temperature above 0 (%(default)s)",
     ),
     SettingRow(
         "shorten", bool, Setting.SHORTEN, label="Shorten responses that do not fit",
-        tip="Leaves out the middle of long responses instead of leaving the item unscored; it is recorded.",
-        help="leave out the middle of responses that do not fit",
+        tip="Omits the middle of long responses instead of leaving the item unscored; this is recorded.",
+        help="omit the middle of responses that do not fit",
     ),
     SettingRow("items_at_once", int, "items at once", things=True, least=1, when="explains"),
     SettingRow(
-        "kv_type", KvType, Setting.KV_TYPE, unsaid=KvType.F16, title="What the model's cache is kept in",
-        choices={KvType.F16: "f16: exact", KvType.Q8_0: "q8_0: half the memory, rounder results"},
-        help="what the model's cache is kept in: f16 (default), or q8_0, which takes about half the memory",
+        "kv_type", KvType, Setting.KV_TYPE, unsaid=KvType.F16, title="KV-cache type",
+        choices={KvType.F16: "f16: exact", KvType.Q8_0: "q8_0: half the memory, less precise"},
+        help="KV-cache type: f16 (default), or q8_0, which takes about half the memory",
     ),
     SettingRow(
-        "second_order_below", float, "margin of doubt", refuse=check_margin, when="may_read_one_order",
-        unsaid=None, offered=(0.01, 1), step=0.05, instead=USUAL_MARGIN,
-        title="Margin below which the second order is read",
-        tip="An item is in doubt where the likeliest label leads the next by less than this on one criterion"
-        " or more. Which margin is right for a model, the command “orders” tells from a run in both orders.",
-    ),
-    SettingRow("ways", Way, Setting.WAYS, several=True, refuse=_check_ways, unsaid=USUAL_WAYS),
-    SettingRow(
-        "thoughts", int, "thoughts", things=True, least=1, most=MOST_THOUGHTS, when="thinks",
-        title="Thoughts for each criterion and order", offered=(1, 64),
-        help="with `thinking`: thoughts for each criterion and order (%(default)s)",
+        "second_order_below", float, "margin threshold", refuse=check_margin, when="may_read_one_order",
+        unsaid=None, offered=(0.01, 1), step=0.05, instead=DEFAULT_MARGIN,
+        title="Margin below which the second order is judged",
+        tip="An item is uncertain if the margin between its two likeliest labels is below this on any"
+        " criterion. The command “orders” finds the right threshold for a model from a run in both orders.",
     ),
     SettingRow(
-        "max_thought_tokens", int, "longest thought", unit="tokens", least=1, when="thinks",
-        title="The most tokens of a thought", offered=(1, 2**17), step=128,
-        help="with `thinking`: the longest thought (%(default)s)",
+        "methods", Method, Setting.METHODS, several=True, refuse=_check_methods, unsaid=DEFAULT_METHODS,
+        stored="ways",
     ),
-    SettingRow("thought_temperature", float, "temperature of thoughts", when="thinks"),
+    SettingRow(
+        "reasoning_samples", int, "reasoning samples", stored="thoughts", things=True,
+        least=1, most=MOST_REASONING_SAMPLES, when="reasons",
+        title="Reasoning samples for each criterion and order", offered=(1, 64),
+        help="with chain-of-thought: reasoning samples for each criterion and order (%(default)s)",
+    ),
+    SettingRow(
+        "max_reasoning_tokens", int, "longest reasoning", stored="max_thought_tokens", unit="tokens",
+        least=1, when="reasons",
+        title="Longest reasoning, in tokens", offered=(1, 2**17), step=128,
+        help="with chain-of-thought: the longest reasoning (%(default)s)",
+    ),
+    SettingRow(
+        "reasoning_temperature", float, "temperature of the reasoning", stored="thought_temperature",
+        when="reasons",
+    ),
     SettingRow(
         "shots", int, Setting.SHOTS, least=1, when="shows_examples",
-        title="How many labelled examples the model is shown", offered=(1, 32),
+        title="Number of labelled examples in the prompt (few-shot k)", offered=(1, 32),
     ),
     SettingRow(
         "example_choice", ExampleKind, Setting.CHOICE, when="shows_examples", label="Examples are",
-        choices={ExampleKind.FIXED: "the same for all items", ExampleKind.NEAR: "nearest by words"},
-        title="Which labelled examples an item is shown",
-        tip="The same for all items: those that show different labels, the shortest first; they are read once"
-        " for the whole run. Nearest by words: for each item those with the instructions most like its own;"
-        " they are read with each item, so the run takes longer.",
+        choices={ExampleKind.FIXED: "the same for all items", ExampleKind.NEAR: "nearest neighbours"},
+        title="Selection of the labelled examples",
+        tip="The same for all items: those with different labels, the shortest first; they are read once for"
+        " the whole run. Nearest neighbours: for each item those with the most similar instructions, by their"
+        " words; they are read with each item, so the run takes longer.",
     ),
     SettingRow(
         "threads", int, "threads", things=True, least=1, most=MOST_THREADS, title="Processor cores to use",
@@ -373,15 +392,15 @@ SETTINGS = (
         "gpu_layers", int, Setting.GPU_LAYERS, things=True, least=0, when="may_use_gpu",
         title="Layers of the model on the GPU",
         offered=(-1, 9999), instead=-1, special="Automatic",  # for 0 is a choice
-        tip="Where a GPU computes: so many layers of the model are on it, the others stay with the processor."
-        " Automatic: as many as its memory holds.",
-        help="layers of the model on the GPU (as many as its memory holds)",
+        tip="The number of the model's layers on the GPU; the processor computes the others. Automatic: as"
+        " many as fit its memory.",
+        help="layers of the model on the GPU (as many as fit its memory)",
     ),
 )
 # fmt: on
-"""All settings, in the order in which they are told: those of a judge, then a setup's own."""
+"""All settings, in the order in which they are reported: those of a judge, then a setup's own."""
 OF_EXPLANATIONS = ("max_explanation_tokens", "temperature", "seed")
-"""What a person chooses of explanations, in the order of options and fields."""
+"""What the user chooses of explanations, in the order of options and fields."""
 
 
 def row_of(name: str) -> SettingRow:

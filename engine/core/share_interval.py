@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 
 _UNSEEN = 2
-"""Values beside those that were seen, wholly on one side: else a few that are equal would seem sure."""
+"""Values next to those that were seen, wholly on one side: else a few that are equal would seem sure."""
 
 
 def clopper_pearson(share: float, worth: float, tail: float = 0.025) -> tuple[float, float]:

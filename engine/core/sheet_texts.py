@@ -1,7 +1,7 @@
 """Sheets and their tables as LaTeX, for a paper, and as Markdown, for notes.
 
-A table is written as people read it; what stands out is bold, numbers are aligned at the right. LaTeX has the
-tables, with what was said beside them as comments; Markdown has all of a sheet but its pictures.
+A table is written as users read it; what stands out is bold, numbers are aligned at the right. LaTeX has the
+tables, with what was said next to them as comments; Markdown has all of a sheet but its pictures.
 
 Knows: how each part is written, what must be escaped. Does not know: what it says, files.
 """

@@ -1,6 +1,6 @@
-"""Until: a question that a run is to answer, and stop once it is answered.
+"""The stopping rule of a run: until when items are judged.
 
-Knows: what can be asked, its words. Does not know: how the answer is found.
+Knows: the rules, their words. Does not know: how a result is tested.
 """
 
 import math
@@ -10,22 +10,23 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from engine.core.errors import SetupError
-from engine.core.item_sample import USUAL_SEED, checked_seed
+from engine.core.item_sample import DEFAULT_SEED, checked_seed
 
-SURE = "sure"
+SIGNIFICANT = "significant"
+"""What is written on the command line for StoppingRule(width=None)."""
 LEAST_WIDTH = 0.1  # points: with all answers alike it takes 6,000 instructions
 
 
 @dataclass(frozen=True)
-class Until:
-    """Judge in a random order of instructions, by a `seed`, until it is clear what is asked.
+class StoppingRule:
+    """Judge in a random order of instructions, by a `seed`, until the result is clear enough.
 
-    `width`: an interval no wider than so many points of a hundred, of each candidate's win rate; None: which
-    of each two candidates is better. SetupError for numbers that cannot be.
+    `width`: until the interval of each candidate's win rate is at most this wide, in percentage points; None:
+    until the difference of each two candidates is significant. SetupError for impossible numbers.
     """
 
     width: float | None = None
-    seed: int = USUAL_SEED
+    seed: int = DEFAULT_SEED
 
     def __post_init__(self) -> None:
         checked_seed(self.seed)
@@ -36,17 +37,18 @@ class Until:
             )
 
     @classmethod
-    def of_text(cls, text: str, seed: int = USUAL_SEED) -> "Until":
-        """`sure`, or a width in points. SetupError for anything else."""
-        if text.strip().casefold() == SURE:
+    def of_text(cls, text: str, seed: int = DEFAULT_SEED) -> "StoppingRule":
+        """`significant`, or a width in points. SetupError for anything else."""
+        if text.strip().casefold() == SIGNIFICANT:
             return cls(None, seed)
         with suppress(ValueError):
             width = float(text)
             if math.isfinite(width):
                 return cls(width, seed)
         raise SetupError(
-            f"A run cannot go on until {text!r}.",
-            f"Use {SURE} (which of each two candidates is better), or a width in points, such as 10.",
+            f"{text!r} is no stopping rule of a run.",
+            f"Use {SIGNIFICANT} (for which of each two candidates is better), or an interval width in points,"
+            " such as 10.",
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -54,7 +56,7 @@ class Until:
         return asdict(self)
 
     @classmethod
-    def of_json(cls, values: object) -> "Until | None":
+    def of_json(cls, values: object) -> "StoppingRule | None":
         """What `as_json` gave; None for anything else."""
         if not isinstance(values, Mapping):
             return None
@@ -67,7 +69,7 @@ class Until:
 
     @property
     def in_words(self) -> str:
-        """`until it is sure which candidate is better`, `until intervals are at most 10 points wide`."""
+        """`until intervals are at most 10 points wide`, for instance."""
         if self.width is None:
-            return "until it is sure which candidate is better"
+            return "until it is significant which candidate is better"
         return f"until intervals are at most {self.width:g} points wide"

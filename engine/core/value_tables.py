@@ -18,7 +18,7 @@ class Kind(StrEnum):
     """What the values of a column are."""
 
     NAME = "name"  # words of ours, such as the name of a criterion or a measure
-    TEXT = "text"  # any other text, also of files and people
+    TEXT = "text"  # any other text, also of files and users
     FLAG = "flag"  # true or false
     COUNT = "count"  # a whole number
     SHARE = "share"  # 0 to 1
@@ -60,7 +60,7 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Partial:
-    """A measure, how many items it leaves out, and its 95 % interval, in its unit, where there is one."""
+    """A measure, how many items it omits, and its 95 % interval, in its unit, where there is one."""
 
     value: float | None
     left_out: int = 0
@@ -68,7 +68,7 @@ class Partial:
 
     def __str__(self) -> str:
         shown = str(Ranked(self.value, ends=self.ends))
-        return f"{shown} ({self.left_out:,} left out)" if self.left_out else shown
+        return f"{shown} ({self.left_out:,} omitted)" if self.left_out else shown
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ _WRITTEN: Mapping[Kind, Callable[[Any], str]] = {
 
 
 def value_text(value: Value, kind: Kind, digits: int = 2, least: float | None = None) -> str:
-    """A value as people read it, a dash for None; `digits` and `least` as `number` takes them."""
+    """A value as users read it, a dash for None; `digits` and `least` as `number` takes them."""
     if value is None:
         return "-"
     if isinstance(value, str | Ranked | Partial | PartOf | Estimate | Fact):
@@ -141,7 +141,7 @@ class Column:
 
     `key` names it among the columns of its table, `title` is its header, `meaning` says in a sentence what it
     holds. `digits`: decimals of a NUMBER. `least`: a NUMBER below it is shown as less than it. `instead`:
-    texts that are shown for some values in place of these. `foreign`: its title is a name that a person gave.
+    texts that are shown for some values in place of these. `foreign`: its title is a name that the user gave.
     `shaded`: its estimates are shares about one half; a window colours its cells by them, and leaves their
     intervals to tool tips.
     """
@@ -157,7 +157,7 @@ class Column:
     shaded: bool = False
 
     def text(self, value: Value) -> str:
-        """A value of this column as people read it."""
+        """A value of this column as users read it."""
         if value in self.instead:
             return self.instead[value]
         return value_text(value, self.kind, self.digits, self.least)
@@ -181,7 +181,7 @@ Row = Sequence[Value]
 
 @dataclass(frozen=True)
 class ItemsBehind:
-    """Items that a row of a table tells of, for who wants to see them: their ids, on one criterion or, for
+    """Items that a row of a table reports, for who wants to see them: their ids, on one criterion or, for
     None, on all; what they have in common, in words.
     """
 
@@ -194,7 +194,7 @@ class ItemsBehind:
 class Table:
     """Columns, and rows of a value for each of them; the first column names the row.
 
-    `best`: row and column, from 0, of the cells that stand out. `behind`: of each row what it tells of; empty
+    `best`: row and column, from 0, of the cells that stand out. `behind`: of each row what it reports; empty
     where no row does. `behind_cells`: of some cells, by row and column, what they alone tell of. Raises
     EngineBug where a row is longer or shorter than the columns, or two columns have one key.
     """
@@ -218,7 +218,7 @@ class Table:
         return [column.title for column in self.columns]
 
     def texts(self) -> list[list[str]]:
-        """All values as people read them."""
+        """All values as users read them."""
         return [
             [column.text(value) for column, value in zip(self.columns, row, strict=True)] for row in self.rows
         ]

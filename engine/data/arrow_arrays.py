@@ -47,7 +47,7 @@ def to_numpy(column: pa.ChunkedArray | pa.Array) -> npt.NDArray[Any]:
 
 
 def holds_bytes(kind: pa.DataType) -> bool:
-    """True for bytes and for what holds some, as pictures are kept."""
+    """True for bytes and for what holds some, as pictures are stored."""
     inner = [kind.field(place).type for place in range(kind.num_fields)]
     return (
         pa.types.is_binary(kind)

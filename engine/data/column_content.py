@@ -27,7 +27,7 @@ from engine.data.column_source import (
 )
 from engine.data.json_records import JsonProblem, parse_json
 from engine.data.tables import SourceRow, SourceTable, open_table
-from engine.system.gate import gated
+from engine.system.gate import sandboxed
 
 _ROWS_KEPT = 100
 _ROWS_READ = 20_000
@@ -249,7 +249,7 @@ def read_sample(table: SourceTable, cancel: CancelToken | None = None) -> Sample
     return Sample(tuple(columns), tuple(kept), tuple(short), SampleTable(table, columns, kept), tuple(names))
 
 
-@gated
+@sandboxed
 def look_into(path: Path, *, may_be_empty: bool, cancel: CancelToken | None = None) -> Sample:
     """What the table in a file holds in its first rows.
 

@@ -99,7 +99,7 @@ class Splitter:
         return list(found)
 
     def records(self) -> Iterator[Record]:
-        """Every row in order, blank lines left out.
+        """Every row in order, blank lines omitted.
 
         QuotingError ends them, for no row after it is sure; and TooManyCells.
         """

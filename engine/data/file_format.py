@@ -1,6 +1,6 @@
 """Read the bytes of a data file and refuse what is not the format that its name claims.
 
-Knows: suffixes, gzip, the marks by which formats are told apart. Does not know: what the rows hold.
+Knows: suffixes, gzip, the marks by which formats are distinguished. Does not know: what the rows hold.
 """
 
 from enum import StrEnum
@@ -9,7 +9,7 @@ from pathlib import Path
 from engine.core.cancel import CancelToken
 from engine.core.errors import InputError, SetupError
 from engine.data.limits import check_size, unpack
-from engine.system.places import Found, look_at, reading
+from engine.system.places import PathKind, look_at, reading
 
 UTF8_MARK = b"\xef\xbb\xbf"
 SAVE_AS_UTF8 = "Save it as UTF-8 (in Excel: 'CSV UTF-8'; in Notepad: Save as, Encoding UTF-8)."
@@ -23,7 +23,7 @@ _SUFFIXES = "Use .tsv, .csv, .json, .jsonl, .ndjson or .parquet, each also follo
 _SEMICOLONS = "text separated by semicolons"
 _MODEL = "is a model, not a table of data."
 _WHAT_A_DATASET_IS = (
-    "Give it as the model. A dataset is a table of instructions with two responses each: "
+    "Use it as the model. A dataset is a table of instructions with two responses each: "
     ".tsv, .csv, .json, .jsonl or .parquet."
 )
 
@@ -108,11 +108,13 @@ def read_text_file(path: Path) -> bytes:
 
 def _refuse_folders_and_devices(path: Path) -> None:
     found = look_at(path)
-    if found is Found.FOLDER:
+    if found is PathKind.FOLDER:
         raise SetupError(f"{path} is a folder.", "Choose a file inside it.")
-    if found is Found.OTHER:
+    if found is PathKind.OTHER:
         # Reading a pipe that nobody writes to would never end.
-        raise SetupError(f"{path} is a device or a pipe, not a file.", "Save what it gives, and choose that.")
+        raise SetupError(
+            f"{path} is a device or a pipe, not a file.", "Save its output to a file, and choose that."
+        )
 
 
 def _claimed_format(path: Path) -> tuple[FileFormat, bool]:
@@ -122,17 +124,19 @@ def _claimed_format(path: Path) -> tuple[FileFormat, bool]:
     if suffix == ".gguf":
         raise InputError(path, [_MODEL], _WHAT_A_DATASET_IS)
     if suffix not in _BY_SUFFIX:
-        found = f"has the unknown suffix '{suffix}'." if suffix else "has no suffix that names its format."
+        found = f"has the unknown suffix '{suffix}'." if suffix else "has no suffix for its format."
         raise InputError(path, [found], _SUFFIXES)
     return _BY_SUFFIX[suffix], packed
 
 
 def _unpack(path: Path, data: bytes, cancel: CancelToken | None = None) -> bytes:
     if data and not data.startswith(_GZIP_MARK):
-        raise InputError(path, ["is not gzip-compressed."], "Take .gz off its name.")
+        raise InputError(path, ["is not gzip-compressed."], "Remove .gz from its name.")
     unpacked = unpack(path, data, cancel) if data else data
     if unpacked.startswith(_GZIP_MARK):
-        raise InputError(path, ["is gzip-compressed twice."], "Unpack it once, and let .gz end its name.")
+        raise InputError(
+            path, ["is gzip-compressed twice."], "Unpack it once, and name it with .gz at the end."
+        )
     return unpacked
 
 
@@ -140,9 +144,9 @@ def _refuse_strangers(path: Path, data: bytes) -> None:
     start = data[:64].removeprefix(UTF8_MARK).lstrip()
     if not start:
         raise InputError(path, ["is empty."], "Check that it was saved or downloaded completely.")
-    for marks, found, remedy in _STRANGERS:
+    for marks, found, hint in _STRANGERS:
         if start.lower().startswith(marks):
-            raise InputError(path, [found], remedy)
+            raise InputError(path, [found], hint)
 
 
 def _refuse_other_format(path: Path, data: bytes, claimed: FileFormat) -> None:
@@ -150,22 +154,22 @@ def _refuse_other_format(path: Path, data: bytes, claimed: FileFormat) -> None:
     if claimed is FileFormat.PARQUET:
         if not (is_parquet and data.endswith(_PARQUET_MARK)):
             found = "is a Parquet file cut short." if is_parquet else "is not a Parquet file (no PAR1 mark)."
-            raise InputError(path, [found], "Download it again, or give it the suffix of what it is.")
+            raise InputError(path, [found], "Download it again, or use the suffix of its real format.")
         return
     start = data[:_HEADER_BYTES].removeprefix(UTF8_MARK).lstrip()
     header = start.splitlines()[0]
     if not is_parquet and _is_binary(start, header, claimed):
         raise InputError(
             path,
-            ["is binary data, or UTF-16 text without its mark."],
-            f"{SAVE_AS_UTF8} If it is no text, choose another file.",
+            ["is binary data, or UTF-16 text without a byte-order mark."],
+            f"{SAVE_AS_UTF8} If it is not text, choose another file.",
         )
     shown = FileFormat.PARQUET if is_parquet else _text_format(header, claimed)
     if shown != claimed:
-        remedy = "Give it the suffix of what it is, or export it again."
+        hint = "Use the suffix of its real format, or export it again."
         if shown == _SEMICOLONS:
-            remedy = "Export it with commas (.csv) or tabs (.tsv) between the cells."
-        raise InputError(path, [f"looks like {shown}, not {claimed}."], remedy)
+            hint = "Export it with commas (.csv) or tabs (.tsv) between the cells."
+        raise InputError(path, [f"looks like {shown}, not {claimed}."], hint)
 
 
 def _is_binary(start: bytes, header: bytes, claimed: FileFormat) -> bool:

@@ -2,7 +2,8 @@
 
 A further kind is a member of FileKind and, if it is a JSON object that some keys name, a row of `_OBJECTS`.
 
-Knows: by what each kind is told from the others. Does not know: how a file of a kind is read, what takes it.
+Knows: by what each kind is distinguished from the others. Does not know: how a file of a kind is read, what
+takes it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,15 +19,15 @@ from engine.data.column_guess import guess_columns
 from engine.data.file_format import FileFormat, read_data_file
 from engine.data.run_csv_table import is_run_csv
 from engine.data.tables import open_table
-from engine.system.gate import gated
-from engine.system.places import Found, look_at, reading
+from engine.system.gate import sandboxed
+from engine.system.places import PathKind, look_at, reading
 from engine.system.plain_json import plain_values
 
 _OBJECTS: Mapping[FileKind, frozenset[str]] = {
     # Before a calibration, which it holds.
     FileKind.RECIPE: frozenset(("tiebreak_recipe",)),
     FileKind.CALIBRATION: frozenset(("tiebreak_calibration",)),
-    FileKind.LABELS_OF_PEOPLE: frozenset(("tiebreak_people",)),
+    FileKind.LABELS_OF_ANNOTATORS: frozenset(("tiebreak_people",)),
     FileKind.RUN_JSON: frozenset(("run", "health", "items")),
     FileKind.WEIGHTS: frozenset(("fitted",)),
     FileKind.SCORES: frozenset(("overall_quality_accuracy", "details")),
@@ -57,7 +58,7 @@ def expecting(path: Path, *kinds: FileKind) -> Iterator[None]:
         raise WrongKindError(path, found, kinds[0]) from error
 
 
-@gated
+@sandboxed
 def kind_of(path: Path) -> FileKind | None:
     """What a file is; None where it is no kind that is known. A table of pairs is a dataset, whatever its
     columns are called.
@@ -65,7 +66,7 @@ def kind_of(path: Path) -> FileKind | None:
     SetupError where it cannot be read.
     """
     with reading(path):
-        if look_at(path) is not Found.FILE:  # a pipe that nobody writes to would never end
+        if look_at(path) is not PathKind.FILE:  # a pipe that nobody writes to would never end
             return None
         with path.open("rb") as file:
             head = file.read(_HEAD)

@@ -84,8 +84,8 @@ def count_hits(dataset: Dataset, rows: Sequence[int], pattern: str) -> int:
 def sorted_rows(dataset: Dataset, rows: Rows, column: str, descending: bool = False) -> Rows:
     """`rows` by the text of one column; those with equal texts stay in the order in which they came.
 
-    Ids and columns that the file has beside sort as numbers where all of them are numbers. Else texts sort by
-    the code points of their first 200 characters in lower case; a column that the dataset lacks is empty
+    Ids and columns that the file has besides sort as numbers where all of them are numbers. Else texts sort
+    by the code points of their first 200 characters in lower case; a column that the dataset lacks is empty
     everywhere.
     """
     if column not in (*dataset.table.column_names, *dataset.other_columns):

@@ -46,7 +46,7 @@ def read_json(data: bytes, start: int = 0) -> list[JsonRecord]:
     if isinstance(value, dict):
         value = _only_list(value)
     if not isinstance(value, list):
-        raise JsonProblem("holds one value, not a list of records.")
+        raise JsonProblem("contains one value, not a list of records.")
     return [JsonRecord(number, record) for number, record in enumerate(value, start=1)]
 
 
@@ -119,12 +119,12 @@ def _record_of_line(line: bytes, number: int, offset: int) -> JsonRecord | JsonP
 def _only_list(value: dict[str, object]) -> object:
     lists = {key: inner for key, inner in value.items() if _is_list_of_records(inner)}
     if not lists:
-        raise JsonProblem("is an object that holds no list of records.")
+        raise JsonProblem("is an object without a list of records.")
     (records, *_) = lists.values()
-    # One below would be left out without a word, as the second split of a dataset; a list of authors may be.
+    # One below would be omitted without a word, as the second split of a dataset; a list of authors may be.
     names = [*lists, *(name for name, inner in _lists_below(value) if _are_alike(records, inner))]
     if len(names) > 1:
-        raise JsonProblem(f"holds {len(names)} lists of records ({', '.join(names)}); it may hold one.")
+        raise JsonProblem(f"contains {len(names)} lists of records ({', '.join(names)}), but one is allowed.")
     return records
 
 
@@ -132,12 +132,12 @@ def _lists_below(value: dict[str, object]) -> Iterator[tuple[str, object]]:
     """The lists of records in the objects of an object, each with its way there: `test.data`."""
     waiting = [(key, inner) for key, inner in value.items() if isinstance(inner, dict)]
     while waiting:  # no recursion: objects may be nested as deeply as Python can follow
-        way, outer = waiting.pop()
+        method, outer = waiting.pop()
         for key, inner in outer.items():
             if isinstance(inner, dict):
-                waiting.append((f"{way}.{key}", inner))
+                waiting.append((f"{method}.{key}", inner))
             elif _is_list_of_records(inner):
-                yield f"{way}.{key}", inner
+                yield f"{method}.{key}", inner
 
 
 def _are_alike(records: object, others: object) -> bool:

@@ -1,4 +1,4 @@
-"""How people came to the items whose labels a dataset holds, where it says so: as a run's CSV does.
+"""How annotators came to the items whose labels a dataset holds, where it says so: as a run's CSV does.
 
 Knows: which columns of a dataset tell it. Does not know: runs, who reads it.
 """
@@ -9,8 +9,8 @@ from engine.core.judgments import Origin
 from engine.data.dataset import Dataset
 from engine.data.origin_cells import (
     IN_SAMPLE,
-    LABELS_BY_PEOPLE,
-    ORIGINS_BY_PEOPLE,
+    LABELS_BY_ANNOTATORS,
+    ORIGINS_BY_ANNOTATORS,
     SAMPLED,
     SKIPPED,
     origin_column,
@@ -21,18 +21,18 @@ from engine.data.origin_cells import (
 
 
 def label_origins(dataset: Dataset, criterion: str) -> dict[str, Origin | None] | None:
-    """By item, how a person came to it whose label on a criterion the dataset holds; None where that is not
-    known, as of a CSV that an earlier version wrote. No mapping at all where the dataset does not say that
-    its labels were given in a review.
+    """By item, how the annotator came to it whose label on a criterion the dataset holds; None where that is
+    not known, as of a CSV that an earlier version wrote. No mapping at all where the dataset does not say
+    that its labels were given in a review.
 
-    It is read from a column `<criterion>_origin`, else from the columns of a run's CSV. Of several people the
-    one counts who came to the item by the least choice.
+    It is read from a column `<criterion>_origin`, else from the columns of a run's CSV. Of several annotators
+    the one counts who came to the item by the least choice.
     """
     own = origin_column(criterion)
     if own in dataset.other_columns:
         cells = zip(dataset.ids, dataset.texts(own).to_pylist(), strict=True)
         return {item_id: origin_in(text) for item_id, text in cells if text}
-    if not {ORIGINS_BY_PEOPLE, LABELS_BY_PEOPLE} & {*dataset.other_columns}:
+    if not {ORIGINS_BY_ANNOTATORS, LABELS_BY_ANNOTATORS} & {*dataset.other_columns}:
         return None
     rows = zip(dataset.ids, dataset.cells_beside(), strict=True)
     return dict(_of_csv(rows))

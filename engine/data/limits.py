@@ -18,7 +18,7 @@ MOST_COLUMNS = 10_000
 MOST_TEXT = 4_000_000
 """Characters of a cell: about a million tokens."""
 MOST_PROBLEMS = 10_000
-"""Of one table: after so many of them nothing more is read."""
+"""Of one table: after this many of them nothing more is read."""
 MOST_BYTES = 4 << 30
 """Of one file, unpacked."""
 
@@ -31,7 +31,7 @@ _CHECK_HEADER = "Check that the file is a table, and its first line the header."
 
 
 def too_many_columns(path: Path, found: int) -> InputError:
-    """The error of a table with so many columns."""
+    """The error of a table with this many columns."""
     problem = f"has {found:,} columns; at most {MOST_COLUMNS:,} are read."
     return InputError(path, [problem], "Export the columns that are needed.")
 
@@ -59,13 +59,13 @@ def check_size(path: Path, size: int) -> None:
 class Unpacking:
     """Counts what comes out of a packed file, so that it is refused before much of it is there.
 
-    `remedy`: what to do with a table that shrinks more than tables do.
+    `hint`: what to do with a table that shrinks more than tables do.
     """
 
-    def __init__(self, path: Path, packed: int, remedy: str) -> None:
+    def __init__(self, path: Path, packed: int, hint: str) -> None:
         self._path = path
         self._packed = packed
-        self._remedy = remedy
+        self._hint = hint
         self._most = max(_ALWAYS_UNPACKED, _MOST_TIMES * packed)
         self._size = 0
 
@@ -78,7 +78,7 @@ class Unpacking:
                 f"is {amount_of_file(self._packed)} and unpacks to more than {amount(self._most)}; at most"
                 f" {_MOST_TIMES} times its size is read."
             )
-            raise InputError(self._path, [found], f"Check what it holds. If it is a table, {self._remedy}")
+            raise InputError(self._path, [found], f"Check what it holds. If it is a table, {self._hint}")
 
 
 def unpack(path: Path, packed: bytes, cancel: CancelToken | None = None) -> bytes:

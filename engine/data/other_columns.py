@@ -1,6 +1,7 @@
-"""The columns of a table that no dataset needs, kept as text beside those that it does.
+"""The columns of a table that no dataset needs, kept as text next to those that it does.
 
-Knows: which of them are kept, how they are packed. Does not know: what the other columns mean, file formats.
+Knows: which of them are stored, how they are packed. Does not know: what the other columns mean, file
+formats.
 """
 
 from collections import Counter
@@ -20,7 +21,7 @@ _MOST_SHOWN = 20
 
 
 def distinct_names(others: Sequence[str], taken: Collection[str]) -> dict[str, str]:
-    """What the other columns of a dataset are called beside columns that have names already: as in the file,
+    """What the other columns of a dataset are called next to columns that have names already: as in the file,
     with `dataset_` before a name that is one of these or empty, as often as it takes.
     """
     names: dict[str, str] = {}
@@ -50,7 +51,7 @@ class OtherColumns:
 
     @property
     def names(self) -> list[str]:
-        """Those that are kept of the columns met so far."""
+        """Those that are stored of the columns met so far."""
         if not self._table.has_header and len(self._table.columns) != self._met:  # further ones may come
             self._look()
         return list(islice((name for name, why in self._why_not.items() if not why), MOST_OTHER_COLUMNS))
@@ -75,18 +76,18 @@ class OtherColumns:
         kept = set(self.names)
         left_out = {name: why for name, why in self._why_not.items() if name not in kept}
         if left_out:
-            most = f"{MOST_OTHER_COLUMNS} are kept at most"
+            most = f"at most {MOST_OTHER_COLUMNS} are stored"
             reasons = "; ".join(dict.fromkeys(why or most for why in left_out.values()))
             were = counted(len(left_out), "column was", "columns were")
-            yield f"{were} left out ({reasons}): {listed(list(left_out), _MOST_SHOWN, quoted)}."
+            yield f"{were} omitted ({reasons}): {listed(list(left_out), _MOST_SHOWN, quoted)}."
 
     def _look(self) -> None:
-        """Which columns there are beside the known ones, and why one cannot be kept."""
+        """Which columns there are next to the known ones, and why one cannot be kept."""
         columns = self._table.columns
         counts = Counter(columns) if self._table.has_header else {}
         self._met = len(columns)
         for name in columns:
             if name not in self._known and name not in self._why_not:
                 twice = counts.get(name, 1) > 1
-                why = "" if self._table.holds_text(name) else "they hold bytes, not text"
-                self._why_not[name] = "several have one name" if twice else why
+                why = "" if self._table.holds_text(name) else "they contain bytes, not text"
+                self._why_not[name] = "several have the same name" if twice else why

@@ -12,7 +12,7 @@ from engine.core.cancel import CancelToken
 from engine.core.column_map import CANDIDATE, GAP, ID, INSTRUCTION, OUTPUT, OUTPUTS, ColumnMap
 from engine.core.errors import InputError
 from engine.core.formatting import counted, listed, quoted
-from engine.core.remedies import Remedy, RemedyPart, Setting
+from engine.core.remedies import Hint, HintPart, Setting
 from engine.core.rubric import ELOQUENT
 from engine.data.column_content import look_into
 from engine.data.column_guess import guess_columns
@@ -20,7 +20,7 @@ from engine.data.column_source import CellSource, RowReader, SourceProblem, pars
 from engine.data.file_format import plain_stem
 from engine.data.single_outputs import guess_outputs
 from engine.data.tables import SourceTable, open_table
-from engine.system.gate import gated
+from engine.system.gate import sandboxed
 
 _ROWS_AT_ONCE = 2048
 _MOST_COLUMNS_SHOWN = 20
@@ -50,7 +50,7 @@ class Outputs:
     nulls: int = 0
 
 
-@gated
+@sandboxed
 def read_outputs(
     path: Path, columns: Mapping[str, str] | None = None, cancel: CancelToken | None = None
 ) -> Outputs:
@@ -85,7 +85,7 @@ def read_outputs(
     return Outputs(path, candidate, tuple(responses), _said(sources), nulls)
 
 
-@gated
+@sandboxed
 def read_instructions(
     path: Path, columns: Mapping[str, str] | None = None, cancel: CancelToken | None = None
 ) -> Mapping[str, str]:
@@ -116,9 +116,10 @@ def _opened(
     if OUTPUT not in texts and not {*OUTPUTS} & {*guess.open}:
         raise InputError(
             path,
-            ["holds pairs of responses already, not the outputs of one candidate."],
-            Remedy(
-                "Use it as a dataset; or name the column of one candidate's: ", Setting.COLUMNS.at(_EXAMPLE)
+            ["contains pairs of responses, not the outputs of one candidate model."],
+            Hint(
+                "Use it as a dataset; or name the column of one candidate's outputs: ",
+                Setting.COLUMNS.at(_EXAMPLE),
             ),
         )
     sources = {}
@@ -130,14 +131,14 @@ def _opened(
         except SourceProblem as problem:
             problems.append(f"{name}: {problem}")
     if problems:
-        raise InputError(path, problems, Remedy("Name columns that it has: ", Setting.COLUMNS.at(_EXAMPLE)))
+        raise InputError(path, problems, Hint("Name existing columns: ", Setting.COLUMNS.at(_EXAMPLE)))
     return open_table(path, cancel), sources
 
 
 def _rows(
     table: SourceTable, sources: Mapping[str, tuple[str, CellSource]], cancel: CancelToken | None
 ) -> Iterator[dict[str, str]]:
-    """What is read of each row, by column of outputs, a null OUTPUT left out; a row that lacks something is
+    """What is read of each row, by column of outputs, a null OUTPUT omitted; a row that lacks something is
     reported.
     """
     needed = {name for _, source in sources.values() for name in source.columns}
@@ -166,17 +167,20 @@ def _rows(
 
 def _no_column(path: Path, name: str, what: str, table: SourceTable) -> InputError:
     found = listed(table.first_columns(), _MOST_COLUMNS_SHOWN, quoted)
-    remedy: list[RemedyPart] = ["Say which it is: ", Setting.COLUMNS.at(f"{name}={GAP}")]
-    return InputError(path, [f"no column seems to hold the {what}. Columns found: {found}."], Remedy(*remedy))
+    hint: list[HintPart] = ["Name it: ", Setting.COLUMNS.at(f"{name}={GAP}")]
+    return InputError(path, [f"no column looks like the {what}. Columns found: {found}."], Hint(*hint))
 
 
 def _no_outputs(path: Path, source: str, count: int, table: SourceTable) -> InputError:
     rows = counted(count, table.row_word, f"{table.row_word}s")
     return InputError(
         path,
-        [f"holds no outputs: {quoted(source)} is empty in {f'all {rows}' if count > 1 else f'its {rows}'}."],
-        Remedy(
-            "Check that the candidate wrote something, or name the column that holds it: ",
+        [
+            f"contains no outputs: {quoted(source)} is empty in"
+            f" {f'all {rows}' if count > 1 else f'its {rows}'}."
+        ],
+        Hint(
+            "Check that the candidate model wrote something, or name the column with its outputs: ",
             Setting.COLUMNS.at(f"{OUTPUT}={GAP}"),
         ),
     )
@@ -188,7 +192,7 @@ def _refuse_several(path: Path, names: list[str], responses: list[Response]) -> 
     if len(names) > 1 and len(asked) < len(responses):
         raise InputError(
             path,
-            [f"holds the outputs of {len(names)} candidates ({listed(names)}) one below the other."],
+            [f"contains the outputs of {len(names)} candidates ({listed(names)}) in long format."],
             "Split it into a file for each.",
         )
 

@@ -21,7 +21,7 @@ from engine.core.errors import InputError, SetupError
 from engine.core.formatting import did_you_mean, listed, named, quoted
 from engine.core.items import digest
 from engine.core.pairs_plan import PairsPlan
-from engine.core.remedies import Remedy, Setting
+from engine.core.remedies import Hint, Setting
 from engine.data.dataset_file import write_dataset
 from engine.data.file_format import plain_stem
 from engine.data.outputs import Outputs, Response
@@ -130,8 +130,12 @@ def match_outputs(files: Sequence[Outputs], questions: Mapping[str, str] | None 
     name, InputError where the files have no instruction in common or nothing says what it was.
     """
     _refuse_names(files)
-    ways = [_by_id(files, questions or {}), _by_text(files)]
-    found = max((way for way in ways if way is not None), key=lambda way: len(way.keys), default=None)
+    methods = [_by_id(files, questions or {}), _by_text(files)]
+    found = max(
+        (method for method in methods if method is not None),
+        key=lambda method: len(method.keys),
+        default=None,
+    )
     if found is None:
         raise _no_instructions(files)
     if not found.keys:
@@ -238,23 +242,23 @@ def _refuse_names(files: Sequence[Outputs]) -> None:
             where = other if other.name == file.path.name else other.name
             raise InputError(
                 file.path,
-                [f"its candidate is called {named(file.candidate)}, as that of {where}."],
+                [f"its candidate is called {named(file.candidate)}, like that of {where}."],
                 _to_tell_apart(file.path, other),
             )
         taken[called] = file.path
 
 
-def _to_tell_apart(path: Path, other: Path) -> Remedy:
+def _to_tell_apart(path: Path, other: Path) -> Hint:
     if path == other:
-        return Remedy("Leave one of them out.")
+        return Hint("Remove one of them.")
     if plain_stem(path) == plain_stem(other):
-        return Remedy(
-            "Leave one out; if they are two candidates, rename one of the files, or name the column that says"
-            " who wrote: ",
+        return Hint(
+            "Remove one; if they are two candidates, rename one of the files, or name the column with the"
+            " candidate: ",
             Setting.COLUMNS.at(f"{CANDIDATE}={GAP}"),
         )
-    return Remedy(
-        "Leave one out; if they are two candidates, let the names of the files be theirs: ",
+    return Hint(
+        "Remove one; if they are two candidates, name the files after them: ",
         Setting.COLUMNS.at(f"{CANDIDATE}="),
     )
 
@@ -265,13 +269,13 @@ def _no_instructions(files: Sequence[Outputs]) -> InputError:
     if without is not None:
         return InputError(
             lacks.path,
-            [f"has no instructions, and {without.path.name} no ids by which they could be found."],
-            Remedy("Name the columns: ", Setting.COLUMNS.at(_EXAMPLE)),
+            [f"has no instructions, and {without.path.name} has no ids to match them by."],
+            Hint("Name the columns: ", Setting.COLUMNS.at(_EXAMPLE)),
         )
     return InputError(
         lacks.path,
         ["has no instructions, and neither has any other file."],
-        Remedy("Name the file that has them by id: ", Setting.INSTRUCTIONS.at("question.jsonl")),
+        Hint("Name the file that has them by id: ", Setting.INSTRUCTIONS.at("question.jsonl")),
     )
 
 
@@ -287,9 +291,12 @@ def _other_texts(
             if other is not None:
                 return InputError(
                     file.path,
-                    [f"has another instruction under the id {quoted(key)} than {other}, as under all."],
-                    Remedy(
-                        "If these are no ids of instructions, match by the texts: ",
+                    [
+                        f"has other instructions under the same ids than {other}, for instance under"
+                        f" {quoted(key)}."
+                    ],
+                    Hint(
+                        "If these are not ids of instructions, match by the texts: ",
                         Setting.COLUMNS.at(f"{ID}="),
                     ),
                 )
@@ -297,10 +304,8 @@ def _other_texts(
                 known[file.path.name] = text
     return InputError(
         files[0].path,
-        [f"has the ids {listed(sorted(shared), 2)} and so on; nothing says what they asked."],
-        Remedy(
-            "Name the file that has these instructions by id: ", Setting.INSTRUCTIONS.at("question.jsonl")
-        ),
+        [f"has the ids {listed(sorted(shared), 2)} and so on, but no instructions for them."],
+        Hint("Name the file that has these instructions by id: ", Setting.INSTRUCTIONS.at("question.jsonl")),
     )
 
 
@@ -315,9 +320,9 @@ def _nothing_in_common(
     other = next(file for file in files if file is not worst.outputs)
     return InputError(
         worst.outputs.path,
-        [f"has no instruction that all other files have too. It has {shown}; compare {other.path.name}."],
-        Remedy(
-            "Leave that file out, or name the columns by which instructions are matched: ",
+        [f"has no instruction in common with all other files. It has {shown}; compare {other.path.name}."],
+        Hint(
+            "Remove that file, or name the columns by which instructions are matched: ",
             Setting.COLUMNS.at(_EXAMPLE),
         ),
     )
@@ -340,7 +345,7 @@ def _refuse_too_much(pairs: int, letters: int) -> None:
     if letters > _MOST_LETTERS:
         raise SetupError(
             f"{pairs:,} pairs would have {letters:,} characters.",
-            "Make fewer: each against a baseline, or a balanced part of so many pairs.",
+            "Make fewer: each against a baseline, or a balanced subset of the pairs.",
         )
 
 
@@ -367,7 +372,8 @@ def _drawn(
 
 
 def _evenly_met(count: int) -> Iterator[tuple[int, int]]:
-    """Every two of so many, in an order of which any first part has each as often as any other, or once less.
+    """Every two of this many, in an order of which any first part has each as often as any other, or once
+    less.
 
     Of an even number: the rounds of a tournament, each of which has all. Of an odd one: Walecki's circles, in
     each of which every second meeting comes first.

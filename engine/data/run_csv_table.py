@@ -1,7 +1,7 @@
-"""All data of a run, as its CSV holds them, read as a dataset: the labels of people as human labels.
+"""All data of a run, as its CSV holds them, read as a dataset: the labels of annotators as human labels.
 
 Such a file has a row for each item and criterion; here each item is one row, with a column for each label,
-for what each person said, and for how people came to the item. What the judge alone said is left out.
+for what each annotator said, and for how annotators came to the item. What the judge alone said is omitted.
 
 Knows: the columns of such a file. Does not know: runs, how it is written.
 """
@@ -17,8 +17,8 @@ from engine.core.items import PREFERENCES
 from engine.core.label_sources import LAST
 from engine.data.origin_cells import (
     IN_SAMPLE,
-    LABELS_BY_PEOPLE,
-    ORIGINS_BY_PEOPLE,
+    LABELS_BY_ANNOTATORS,
+    ORIGINS_BY_ANNOTATORS,
     labels_in_row,
     origin_cell,
     origin_column,
@@ -28,7 +28,7 @@ from engine.data.tables import SourceRow, SourceTable
 
 _TEXTS = ("instruction", "output_a", "output_b")
 _ITEM, _CRITERION, _RUN = "item_id", "criterion", "run"
-_LABEL, _EXPLANATION, _OUTDATED = "preference", "explanation", "outdated"
+_LABEL, _EXPLANATION, _STALE = "preference", "explanation", "outdated"
 _OVERRIDDEN, _LABELS_OF = "overridden", "labels_of"
 _AUTHORS = ("label_author", "override_author")  # now, and in earlier versions
 _MARKS = frozenset((_RUN, _ITEM, _CRITERION, _LABEL, "model_preference", _OVERRIDDEN, _EXPLANATION))
@@ -64,7 +64,7 @@ class RunCsvTable(SourceTable):
         self._beside = [*(name for name in _OF_ITEMS if name in names), *names[after:]]
         self._items: dict[str, _Item] = {}
         self._runs: set[str] = set()
-        self._people: set[str] = set()
+        self._annotators: set[str] = set()
         self._rows = self._labels = self._without_texts = 0
         for count, row in enumerate(inner.rows(self._wanted(names))):
             if cancel is not None and count % _ROWS_AT_ONCE == 0:
@@ -74,8 +74,11 @@ class RunCsvTable(SourceTable):
         if self._rows and not self._items:
             raise InputError(
                 inner.path,
-                ["holds all data of a run, and no texts: its dataset was not there when it was written."],
-                "Write it again where the dataset is there.",
+                [
+                    "contains all data of a run, but no texts: its dataset was missing when the file was"
+                    " written."
+                ],
+                "Export it again where the dataset is available.",
             )
         self.columns = list(dict.fromkeys(name for item in self._items.values() for name in item.cells))
 
@@ -88,23 +91,23 @@ class RunCsvTable(SourceTable):
     @property
     def read_as(self) -> str:
         """How it was read, in a sentence."""
-        people = sorted(self._people)
+        annotators = sorted(self._annotators)
         run = f"run {', '.join(sorted(self._runs))}"
-        if not people:
-            return f"All data of {run}: nobody labelled it, and the judge's own labels are no human ones."
-        given = f"{self._labels:,} of {self._rows:,}, by {listed(people, shown=str)}"
+        if not annotators:
+            return (
+                f"All data of {run}: it has no human labels, and the judge's own labels are not human ones."
+            )
+        given = f"{self._labels:,} of {self._rows:,}, by {listed(annotators, shown=str)}"
         return (
-            f"All data of {run}: its human labels are those that people gave or confirmed ({given}), not the"
-            " judge's own."
+            f"All data of {run}: its human labels are those that annotators gave or accepted ({given}), not"
+            " the judge's own."
         )
 
     @property
     def notices(self) -> list[str]:
-        """The same, and what is left out."""
+        """The same, and what is omitted."""
         left_out = counted(self._without_texts, "row has", "rows have")
-        no_texts = (
-            f"{left_out} no texts, and are left out: the dataset lacked them when the file was written."
-        )
+        no_texts = f"{left_out} no texts, and are omitted: the dataset lacked them when the file was written."
         return [self.read_as, *([no_texts] if self._without_texts else ())]
 
     def _wanted(self, names: Iterable[str]) -> set[str]:
@@ -114,9 +117,9 @@ class RunCsvTable(SourceTable):
             _LABELS_OF,
             *_TEXTS,
             *_HUMAN,
-            _OUTDATED,
-            LABELS_BY_PEOPLE,
-            ORIGINS_BY_PEOPLE,
+            _STALE,
+            LABELS_BY_ANNOTATORS,
+            ORIGINS_BY_ANNOTATORS,
             IN_SAMPLE,
         }
         return {name for name in names if name in ours} | {*self._beside}
@@ -135,34 +138,34 @@ class RunCsvTable(SourceTable):
             item = self._items[item_id] = _Item(row.number, {ID: item_id, **texts, **beside})
         if criterion in item.criteria:
             self._inner.report(
-                row.number, f"{quoted(criterion)} of item {quoted(item_id)} is there already.", _CRITERION
+                row.number, f"{quoted(criterion)} of item {quoted(item_id)} occurs twice.", _CRITERION
             )
         item.criteria.add(criterion)
         self._runs.add(cells[_RUN])
         item.cells |= self._said(row.number, criterion, cells)
 
     def _said(self, line: int, criterion: str, cells: Mapping[str, str]) -> Mapping[str, str]:
-        """The columns of one criterion: the label, the explanation, each person's label, its origin."""
+        """The columns of one criterion: the label, the explanation, each annotator's label, its origin."""
         label, overridden = cells[_LABEL], cells[_OVERRIDDEN]
         given = {name: str(value) for name, value in labels_in_row(cells).items()}
         by_override = overridden in ("label", "both")
-        if by_override and LABELS_BY_PEOPLE not in cells:  # of an earlier version
+        if by_override and LABELS_BY_ANNOTATORS not in cells:  # of an earlier version
             given = {next((cells[name] for name in _AUTHORS if name in cells), ""): label}
         for each in filter(None, (label, *given.values())):
             if each not in PREFERENCES:
                 self._inner.report(line, f"unknown label {quoted(each)}.", _LABEL)
         of_all = cells.get(_LABELS_OF, LAST.in_words) == LAST.in_words
-        of_people = by_override or (of_all and label in given.values())  # of others nothing counts
-        self._labels += of_people
-        self._people.update(given)
-        told = overridden in ("explanation", "both") and cells.get(_OUTDATED) != "yes"
+        of_annotators = by_override or (of_all and label in given.values())  # of others nothing counts
+        self._labels += of_annotators
+        self._annotators.update(given)
+        told = overridden in ("explanation", "both") and cells.get(_STALE) != "yes"
         name = f"{criterion}_preference"
         origins = origins_in_row(cells) or dict.fromkeys(given)
         origin = origin_cell(origins.values(), cells.get(IN_SAMPLE, ""))
         return {
-            name: label if of_people else "",
+            name: label if of_annotators else "",
             f"{criterion}_explanation": cells[_EXPLANATION] if told else "",
-            **{annotator_column(name, person): each for person, each in given.items()},
+            **{annotator_column(name, annotator): each for annotator, each in given.items()},
             **({origin_column(criterion): origin} if origin else {}),
             **{kept_column(f"{criterion}_{part}"): cells[own] for own, part in _HUMAN.items() if cells[own]},
         }

@@ -16,7 +16,7 @@ from itertools import islice
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, did_you_mean, listed, named, percent, quoted, words
 from engine.core.item_sample import ItemSample
-from engine.core.remedies import Remedy, Setting
+from engine.core.remedies import Hint, Setting
 from engine.data.dataset import Dataset
 
 _EMPTY = "(empty)"
@@ -36,20 +36,20 @@ def drawn(dataset: Dataset, sample: ItemSample) -> Drawing:
     """The items of a sample; all where it asks for no fewer. SetupError for a column that is not there."""
     values = _values(dataset, sample.by) if sample.by else [""] * len(dataset)
     if sample.items >= len(dataset):
-        fewer = f" There are no {sample.items:,}." if sample.items > len(dataset) else ""
+        fewer = f" The dataset has fewer than {sample.items:,}." if sample.items > len(dataset) else ""
         return Drawing(dataset, (f"{dataset.name}: all {len(dataset):,} items are judged.{fewer}",))
     ids_of: dict[str, list[str]] = {}
     for item_id, value in zip(dataset.ids, values, strict=True):
         ids_of.setdefault(value, []).append(item_id)
     dealt = list(islice(_dealt(ids_of, sample.seed), sample.items))
     of_all = f"{sample.items:,} of {counted(len(dataset), 'item', 'items')}"
-    what = f"{dataset.name}: {of_all} are drawn {sample.how}."
+    what = f"{dataset.name}: {of_all} are sampled {sample.how}."
     shares = Counter(value for value, _ in dealt)
     notes = (what, *(_on_shares(shares, ids_of, sample) if sample.by else ()))
     return Drawing(dataset.only({item_id for _, item_id in dealt}), notes)
 
 
-def sorted_by_label(whole: Dataset, first: Dataset) -> Remedy | None:
+def sorted_by_label(whole: Dataset, first: Dataset) -> Hint | None:
     """A sentence where one label is much more frequent among the first items of a dataset than among all, and
     more than chance would make it; None where the first ones are like the whole.
     """
@@ -65,10 +65,10 @@ def sorted_by_label(whole: Dataset, first: Dataset) -> Remedy | None:
         return None
     counts = (first.label_counts(name), whole.label_counts(name))
     shares = [found[label] / found.total() for found in counts]
-    return Remedy(
+    return Hint(
         f"{whole.name} seems to be sorted: {words(name)} is {label} in {percent(shares[0])} of the first"
         f" {len(first):,} items, and in {percent(shares[1])} of all."
-        " Draw them instead: ",
+        " Sample them instead: ",
         Setting.SAMPLE.at(len(first)),
         ".",
     )
@@ -80,10 +80,10 @@ def _values(dataset: Dataset, column: str) -> list[str]:
         texts: list[str] = dataset.texts(column).to_pylist()
         return texts
     raise SetupError(
-        f"{dataset.name} has no column {quoted(column)} over whose values items could be drawn.",
+        f"{dataset.name} has no column {quoted(column)} to stratify by.",
         f"{did_you_mean(column, known)}There are {listed(known, len(known))}."
         if known
-        else "Draw them without a column: it has neither human labels nor further columns.",
+        else "Sample without a column: it has neither human labels nor further columns.",
     )
 
 
@@ -127,7 +127,7 @@ def _on_shares(
 ) -> Iterator[str]:
     column = named(sample.by)
     if len(ids_of) > sample.items:
-        yield f"{column} has {len(ids_of):,} values: one item each of {sample.items:,} of them is drawn."
+        yield f"{column} has {len(ids_of):,} values: one item each of {sample.items:,} of them is sampled."
         return
     by_size = sorted(shares, key=lambda value: (-shares[value], value))
     of_each = [f"{named(value) if value else _EMPTY}: {shares[value]:,}" for value in by_size]
@@ -136,11 +136,11 @@ def _on_shares(
     short = [value for value in by_size if shares[value] == len(ids_of[value]) < quota]
     if short:
         which = listed([value or _EMPTY for value in short])
-        yield f"{column} has too few items of {which}: all of them are drawn, and more of the others."
+        yield f"{column} has too few items of {which}: all of them are sampled, and more of the others."
 
 
 def _is_above_chance(hits: int, draws: int, share: float) -> bool:
-    """Whether so many hits in so many draws are more than a share makes likely, by Chernoff's bound."""
+    """Whether this many hits in this many draws are more than a share makes likely, by Chernoff's bound."""
     found = hits / draws
     if not share < found:
         return False

@@ -7,10 +7,10 @@ instructions and outputs. Does not know: how they are made pairs.
 import re
 from collections.abc import Mapping
 
-from engine.core.column_map import CANDIDATE, ID, INSTRUCTION, OUTPUT, OUTPUTS, Sureness
+from engine.core.column_map import CANDIDATE, ID, INSTRUCTION, OUTPUT, OUTPUTS, Confidence
 from engine.core.errors import InputError
 from engine.core.formatting import listed, quoted
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 from engine.data.column_content import Sample
 from engine.data.column_guess import IDS, SIDES, Guess
 from engine.data.column_source import DialoguePart
@@ -33,7 +33,7 @@ _BESIDE = frozenset(
 def single_outputs(sample: Sample, guess: Guess) -> InputError | None:
     """What to say of a file that holds instructions with one response each; None for any other file.
 
-    Where a further column holds texts, it may be the other response: then a person is to say so.
+    Where a further column holds texts, it may be the other response: then the user is to say so.
     """
     if not {*OUTPUTS} <= {*guess.open}:
         return None
@@ -57,8 +57,8 @@ def guess_outputs(sample: Sample, guess: Guess) -> Mapping[str, str]:
     own_id = guess.map.source_of.get(ID) or next(called_id, None)
     found = {ID: own_id} if own_id is not None and own_id in sample.columns else {}
     instruction = guess.map.source_of.get(INSTRUCTION, "")
-    doubtful = guess.sureness.get(INSTRUCTION) is Sureness.DOUBTFUL
-    if instruction and not (doubtful and _words(instruction) & {*_BESIDE, *_RESPONSES}):
+    uncertain = guess.confidence.get(INSTRUCTION) is Confidence.UNCERTAIN
+    if instruction and not (uncertain and _words(instruction) & {*_BESIDE, *_RESPONSES}):
         found[INSTRUCTION] = instruction
     dialogue = next((name for name in _DIALOGUES if name in sample.columns), None)
     named = [name for word in _RESPONSES for name in sample.columns if word in _words(name)]
@@ -74,7 +74,7 @@ def guess_outputs(sample: Sample, guess: Guess) -> Mapping[str, str]:
         found[OUTPUT] = f"{_TURNS_OF_ANSWERS}@{DialoguePart.REPLIES}"
     if found.get(INSTRUCTION) == found.get(OUTPUT, ""):
         del found[INSTRUCTION]
-    if (doubtful or INSTRUCTION not in found) and _holds_turns(sample, _TURNS_OF_QUESTIONS):
+    if (uncertain or INSTRUCTION not in found) and _holds_turns(sample, _TURNS_OF_QUESTIONS):
         found[INSTRUCTION] = f"{_TURNS_OF_QUESTIONS}@{DialoguePart.USERS}"
     system = next((name for name in _SYSTEMS if name in sample.columns and sample.is_filled(name)), None)
     return found if system is None else {**found, CANDIDATE: system}
@@ -90,15 +90,15 @@ def _is_response(name: str) -> bool:
 
 def _told(sample: Sample, response: str, instruction: str) -> InputError:
     to_each = f"each instruction ({quoted(instruction)})" if instruction else "each instruction"
-    found = f"holds the outputs of {_whose(sample)}: one response ({quoted(response)}) to {to_each}."
-    return InputError(sample.table.path, [found], Remedy("Tiebreak judges pairs. ", Step.MAKE_PAIRS))
+    found = f"contains the outputs of {_whose(sample)}: one response ({quoted(response)}) to {to_each}."
+    return InputError(sample.table.path, [found], Hint("Tiebreak judges pairs. ", Step.MAKE_PAIRS))
 
 
 def _whose(sample: Sample) -> str:
     named = next((name for name in _SYSTEMS if name in sample.columns and sample.is_filled(name)), None)
     systems = list(sample.values(named) or ()) if named is not None else []
     if len(systems) > 1:
-        return f"{len(systems)} candidates ({listed(systems)}) one below the other"
+        return f"{len(systems)} candidates ({listed(systems)}) in long format"
     return f"one candidate ({listed(systems)})" if systems else "one candidate"
 
 

@@ -26,13 +26,13 @@ from engine.data.file_kinds import expecting
 from engine.data.single_outputs import single_outputs
 from engine.data.tables import SourceRow, SourceTable, open_table
 from engine.system.files import write_whole
-from engine.system.gate import gated
+from engine.system.gate import sandboxed
 
 _PREFERENCE = "_preference"
 _EXPLANATION = "_explanation"
 _MOST_COLUMNS_SHOWN = 20
 
-_SAY_WHICH_TIE = "A submission says of each tie whether both responses are good or bad."
+_SAY_WHICH_TIE = "A submission distinguishes ties: both responses are good, or both are bad."
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def read_submission(path: Path) -> Submission:
     return Submission(tuple(made), criteria, with_explanations, path)
 
 
-@gated
+@sandboxed
 def _sound_rows(path: Path) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
     """The columns of a submission and the cells of each row, nothing of which is wrong."""
     # Texts alone: to send the rows made of them from process to process takes as long as to make them.
@@ -156,7 +156,7 @@ def _refuse_unsafe(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Non
                 raise SetupError(f"{columns[place]} of id {quoted(row[0])}: {problem}", _SAY_WHICH_TIE)
     if lost := unwritable_ids([item_id for item_id, *_ in rows]):
         raise SetupError(
-            f"pandas would not give back these ids: {listed(lost, shown=quoted)}.",
+            f"pandas would not read back these ids: {listed(lost, shown=quoted)}.",
             "Rename these ids in the dataset.",
         )
     unsafe = [
@@ -167,7 +167,7 @@ def _refuse_unsafe(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Non
     ]
     if unsafe:
         raise SetupError(
-            f"pandas would not give back these explanations: {listed(unsafe, shown=str)}.",
+            f"pandas would not read back these explanations: {listed(unsafe, shown=str)}.",
             "Use a sentence as explanation.",
         )
 
@@ -205,7 +205,7 @@ def _check_cells(table: SourceTable, row: SourceRow, first_rows: dict[str, int])
 
 def _label_problem(text: str) -> str | None:
     if text == Tie.TIE:
-        return f"{quoted(str(text))} is no prediction: say which tie, {' or '.join(TIES)}."
+        return f"{quoted(str(text))} is not a prediction: write which tie, {' or '.join(TIES)}."
     return label_problem(text, PREFERENCES)
 
 

@@ -41,14 +41,14 @@ from engine.data.limits import (
     check_columns,
     too_many_columns,
 )
-from engine.system.gate import gated
+from engine.system.gate import sandboxed
 
 _PARQUET_ROWS_AT_ONCE = 64  # of which each may repeat a text of megabytes that the file has once
 _RECORDS_LOOKED_AT = 100
 # What pyarrow raises where it makes Python objects of what a file holds.
 _ARROW_FAILURES = (pa.ArrowException, OSError, ValueError, ArithmeticError)
-_SPLIT = " A carriage return ends this line: a cell that holds one must stand in quotes."
-_MEND = "Mend what is named above, then load the file again."
+_SPLIT = " A carriage return ends this line: a cell that contains one must be quoted."
+_MEND = "Fix the problems above, then load the file again."
 _EXPORT_AS_TEXT = "export it as JSON Lines."
 _SAVE_AS_UTF8 = f"{SAVE_AS_UTF8} Then load it again."
 
@@ -68,7 +68,7 @@ class SourceTable(ABC):
 
     `columns` are the names in the file, in order and as often as they occur. Where `has_header` is
     false they are the keys met so far, and a row may lack some of them. `must_be_text`: the columns of which
-    a cell that is no text is a problem (None: all); of others what can be read of it is kept.
+    a cell that is no text is a problem (None: all); of others what can be read of it is stored.
     """
 
     row_word: str
@@ -81,17 +81,17 @@ class SourceTable(ABC):
         self.problems: list[str] = []
         self.must_be_text: Collection[str] | None = None
         self.of_bytes: Collection[str] = ()
-        self._remedy = _MEND
+        self._hint = _MEND
 
     @property
     def notices(self) -> Sequence[str]:
-        """What people should know of how the rows were read."""
+        """What users should know of how the rows were read."""
         return ()
 
     @property
     def has_bad_bytes(self) -> bool:
         """True once a byte was met that is no text: then the file must be saved again."""
-        return self._remedy is not _MEND
+        return self._hint is not _MEND
 
     def first_columns(self) -> list[str]:
         """The columns, before any row is read; without a header those of the first rows."""
@@ -101,7 +101,7 @@ class SourceTable(ABC):
     def rows(self, wanted: Collection[str] | None = None) -> Iterator[SourceRow]:
         """The rows in order, with the cells of the `wanted` columns (None: of all) that the file has.
 
-        A row that cannot be read is left out and named in `problems`.
+        A row that cannot be read is omitted and named in `problems`.
         """
 
     def holds_text(self, column: str) -> bool:
@@ -124,7 +124,7 @@ class SourceTable(ABC):
         return text
 
     def _gives_up(self) -> bool:
-        """True, and said, where there are so many problems that it is not worth reading on."""
+        """True, and said, where there are this many problems that it is not worth reading on."""
         if len(self.problems) < MOST_PROBLEMS:
             return False
         # First, for only the first problems are shown.
@@ -136,12 +136,12 @@ class SourceTable(ABC):
     def raise_problems(self) -> None:
         """Raise InputError with all problems, if there are any."""
         if self.problems:
-            raise InputError(self.path, self.problems, self._remedy)
+            raise InputError(self.path, self.problems, self._hint)
 
     def no_rows(self) -> InputError:
         """The error of a table that holds nothing but its header."""
-        remedy = "Check that it was saved or downloaded completely."
-        return InputError(self.path, ["has no rows."], remedy)
+        hint = "Check that it was saved or downloaded completely."
+        return InputError(self.path, ["has no rows."], hint)
 
 
 def open_table(path: Path, cancel: CancelToken | None = None) -> SourceTable:
@@ -163,7 +163,7 @@ def open_table(path: Path, cancel: CancelToken | None = None) -> SourceTable:
             return _ParquetTable(path, data_format, data)
 
 
-@gated
+@sandboxed
 def columns_of(path: Path) -> Sequence[str]:
     """The columns of the table in a file, before any row is read; the errors are those of open_table."""
     return open_table(path).first_columns()
@@ -182,7 +182,7 @@ def read_json_records(path: Path) -> Sequence[JsonRecord]:
     """The records of a JSON file (.json, .json.gz), whatever they are; the errors are those of open_table."""
     data_format, data = read_data_file(path)
     if data_format is not FileFormat.JSON:
-        raise InputError(path, [f"is {data_format}; a JSON file is needed here."], "Export it as .json.")
+        raise InputError(path, [f"is {data_format}; a JSON file is required here."], "Export it as .json.")
     return _json_records(path, data, len(UTF8_MARK) if data.startswith(UTF8_MARK) else 0)
 
 
@@ -190,8 +190,8 @@ def _json_records(path: Path, data: bytes, start: int) -> Sequence[JsonRecord]:
     try:
         return read_json(data, start)
     except JsonProblem as problem:
-        remedy = _SAVE_AS_UTF8 if isinstance(problem, NotUtf8) else _MEND
-        raise InputError(path, [str(problem)], remedy) from problem
+        hint = _SAVE_AS_UTF8 if isinstance(problem, NotUtf8) else _MEND
+        raise InputError(path, [str(problem)], hint) from problem
 
 
 class _DelimitedTable(SourceTable):
@@ -257,7 +257,7 @@ class _DelimitedTable(SourceTable):
             if self.forgives(column):
                 return error.object.decode("utf-8", "replace")
             self.report(line, undecodable(error, cell.start), column)
-            self._remedy = _SAVE_AS_UTF8
+            self._hint = _SAVE_AS_UTF8
             return ""
 
 
@@ -289,7 +289,7 @@ class _JsonTable(SourceTable):
             if isinstance(record, JsonProblem):
                 self.problems.append(str(record))
                 if isinstance(record, NotUtf8):
-                    self._remedy = _SAVE_AS_UTF8
+                    self._hint = _SAVE_AS_UTF8
                 continue
             if not isinstance(record.value, dict):
                 self.report(record.number, "not an object with a key for each column.")

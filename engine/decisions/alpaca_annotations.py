@@ -15,11 +15,11 @@ _TIE = 1.5
 
 
 def alpaca_annotations(results: RunResults, dataset: Dataset, criterion: str) -> Sequence[Mapping[str, Any]]:
-    """An annotation for each item with a label in force on a criterion, in the order of the run.
+    """An annotation for each item with an effective label on a criterion, in the order of the run.
 
-    `preference`: 1 where response A, `output_1`, is surely better, 2 where B is: 1 + P(B), ties counting
-    half; 1.5 where the label is a tie. `generator_1`, `generator_2`: who wrote the responses by the dataset,
-    else A and B.
+    `preference`: 1 where response A, `output_1`, is certainly better, 2 where B is: 1 + P(B), ties
+    counting half; 1.5 where the label is a tie. `generator_1`, `generator_2`: who wrote the responses by the
+    dataset, else A and B.
     """
     items = {item.id: item for item in dataset}
     names = dict(zip(dataset.ids, zip(*_generators(dataset), strict=True), strict=True))

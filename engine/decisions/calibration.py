@@ -12,35 +12,35 @@ from engine.core.errors import SetupError
 from engine.core.file_kinds import FileKind
 from engine.core.fitted_on import FittedOn, Overlap, estimate_of, fitted_on_of
 from engine.core.formatting import quoted, without_middle, words
-from engine.core.head_parts import LENGTHS, HeadPart, PartKind, part_of, parts_in_words
+from engine.core.head_parts import LENGTHS, Feature, FeatureKind, part_of, parts_in_words
 from engine.core.items import PREFERENCES, digest
 from engine.core.judgments import CriterionCalibration, JudgedItem
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import RunIdentity, RunKind, StoredRun
-from engine.core.settings import USUAL_WAYS, settings_of
+from engine.core.settings import DEFAULT_METHODS, settings_of
 from engine.core.value_tables import Estimate
 from engine.data.file_kinds import expecting
 from engine.data.plain_file import load_record, real_number
-from engine.decisions.read_items import ReadBy, ReadItems, of_part
+from engine.decisions.read_items import CriterionPredictions, PredictionSource, of_part
 from engine.system.files import write_json
-from engine.system.gate import gated
+from engine.system.gate import sandboxed
 
 FORMAT = 2
 _WITHOUT_PARTS = 1  # as earlier versions wrote it, and read it
 _MARK = "tiebreak_calibration"
 _WHEN = ("before", "after", "more")
-_LONGEST_SHOWN = 120  # letters of a question
-_MAKE_AGAIN = Remedy(Step.CALIBRATE_AGAIN)
+_LONGEST_SHOWN = 120  # characters of a question
+_MAKE_AGAIN = Hint(Step.CALIBRATE_AGAIN)
 
 RECIPE_MARK = "tiebreak_recipe"
-"""What a recipe holds beside its calibration."""
+"""The parts of a recipe besides its calibration."""
 
 
 @dataclass(frozen=True)
 class AskedQuestion:
     """What was asked on a criterion. `sha256`: of all of it, with the meanings of good and bad and the words
-    of the prompt around it; `question`: for people.
+    of the prompt around it; `question`: for display.
     """
 
     question: str
@@ -60,11 +60,11 @@ _OF_TASK = asked_questions(ELOQUENT)
 
 @dataclass(frozen=True)
 class JudgeIdentity:
-    """What gives readings: a calibration is of use for no other.
+    """What gives raw predictions: a calibration is of use for no other.
 
-    `orders`, `ways`: as in the settings of a run. `examples`: the hash of the labelled examples, empty for
-    none. Of a judge that thinks, `ways` says how many thoughts of how many tokens.
-    `model_name`: for people; the same model may have been called otherwise by another version, or renamed.
+    `orders`, `methods`: as in the settings of a run. `examples`: the hash of the labelled examples, empty for
+    none. With chain of thought, `methods` says how many reasoning samples of how many tokens.
+    `model_name`: for display; the same model may have been called otherwise by another version, or renamed.
     `asked`: by criterion; of one that is missing, as in older files, it was what the task's rubric asks.
     """
 
@@ -73,11 +73,11 @@ class JudgeIdentity:
     prompt_version: str
     orders: tuple[str, ...]
     examples: str
-    ways: tuple[str, ...] = USUAL_WAYS
+    methods: tuple[str, ...] = DEFAULT_METHODS
     asked: Mapping[str, AskedQuestion] = field(default_factory=dict)
 
     def asked_of(self, criterion: str) -> AskedQuestion | None:
-        """What was asked on a criterion; None where nobody knows."""
+        """What was asked on a criterion; None where it is not known."""
         return self.asked.get(criterion) or _OF_TASK.get(criterion)
 
 
@@ -89,42 +89,43 @@ def judge_of_run(identity: RunIdentity) -> JudgeIdentity:
         prompt_version=identity.prompt_version,
         orders=tuple(identity.settings["orders"]),
         examples=identity.settings["examples"] or "",
-        ways=_ways(identity.settings),
+        methods=_methods(identity.settings),
         asked=asked_questions(identity.asked),
     )
 
 
-def asked_by(identity: RunIdentity) -> set[ReadBy]:
-    """By whom and how the readings of a run are made that a model judges."""
+def asked_by(identity: RunIdentity) -> set[PredictionSource]:
+    """By whom and how the raw predictions of a run are made that a model judges."""
     settings = settings_of(identity.settings)
-    return {ReadBy(0, way, order) for way in settings.ways for order in settings.orders}
+    return {PredictionSource(0, method, order) for method in settings.methods for order in settings.orders}
 
 
-def _read_by(identity: RunIdentity, judged: Sequence[JudgedItem]) -> set[ReadBy]:
-    """By whom and how the readings of a run were made."""
+def _read_by(identity: RunIdentity, judged: Sequence[JudgedItem]) -> set[PredictionSource]:
+    """By whom and how the raw predictions of a run were made."""
     if identity.kind is RunKind.JUDGED:
         return asked_by(identity)
-    return set().union(*(ReadItems(judged, name).read_by for name in identity.criteria))
+    return set().union(*(CriterionPredictions(judged, name).read_by for name in identity.criteria))
 
 
-def _ways(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    ways = tuple(map(str, settings.get("ways", USUAL_WAYS)))
+def _methods(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    methods = tuple(map(str, settings.get("ways", DEFAULT_METHODS)))
     if "thoughts" not in settings:
-        return ways
-    thoughts = f"{settings['thoughts']} thoughts of {settings['max_thought_tokens']} tokens"
-    return (*ways, thoughts)
+        return methods
+    # Stored in calibrations and compared with them: this text never changes.
+    reasoning_samples = f"{settings['thoughts']} thoughts of {settings['max_thought_tokens']} tokens"
+    return (*methods, reasoning_samples)
 
 
 @dataclass(frozen=True)
 class Calibration:
     """Calibrations by criterion. `dataset`, `dataset_hash`: of the one whose labels it was fitted on.
 
-    `measured`: the cross-validated figures, as plain values, for people. `accuracies`: the shares of labels
+    `measured`: the cross-validated figures, as plain values, for display. `accuracies`: the shares of labels
     that were right `before` and `after`, and how many `more` were, cross-validated, as means over the
     criteria; None in a file of an earlier version. `of_recipe`: whether it is one of a recipe, whose settings
     were chosen with it. `alike`: whether A and B are treated
     alike, so that no label depends on the place of a response; older files do not. `fitted_on`: the items
-    that took part in the fit of any criterion; None in one of an earlier version, where nobody knows.
+    that took part in the fit of any criterion; None in one of an earlier version, where it is not known.
     """
 
     judge: JudgeIdentity
@@ -146,25 +147,25 @@ class Calibration:
         """How much of what is scored took part in the fit, and what that means; empty where nothing did."""
         said = [overlap.in_words("the calibration")]
         if overlap.items and all(fitted.folds for fitted in self.criteria.values()):
-            said.append("Those that took part are decided out of fold, by what was fitted without them.")
+            said.append("Items that took part in the fit are predicted out of fold, by a fit without them.")
         elif overlap.items:
-            said.append("Held against them it looks better than it is.")
+            said.append("Measured on these items, it looks better than it is.")
         if overlap.instructions:
-            said.append("Held against other items of the same instructions it may look better than it is.")
+            said.append("Measured on other items of the same instructions, it may look better than it is.")
         return " ".join(filter(None, said))
 
     @property
-    def parts(self) -> tuple[HeadPart, ...]:
-        """What it looks at beside the mean of an item's readings, on any criterion."""
+    def parts(self) -> tuple[Feature, ...]:
+        """What it looks at next to the mean of an item's raw predictions, on any criterion."""
         decide = (each for fitted in self.criteria.values() for each in (fitted, *fitted.folds))
         return tuple(dict.fromkeys(part for fitted in decide for part in fitted.parts))
 
     @property
     def looks_at(self) -> str:
-        """What it looks at, in a sentence; empty where that is the mean of all readings alone."""
+        """What it looks at, in a sentence; empty where that is the mean of all raw predictions alone."""
         own = (part for fitted in self.criteria.values() for part in fitted.parts)
         used = parts_in_words(tuple(dict.fromkeys(own)))
-        return f"Beside the mean of all readings it looks at {used}." if used else ""
+        return f"Besides the mean raw prediction, its features are {used}." if used else ""
 
     @property
     def in_words(self) -> str:
@@ -174,11 +175,11 @@ class Calibration:
         alike = f"A and B are {'' if self.alike else 'not '}treated alike."
         said = " ".join(filter(None, (self.looks_at, alike)))
         lacking = len(self.judge.orders) > 1 and any(not each.first_order for each in self.criteria.values())
-        return f"{said} It was not fitted for items that are read in one order." if lacking else said
+        return f"{said} It was not fitted for items read in one order." if lacking else said
 
     def in_one_order(self, judge: JudgeIdentity) -> "Calibration":
         """What decides the items of a judge that reads the first order alone; without the figures, which are
-        of both orders. Criteria for which that is not known are left out.
+        of both orders. Criteria for which that is not known are omitted.
         """
         alone = {name: fitted.in_one_order for name, fitted in self.criteria.items()}
         known = {name: fitted for name, fitted in alone.items() if fitted is not None}
@@ -197,25 +198,25 @@ class Calibration:
         self.check_lengths(judged, run.title)
         return self.check_parts(_read_by(run.identity, judged), run.title)
 
-    def check_parts(self, read_by: Collection[ReadBy], run: str) -> str:
-        """A sentence on parts that are readings of which a run, read so, has none; empty without any.
+    def check_parts(self, read_by: Collection[PredictionSource], run: str) -> str:
+        """A sentence on parts that are raw predictions of which a run, read so, has none; empty without any.
         SetupError where no part of it is in the run.
         """
         lacking = [
             part
             for part in self.parts
-            if part.kind is PartKind.READINGS and not any(map(of_part(part), read_by))
+            if part.kind is FeatureKind.RAW_PREDICTIONS and not any(map(of_part(part), read_by))
         ]
         if not lacking:
             return ""
         named = "; ".join(part.in_words for part in lacking)
         if len(lacking) == len(self.parts):
             raise SetupError(
-                f"This calibration looks at {named}: {run} has no such readings.", Remedy(Step.CALIBRATE)
+                f"This calibration uses {named}: {run} has no such raw predictions.", Hint(Step.CALIBRATE)
             )
         return (
-            f"The calibration looks at {named} too, and {run} has no such readings: they count there as they"
-            " did in the mean of the items of the fit."
+            f"The calibration also uses {named}, and {run} has no such raw predictions. They are replaced"
+            " by their mean over the items of the fit."
         )
 
     def check_fits(self, judge: JudgeIdentity) -> None:
@@ -226,7 +227,7 @@ class Calibration:
         for what, mine, other in (
             ("prompt version", made_for.prompt_version, judge.prompt_version),
             ("orders", " and ".join(made_for.orders), " and ".join(judge.orders)),
-            ("ways of asking", " and ".join(made_for.ways), " and ".join(judge.ways)),
+            ("elicitation methods", " and ".join(made_for.methods), " and ".join(judge.methods)),
             ("labelled examples", made_for.examples[:12] or "none", judge.examples[:12] or "none"),
         ):
             if mine != other:
@@ -239,10 +240,10 @@ class Calibration:
         if self.criteria and judge.asked and not shared:
             raise self._made_for("the criteria", ", ".join(self.criteria), ", ".join(judge.asked))
         for part in self.parts if judge.asked else ():
-            if part.kind is PartKind.CRITERION and part.criterion not in judge.asked:
+            if part.kind is FeatureKind.CRITERION and part.criterion not in judge.asked:
                 raise SetupError(
-                    f"{self._called} looks at {part.in_words} too, which this judge is not asked.",
-                    Remedy("Ask that criterion as well. ", *self._other.parts),
+                    f"{self._called} also uses {part.in_words}, which this judge is not asked.",
+                    Hint("Also judge that criterion. ", *self._other.parts),
                 )
         for name in shared:
             mine, other = self.judge.asked_of(name), judge.asked[name]
@@ -250,8 +251,8 @@ class Calibration:
                 raise self._made_for(f"the question on {words(name)}", _question(mine), _question(other))
             if mine.sha256 != other.sha256:
                 raise SetupError(
-                    f"{self._called} was made for the same question on {words(name)} in other words around"
-                    " it: other meanings of good and bad, or another wording of the prompt.",
+                    f"{self._called} was made for the same question on {words(name)} in another prompt:"
+                    " with other meanings of good and bad, or another wording.",
                     self._other,
                 )
 
@@ -263,9 +264,9 @@ class Calibration:
         return "The calibration of this recipe" if self.of_recipe else "This calibration"
 
     @property
-    def _other(self) -> Remedy:
+    def _other(self) -> Hint:
         """How one is got that fits: a calibration alone would lose what the recipe chose."""
-        return Remedy(Step.TUNE, " Or use another recipe.") if self.of_recipe else Remedy(Step.CALIBRATE)
+        return Hint(Step.TUNE, " Or use another recipe.") if self.of_recipe else Hint(Step.CALIBRATE)
 
     def as_json(self) -> dict[str, Any]:
         """All of it, as plain values."""
@@ -277,8 +278,8 @@ class Calibration:
                 "prompt_version": judge.prompt_version,
                 "orders": list(judge.orders),
                 "examples": judge.examples,
-                # Left out as before there were other ways: such files stay what they were.
-                **({"ways": list(judge.ways)} if judge.ways != USUAL_WAYS else {}),
+                # Omitted as before there were other methods: such files stay what they were.
+                **({"ways": list(judge.methods)} if judge.methods != DEFAULT_METHODS else {}),
                 "asked": {name: asdict(asked) for name, asked in judge.asked.items()},
             },
             "dataset": {"name": self.dataset, "sha256": self.dataset_hash},
@@ -290,7 +291,7 @@ class Calibration:
         }
 
     def _folded_json(self, fitted: CriterionCalibration) -> dict[str, Any]:
-        """With the calibrations of its folds, each with the places of the items that it left out."""
+        """With the calibrations of its folds, each with the places of the items that it omitted."""
         items = self.fitted_on.items if self.fitted_on else ()
         folds = [
             _criterion_json(fold)
@@ -310,13 +311,13 @@ def _done_by(fitted: CriterionCalibration) -> list[Any]:
 
 
 def _question(asked: AskedQuestion | None) -> str:
-    return f"“{without_middle(asked.question, _LONGEST_SHOWN)}”" if asked else "that nobody knows"
+    return f"“{without_middle(asked.question, _LONGEST_SHOWN)}”" if asked else "that is not known"
 
 
 def lengths_unknown(run: str) -> SetupError:
     """What is said of a run without the lengths of its responses, where they are to count."""
     return SetupError(
-        f"{run} was judged by an earlier version, which did not keep how long responses are.",
+        f"{run} was judged by an earlier version, which did not store the lengths of responses.",
         "Judge its items again, or use a calibration without the lengths of responses.",
     )
 
@@ -338,7 +339,7 @@ def _criterion_json(calibration: CriterionCalibration) -> dict[str, Any]:
 
 
 def _parts_json(calibration: CriterionCalibration) -> dict[str, Any]:
-    """Left out where there are none, as before there were any."""
+    """Omitted where there are none, as before there were any."""
     if not calibration.parts:
         return {}
     known = {part: {"mean": list(mean)} for part, mean in calibration.part_means.items()}
@@ -346,7 +347,7 @@ def _parts_json(calibration: CriterionCalibration) -> dict[str, Any]:
         part.as_json() | {"factor": factor} | known.get(part, {})
         for part, factor in calibration.parts.items()
     ]
-    return {"parts": parts, "strength_of_parts": calibration.strength_of_parts}
+    return {"parts": parts, "strength_of_parts": calibration.penalty_of_features}
 
 
 def calibration_of(value: Mapping[str, Any]) -> Calibration:
@@ -365,7 +366,7 @@ def calibration_of(value: Mapping[str, Any]) -> Calibration:
             prompt_version=str(made_for["prompt_version"]),
             orders=tuple(map(str, made_for["orders"])),
             examples=str(made_for["examples"]),
-            ways=tuple(map(str, made_for.get("ways", USUAL_WAYS))),
+            methods=tuple(map(str, made_for.get("ways", DEFAULT_METHODS))),
             asked={
                 str(name): AskedQuestion(str(of["question"]), str(of["sha256"]))
                 for name, of in made_for.get("asked", {}).items()
@@ -394,13 +395,13 @@ def _accuracies(value: Mapping[str, Any]) -> dict[str, Estimate]:
 
 
 def _folded(value: Mapping[str, Any], items: Sequence[str]) -> CriterionCalibration:
-    """With its folds, which leave out some of `items`. Every item is left out by one of them at most."""
+    """With its folds, which omit some of `items`. Every item is omitted by one of them at most."""
     folds = value.get("folds", [])
     fold_of: dict[str, int] = {}
     for place, fold in enumerate(folds):
         for at in map(_whole_number, fold["left_out"]):
             if not 0 <= at < len(items) or fold_of.setdefault(items[at], place) != place:
-                raise ValueError(f"a fold leaves out item {at}, which it cannot")
+                raise ValueError(f"a fold omits item {at}, which it cannot")
     return replace(_criterion(value), folds=tuple(map(_criterion, folds)), fold_of=fold_of)
 
 
@@ -415,18 +416,18 @@ def _criterion(value: Mapping[str, Any]) -> CriterionCalibration:
         first_order=_criterion(value["first_order"]) if "first_order" in value else None,
         parts=_parts(value.get("parts", [])),
         part_means=_part_means(value.get("parts", [])),
-        strength_of_parts=real_number(value["strength_of_parts"]) if "parts" in value else None,
+        penalty_of_features=real_number(value["strength_of_parts"]) if "parts" in value else None,
     )
 
 
-def _parts(values: Sequence[Mapping[str, Any]]) -> dict[HeadPart, float]:
+def _parts(values: Sequence[Mapping[str, Any]]) -> dict[Feature, float]:
     parts = {part_of(each): real_number(each["factor"]) for each in values}
     if len(parts) < len(values):
-        raise ValueError("a part stands there twice")
+        raise ValueError("a part is there twice")
     return parts
 
 
-def _part_means(values: Sequence[Mapping[str, Any]]) -> dict[HeadPart, tuple[float, ...]]:
+def _part_means(values: Sequence[Mapping[str, Any]]) -> dict[Feature, tuple[float, ...]]:
     means = {part_of(each): tuple(map(real_number, each["mean"])) for each in values if "mean" in each}
     if any(len(mean) != len(PREFERENCES) for mean in means.values()):
         raise ValueError("the mean of a part is not a number for each label")
@@ -435,11 +436,11 @@ def _part_means(values: Sequence[Mapping[str, Any]]) -> dict[HeadPart, tuple[flo
 
 def _whole_number(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{quoted(str(value))} is no number of items")
+        raise TypeError(f"{quoted(str(value))} is not a number of items")
     return value
 
 
-@gated
+@sandboxed
 def load_calibration(path: Path) -> Calibration:
     """The calibration in a file that `save_calibration` wrote. SetupError where it is none."""
     with expecting(path, FileKind.CALIBRATION):

@@ -1,6 +1,6 @@
 """Readings put together into a judgment: un-swap, average, calibrate, decide.
 
-Knows: the four labels and the two orders. Does not know: where readings come from, models, files.
+Knows: the four labels and the two orders. Does not know: where raw predictions come from, models, files.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.core.head_parts import HeadPart
+from engine.core.head_parts import Feature
 from engine.core.items import PREFERENCES
 from engine.core.judgments import (
     AnyJudgment,
@@ -21,7 +21,7 @@ from engine.core.judgments import (
     Unscored,
 )
 from engine.core.log_probs import FloatArray, IntArray, log_softmax
-from engine.decisions.read_items import SWAPPED, ReadingFacts, ReadRun, exchanged
+from engine.decisions.read_items import SWAPPED, PredictionFacts, RunPredictions, exchanged
 
 NOT_FINITE = "the model gave no finite probabilities"
 NO_LABEL = "the submission gives no label"
@@ -30,7 +30,7 @@ NO_LABEL = "the submission gives no label"
 def decide(
     judged: JudgedItem, criterion: str, calibration: CriterionCalibration | None = None
 ) -> AnyJudgment:
-    """The judgment of one item on one criterion, from its stored readings."""
+    """The judgment of one item on one criterion, from its stored raw predictions."""
     return decide_all([judged], criterion, calibration)[0]
 
 
@@ -38,16 +38,16 @@ def decide_all(
     judged: Sequence[JudgedItem],
     criterion: str,
     calibration: CriterionCalibration | None = None,
-    read: ReadRun | None = None,
+    read: RunPredictions | None = None,
 ) -> tuple[AnyJudgment, ...]:
-    """The judgments of items on one criterion, from their stored readings, in the order of the items.
+    """The judgments of items on one criterion, from their stored raw predictions, in the order of the items.
 
     The labels of an opened submission stand as they are, whatever the calibration. An item that took part in
     the fit of the calibration is decided by what was fitted without it. `read`: these items as arrays, where
     they are known from before.
     What is decided of an item does not depend on the others, not even by rounding.
     """
-    run = read or ReadRun(judged)
+    run = read or RunPredictions(judged)
     own = run.of(criterion)
     # Together by what decides them, so that numpy decides thousands at once.
     alike: dict[tuple[bool, int | None], list[int]] = {}
@@ -83,7 +83,7 @@ class _Facts(NamedTuple):
     place_decides: bool | None
 
 
-_Beside = Mapping[HeadPart, FloatArray]  # what each part says of some items, shape (items, 4)
+_Beside = Mapping[Feature, FloatArray]  # what each part says of some items, shape (items, 4)
 
 
 @dataclass(frozen=True)
@@ -100,13 +100,13 @@ class _Deciding:
         return cls(first or calibration, in_both)
 
     @property
-    def parts(self) -> Sequence[HeadPart]:
+    def parts(self) -> Sequence[Feature]:
         """What it looks at, also as if the responses had changed places."""
         own = tuple(self.used.parts) if self.used else ()
         return (*own, *exchanged(own))
 
     def facts(self, read: FloatArray, first: FloatArray, beside: _Beside) -> Iterator[_Facts]:
-        """Of items that were `read` so in the mean, shape (items, 4); between equals `first` decides."""
+        """Of items that were `read` so on average, shape (items, 4); between equals `first` decides."""
         used = self.used
         moved: Sequence[bool | None] = [None] * len(read)
         log_probs = read
@@ -130,7 +130,7 @@ def _by_parts(used: CriterionCalibration, read: FloatArray, values: Sequence[Flo
 
 
 def _unscored(item: JudgedItem, criterion: str) -> Unscored:
-    read = criterion not in item.unscored and item.readings.get(criterion)
+    read = criterion not in item.unscored and item.raw_predictions.get(criterion)
     reason = NOT_FINITE if read else item.unscored.get(criterion, "not judged")
     return Unscored(item.item_id, criterion, reason)
 
@@ -146,7 +146,7 @@ def calibrated(
     log_probs: FloatArray, calibration: CriterionCalibration, parts: FloatArray | None = None
 ) -> FloatArray:
     """Log-probabilities, shape (..., 4), after a calibration, normalised again; `parts`: what its parts say
-    beside them, shape (..., parts, 4), NaN where that is not known, nothing for None.
+    next to them, shape (..., parts, 4), NaN where that is not known, nothing for None.
     """
     values = calibration.scale * log_probs + np.asarray(calibration.biases)
     if parts is not None and calibration.parts:
@@ -161,15 +161,15 @@ def likeliest(log_probs: FloatArray, read: FloatArray) -> IntArray:
     """Places of the labels of the highest log-probability, shape (...): of equal ones that which is likelier
     as it was `read`, else the first. Both shapes (..., 4).
 
-    A calibration that treats A and B alike and trusts no reading makes both equally likely: were it always A,
-    the place alone would decide.
+    A calibration that treats A and B alike and trusts no raw prediction makes both equally likely: were it
+    always A, the place alone would decide.
     """
     highest = log_probs == log_probs.max(axis=-1, keepdims=True)
     places: IntArray = np.where(highest, read, -np.inf).argmax(axis=-1)
     return places
 
 
-def _judgment(item: JudgedItem, criterion: str, facts: _Facts, read: ReadingFacts) -> Judgment:
+def _judgment(item: JudgedItem, criterion: str, facts: _Facts, read: PredictionFacts) -> Judgment:
     a, b, both_good, both_bad = facts.probabilities
     return Judgment(
         item_id=item.item_id,
@@ -177,8 +177,8 @@ def _judgment(item: JudgedItem, criterion: str, facts: _Facts, read: ReadingFact
         preference=PREFERENCES[facts.label],
         probabilities=(a, b, both_good, both_bad),
         flipped=read.flipped,
-        format_mass=read.format_mass,
-        readings=item.readings[criterion],
+        answer_mass=read.answer_mass,
+        raw_predictions=item.raw_predictions[criterion],
         explanations=_explanations(item, criterion),
         place_decides=facts.place_decides,
         judges=read.judges,

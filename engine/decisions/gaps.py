@@ -10,24 +10,24 @@ from engine.core.people import count_overrides
 from engine.decisions.run_results import RunResults
 
 
-class GapKind(Enum):
+class IncompleteKind(Enum):
     """What a gap is about: each may have a next step of its own."""
 
     OVERRIDDEN = auto()
     COMPLETED = auto()
     UNSCORED = auto()
     UNEXPLAINED = auto()
-    OUTDATED = auto()
+    STALE = auto()
 
 
 @dataclass(frozen=True)
-class Gap:
+class IncompletePart:
     """So many judgments or explanations, and what is to be known of them.
 
     `plural`: how its sentence goes on after the number; `singular`: the same for a number of 1.
     """
 
-    kind: GapKind
+    kind: IncompleteKind
     number: int
     plural: str
     singular: str
@@ -39,7 +39,7 @@ class Gap:
 
 
 def incomplete(results: RunResults, name: str = "The run") -> str:
-    """A sentence on how far a run is that is not complete; an opened submission, with people's help."""
+    """A sentence on how far a run is that is not complete; an opened submission, with annotators' help."""
     run = results.run
     if said := results.joined_in_words:
         return said
@@ -48,42 +48,45 @@ def incomplete(results: RunResults, name: str = "The run") -> str:
     return f"{name} is not complete: {run.judged:,} of {run.identity.items:,} items are judged."
 
 
-def gaps(results: RunResults) -> list[Gap]:
+def gaps(results: RunResults) -> list[IncompletePart]:
     """The gaps of a run in what is judged of it; `incomplete` says the rest."""
     lacked, results = results.model_alone().unanswered, results.answered
-    in_force = results.overrides.values()
-    own = [each for each in in_force if each.item_id not in lacked]
-    added = count_overrides(each for each in in_force if each.item_id in lacked)
-    run, people = f"of {results.run.called}", f"changed by people: {count_overrides(own).by_whom}."
+    effective = results.overrides.values()
+    own = [each for each in effective if each.item_id not in lacked]
+    added = count_overrides(each for each in effective if each.item_id in lacked)
+    run, annotators = f"of {results.run.called}", f"overridden by annotators: {count_overrides(own).by_whom}."
     unanswered = f"that {results.run.called} does not answer"
-    completed = f"labelled by people: {added.by_whom}."
-    another = "written for another label than the one in force: a submission is without"
-    wordless = "no explanation" + ("." if results.run.submitted else ": the model wrote no words.")
+    completed = f"labelled by annotators: {added.by_whom}."
+    another = "written for another label than the effective one (stale): a submission omits"
+    wordless = "no explanation" + ("." if results.run.submitted else ": the model generated no text.")
     found = [
-        Gap(
-            GapKind.OVERRIDDEN,
+        IncompletePart(
+            IncompleteKind.OVERRIDDEN,
             len(own),
-            f"judgments {run} are {people}",
-            f"judgment {run} is {people}",
+            f"judgments {run} are {annotators}",
+            f"judgment {run} is {annotators}",
         ),
-        Gap(
-            GapKind.COMPLETED,
+        IncompletePart(
+            IncompleteKind.COMPLETED,
             len(lacked & results.content_hashes.keys()),
             f"items {unanswered} are {completed}",
             f"item {unanswered} is {completed}",
         ),
-        Gap(
-            GapKind.UNSCORED,
+        IncompletePart(
+            IncompleteKind.UNSCORED,
             results.unscored,
             "judgments are unscored; their cells are empty.",
             "judgment is unscored; its cell is empty.",
         ),
-        Gap(
-            GapKind.UNEXPLAINED, results.unexplained, f"judgments have {wordless}", f"judgment has {wordless}"
+        IncompletePart(
+            IncompleteKind.UNEXPLAINED,
+            results.unexplained,
+            f"judgments have {wordless}",
+            f"judgment has {wordless}",
         ),
-        Gap(
-            GapKind.OUTDATED,
-            results.outdated,
+        IncompletePart(
+            IncompleteKind.STALE,
+            results.stale,
             f"explanations were {another} them.",
             f"explanation was {another} it.",
         ),

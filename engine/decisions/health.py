@@ -13,9 +13,9 @@ from statistics import fmean
 
 from engine.core.formatting import listed, percent, words
 from engine.core.health import Health, Sign, Symptom
-from engine.core.items import PREFERENCES, Preference, Way
-from engine.core.judgments import AnyJudgment, Judgment, Reading, SubmittedLabel, Unscored
-from engine.core.remedies import Remedy, Setting
+from engine.core.items import PREFERENCES, Method, Preference
+from engine.core.judgments import AnyJudgment, Judgment, RawPrediction, SubmittedLabel, Unscored
+from engine.core.remedies import Hint, Setting
 from engine.core.rubric import Rubric
 from engine.core.ways.all_ways import together
 from engine.data.submission import Submission
@@ -26,30 +26,31 @@ from engine.decisions.sentences import repeats_a_sentence
 
 LEAST_ITEMS = 10
 MOST_ITEMS = 2000  # that are looked at: more say the same, and take seconds
-_LEAST_CRITERIA = 3  # of one label: on truthfulness and safety people, too, give one for nearly everything
-_ALIKE = 0.5  # how alike labels of one item are taken to be; people's, on four datasets: at most .47
-_LARGER = Remedy("Choose a larger model.")
-_LARGER_OR_CALIBRATED = Remedy("Choose a larger model, or calibrate this one on labelled items.")
-_HELD_AGAINST_PEOPLE = Remedy("Hold some of its labels against those of people.")
+# On truthfulness and safety annotators, too, give one label to nearly all items.
+_LEAST_CRITERIA = 3  # of one label
+_ALIKE = 0.5  # how alike labels of one item are taken to be; annotators', on four datasets: at most .47
+_LARGER = Hint("Choose a larger model.")
+_LARGER_OR_CALIBRATED = Hint("Choose a larger model, or calibrate this one on labelled items.")
+_HELD_AGAINST_ANNOTATORS = Hint("Compare some of its labels with human ones.")
 
 
 @dataclass(frozen=True)
 class Answer:
     """What a judge gave for one item and criterion: its label, None for unscored, and its explanation.
 
-    `cut`, `format_mass`, `flipped`: as in a Judgment and its Explanation; a submission does not know them.
-    `way_masses`: the format mass of each way, where the model was asked in several; `format_mass` is then
-    that of the way which it understood best. `seen`: the label that each order alone gives, as the model saw
-    the responses and before a calibration; empty where that is not known. `unscored`: the model was asked,
-    and its answer is no label; a submission that leaves a label out may never have asked for it.
+    `cut`, `answer_mass`, `flipped`: as in a Judgment and its Explanation; a submission does not know them.
+    `method_masses`: the answer mass of each method, where the model was asked in several; `answer_mass` is
+    then that of the method that it understood best. `seen`: the label that each order alone gives, as the
+    model saw the responses and before a calibration; empty where that is not known. `unscored`: the model was
+    asked, and its answer is no label; a submission that leaves a label out may never have asked for it.
     """
 
     label: Preference | None
     text: str | None
     cut: bool = False
-    format_mass: float | None = None
+    answer_mass: float | None = None
     flipped: bool | None = None
-    way_masses: Mapping[Way, float] = field(default_factory=dict)
+    method_masses: Mapping[Method, float] = field(default_factory=dict)
     seen: tuple[Preference, ...] = ()
     unscored: bool = False
 
@@ -58,7 +59,7 @@ Answers = Mapping[str, Sequence[Answer]]  # by criterion, the items in one order
 
 
 def run_health(results: RunResults) -> Health:
-    """The health of a run's model, without what people overrode."""
+    """The health of a run's model, without human overrides."""
     results = results.model_alone().answered
     places = _spread(len(results.judged))
     answers = {
@@ -147,31 +148,31 @@ def _answer(judgment: AnyJudgment) -> Answer:
         return Answer(None, None, unscored=judgment.reason != NO_LABEL)
     if isinstance(judgment, SubmittedLabel):
         return Answer(judgment.preference, judgment.text)
-    own, masses = judgment.explanation, _way_masses(judgment)
+    own, masses = judgment.explanation, _method_masses(judgment)
     return Answer(
         label=judgment.preference,
         text=own.text if own else None,
         cut=own is not None and own.cut,
-        # A model that understands one way judges; that it does not understand another is a sign of its own.
-        format_mass=max(masses.values(), default=judgment.format_mass),
+        # A model that understands one method judges; not understanding another one is a separate sign.
+        answer_mass=max(masses.values(), default=judgment.answer_mass),
         flipped=judgment.flipped,
-        way_masses=masses,
-        seen=tuple(map(_seen_label, together(judgment.readings))),
+        method_masses=masses,
+        seen=tuple(map(_seen_label, together(judgment.raw_predictions))),
     )
 
 
-def _seen_label(reading: Reading) -> Preference:
+def _seen_label(reading: RawPrediction) -> Preference:
     """The likeliest, the first of equal ones."""
     return PREFERENCES[reading.log_probs.index(max(reading.log_probs))]
 
 
-def _way_masses(judgment: Judgment) -> dict[Way, float]:
-    """The mean of each way over the orders; empty where there is one way only."""
-    found: dict[Way, list[float]] = {}
-    for reading in judgment.readings:
+def _method_masses(judgment: Judgment) -> dict[Method, float]:
+    """The mean of each method over the orders; empty for a single method."""
+    found: dict[Method, list[float]] = {}
+    for reading in judgment.raw_predictions:
         if not reading.label_alone:
-            found.setdefault(reading.way, []).append(reading.format_mass)
-    return {way: fmean(masses) for way, masses in found.items()} if len(found) > 1 else {}
+            found.setdefault(reading.method, []).append(reading.answer_mass)
+    return {method: fmean(masses) for method, masses in found.items()} if len(found) > 1 else {}
 
 
 # Labels
@@ -180,7 +181,7 @@ def _way_masses(judgment: Judgment) -> dict[Way, float]:
 def _label_signs(answers: Answers) -> Iterator[Symptom]:
     yield from _unscored_sign(answers)
     yield from _mass_sign(answers)
-    yield from _way_sign(answers)
+    yield from _method_sign(answers)
     yield from _flipped_sign(answers)
     yield from _one_label(answers)
 
@@ -197,8 +198,8 @@ def _unscored_sign(answers: Answers, least: int = LEAST_ITEMS) -> Iterator[Sympt
         Sign.UNSCORED,
         unscored,
         lambda high: f"{_range(high)} of the judgments on {_names(high, unscored)} have no label.",
-        Remedy(
-            "Read why it is so beside the items; where they are too long, use a larger ",
+        Hint(
+            "Read the reasons next to the items; if they are too long, use a larger ",
             Setting.CONTEXT,
             ", or ",
             Setting.SHORTEN,
@@ -212,36 +213,36 @@ def _asked(answer: Answer) -> bool:
 
 
 def _mass_sign(answers: Answers, least: int = LEAST_ITEMS) -> Iterator[Symptom]:
-    mass, limit = _means(answers, lambda answer: answer.format_mass, least), LIMITS[Sign.FORMAT_MASS]
+    mass, limit = _means(answers, lambda answer: answer.answer_mass, least), LIMITS[Sign.ANSWER_MASS]
     yield from looked_for(
-        Sign.FORMAT_MASS,
+        Sign.ANSWER_MASS,
         mass,
         lambda low: (
-            f"The four labels hold {_range(low)} of the probability on {_names(low, mass)} (expected: at"
-            f" least {percent(limit.look)}): the model would rather write something else, so it did not"
-            " understand what to do."
+            f"The answer mass on {_names(low, mass)} is {_range(low)} (expected: at least"
+            f" {percent(limit.look)}): the model prefers to generate other text, so it did not understand"
+            " the task."
         ),
-        Remedy("Choose an instruction-tuned model with its own chat template."),
+        Hint("Choose an instruction-tuned model with its own chat template."),
     )
 
 
-def _way_sign(answers: Answers) -> Iterator[Symptom]:
-    """Ways of asking, of several, that the model did not understand, in the mean over the criteria."""
-    masses: dict[Way, list[float]] = {}
+def _method_sign(answers: Answers) -> Iterator[Symptom]:
+    """Elicitation methods, of several, that the model did not understand, as the mean over the criteria."""
+    masses: dict[Method, list[float]] = {}
     for given in zip(*answers.values(), strict=True):
-        for way in Way:
-            of_item = [answer.way_masses[way] for answer in given if way in answer.way_masses]
+        for method in Method:
+            of_item = [answer.method_masses[method] for answer in given if method in answer.method_masses]
             if of_item:
-                masses.setdefault(way, []).append(fmean(of_item))
+                masses.setdefault(method, []).append(fmean(of_item))
     yield from looked_for(
-        Sign.WAY_MASS,
-        {way.value: mean_of(own) for way, own in masses.items()},
+        Sign.METHOD_MASS,
+        {method.value: mean_of(own) for method, own in masses.items()},
         lambda low: (
-            "The offered answers hold little of the probability where the model is asked by"
-            f" {listed([f'{way} ({percent(mean)})' for way, mean in low.items()], shown=str)}; expected are"
-            f" at least {percent(LIMITS[Sign.WAY_MASS].look)}. These ways say little of what it thinks."
+            "The answer mass of these elicitation methods is low:"
+            f" {listed([f'{method} ({percent(mean)})' for method, mean in low.items()], shown=str)};"
+            f" expected: at least {percent(LIMITS[Sign.METHOD_MASS].look)}. Their labels mean little."
         ),
-        Remedy("Leave them out of the ", Setting.WAYS, "."),
+        Hint("Omit them from the ", Setting.METHODS, "."),
     )
 
 
@@ -250,15 +251,15 @@ def _flipped_sign(answers: Answers, least: int = LEAST_ITEMS) -> Iterator[Sympto
     known = [[answer.flipped is not None for answer in column if answer.label] for column in answers.values()]
     read, labels = sum(map(sum, known)), sum(map(len, known))
     partly = 0 < read < labels
-    flipped = _means(answers, _surely_flipped if partly else lambda answer: answer.flipped, least)
+    flipped = _means(answers, _significantly_flipped if partly else lambda answer: answer.flipped, least)
 
     def said(high: Mapping[str, float]) -> str:
         share = f"{_range(high)} of the" if least == LEAST_ITEMS else _flips(answers, high)
         some = f"; {read:,} of {labels:,} labels were read in both orders" if partly else ""
         return (
-            f"{f'At least {share}' if partly else share} labels on {_names(high, flipped)} change when the"
-            f" responses change places (expected: at most {percent(LIMITS[Sign.FLIPPED].look)}{some}): there"
-            " the order decides, not the text."
+            f"{f'At least {share}' if partly else share} labels on {_names(high, flipped)} are"
+            f" position-inconsistent (expected: at most {percent(LIMITS[Sign.FLIPPED].look)}{some}): they"
+            " change if the responses are swapped, so the order decides, not the text."
         )
 
     yield from looked_for(Sign.FLIPPED, flipped, said, _LARGER)
@@ -270,7 +271,7 @@ def _flips(answers: Answers, criteria: Iterable[str]) -> str:
     return f"{sum(answer.flipped is True for answer in labels):,} of {len(labels):,}"
 
 
-def _surely_flipped(answer: Answer) -> float | None:
+def _significantly_flipped(answer: Answer) -> float | None:
     """1 for a label that is known to be flipped, 0 for any other: the mean is what the share is at least."""
     return None if answer.label is None else float(answer.flipped is True)
 
@@ -286,7 +287,7 @@ def _one_label(answers: Answers) -> Iterator[Symptom]:
     shares = {label: fmean(own.count(label) / len(own) for own in seen) for label in PREFERENCES}
     label = max(PREFERENCES, key=shares.__getitem__)
     by_place = label.swapped is not label
-    # Of one order, or of labels alone, nobody knows whether it is the place or the text.
+    # Of one order, or of labels alone, it is not known whether it is the place or the text.
     known = not by_place or all(len(own) > 1 for own in seen)
     enough = len(answers) >= _LEAST_CRITERIA
 
@@ -298,15 +299,16 @@ def _one_label(answers: Answers) -> Iterator[Symptom]:
         of_all = f"{share} of all labels are “{words(label)}”, whatever the item and the criterion."
         if not enough:
             return (
-                f"{of_all} People, too, give one label for nearly everything on some criteria, as on safety."
+                f"{of_all} Annotators also give one label to nearly all items on some criteria, for"
+                " example on safety."
             )
-        return of_all if known else f"{of_all} Both orders would show whether it goes by the place."
+        return of_all if known else f"{of_all} Both orders would show whether this is position bias."
 
     yield from looked_for(
         Sign.ONE_LABEL,
         {label.value: Mean(shares[label], len(seen) / (1 + _ALIKE * (len(answers) - 1)))},
         said,
-        _LARGER_OR_CALIBRATED if known and enough else _HELD_AGAINST_PEOPLE,
+        _LARGER_OR_CALIBRATED if known and enough else _HELD_AGAINST_ANNOTATORS,
         may_be_serious=known and enough,
     )
 
@@ -340,7 +342,7 @@ def names_a_response(text: str) -> bool:
     return _RESPONSE.search(text) is not None
 
 
-_NOT_UNREAD = Remedy("Read some of the explanations before you use them.")
+_NOT_UNREAD = Hint("Read some of the explanations before you use them.")
 
 
 @dataclass(frozen=True)
@@ -352,7 +354,7 @@ class _TextSign:
     sign: Sign
     found: Callable[[Answer], bool]
     sentence: str
-    remedy: Remedy
+    hint: Hint
     wordless: bool = False
     of_words: bool = False
 
@@ -361,21 +363,21 @@ _TEXT_SIGNS = (
     _TextSign(
         Sign.UNEXPLAINED,
         lambda answer: not answer.text,
-        "{} of the labels on {} have no explanation: the model wrote no words.",
-        Remedy("Judge labels alone, or choose a larger model."),
+        "{} of the labels on {} have no explanation: the model generated no text.",
+        Hint("Judge labels only, or choose a larger model."),
         wordless=True,
     ),
     _TextSign(
         Sign.REPEATED,
         lambda answer: repeats_a_sentence(answer.text or ""),
-        "{} of the explanations on {} say a sentence twice: the model went round in circles.",
+        "{} of the explanations on {} repeat a sentence: the model looped.",
         _NOT_UNREAD,
     ),
     _TextSign(
         Sign.CUT,
         lambda answer: answer.cut,
-        "{} of the explanations on {} were cut at the limit of their length.",
-        Remedy("Allow longer explanations (", Setting.EXPLANATION_TOKENS, ")."),
+        "{} of the explanations on {} were cut at the length limit.",
+        Hint("Allow longer explanations (", Setting.EXPLANATION_TOKENS, ")."),
     ),
     _TextSign(
         Sign.NAMELESS,
@@ -397,7 +399,7 @@ def _text_signs(answers: Answers, english: bool) -> Iterator[Symptom]:
         }
         shares = _means(asked, wanted.found)
         said = partial(_text_sign_text, wanted.sentence, shares)
-        yield from looked_for(wanted.sign, shares, said, wanted.remedy)
+        yield from looked_for(wanted.sign, shares, said, wanted.hint)
 
 
 def _text_sign_text(sentence: str, shares: Mapping[str, object], high: Mapping[str, float]) -> str:
@@ -408,13 +410,13 @@ def _text_sign_text(sentence: str, shares: Mapping[str, object], high: Mapping[s
 
 
 def _range(values: Mapping[str, float]) -> str:
-    """The shares as people read them: `43.0 %`, `28.8 % to 42.8 %`."""
+    """The shares as text: `43.0 %`, `28.8 % to 42.8 %`."""
     low, high = min(values.values()), max(values.values())
     return percent(low) if percent(low) == percent(high) else f"{percent(low)} to {percent(high)}"
 
 
 def _names(some: Mapping[str, object], measured: Mapping[str, object]) -> str:
-    """The criteria as people read them."""
+    """The criteria as text."""
     if len(some) == len(measured) > 1:
         return "all criteria"
     *others, last = map(words, some)

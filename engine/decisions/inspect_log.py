@@ -12,7 +12,7 @@ from typing import Any
 from engine.core import VERSION
 from engine.core.items import PREFERENCES, Gold, Item, agree
 from engine.core.judgments import AnyJudgment, Judgment, Unscored
-from engine.core.rubric import usual_criterion
+from engine.core.rubric import default_criterion
 from engine.data.dataset import Dataset
 from engine.decisions.run_json import run_json
 from engine.decisions.run_results import RunResults
@@ -22,20 +22,20 @@ _RIGHT, _WRONG, _NO_ANSWER = "C", "I", "N"
 _TASK = "tiebreak"
 
 
-def inspect_log(results: RunResults, dataset: Dataset, with_outdated: bool = False) -> Mapping[str, Any]:
-    """The log, with the labels in force.
+def inspect_log(results: RunResults, dataset: Dataset, with_stale: bool = False) -> Mapping[str, Any]:
+    """The log, with the effective labels.
 
     A score's `value` is C where the label agrees with the human one, I where it does not, and the label
     itself where there is no human one; N without a label. `answer`: the label. `explanation`: the one in
-    force, `with_outdated` also where it was written for another label; of an unscored judgment the reason.
-    `metadata`: the human label, the probabilities of the four labels, `flipped`, `format_mass`, and which
-    people gave the label. A sample's `target` is the human label on the overall criterion, else the last one;
-    empty without one. Items that an opened submission does not answer are left out, as in all measures.
+    force, `with_stale` also where it was written for another label; of an unscored judgment the reason.
+    `metadata`: the human label, the probabilities of the four labels, `flipped`, `answer_mass`, and which
+    annotators gave the label. A sample's `target` is the human label on the overall criterion, else the last
+    one; empty without one. Items that an opened submission does not answer are omitted, as in all measures.
     """
     results = results.answered
     items = {item.id: item for item in dataset}
     samples = [
-        _sample(results, items[judged.item_id], place, with_outdated)
+        _sample(results, items[judged.item_id], place, with_stale)
         for place, judged in enumerate(results.judged)
     ]
     found = [_found(name, [sample["scores"][name] for sample in samples]) for name in results.judgments]
@@ -75,9 +75,9 @@ def _eval(results: RunResults, ids: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _sample(results: RunResults, item: Item, place: int, with_outdated: bool) -> dict[str, Any]:
+def _sample(results: RunResults, item: Item, place: int, with_stale: bool) -> dict[str, Any]:
     columns = results.judgments
-    target = item.gold.get(usual_criterion(tuple(columns)), Gold()).label
+    target = item.gold.get(default_criterion(tuple(columns)), Gold()).label
     return {
         "id": item.id,
         "epoch": 1,
@@ -85,7 +85,7 @@ def _sample(results: RunResults, item: Item, place: int, with_outdated: bool) ->
         "choices": [item.output_a, item.output_b],
         "target": target or "",
         "scores": {
-            name: _score(results, column[place], item.gold.get(name, Gold()), with_outdated)
+            name: _score(results, column[place], item.gold.get(name, Gold()), with_stale)
             for name, column in columns.items()
         },
         "metadata": {"position": results.judged[place].position},
@@ -93,9 +93,9 @@ def _sample(results: RunResults, item: Item, place: int, with_outdated: bool) ->
     }
 
 
-def _score(results: RunResults, judgment: AnyJudgment, gold: Gold, with_outdated: bool) -> dict[str, Any]:
+def _score(results: RunResults, judgment: AnyJudgment, gold: Gold, with_stale: bool) -> dict[str, Any]:
     label = results.label(judgment)
-    told = results.explanation if with_outdated else results.fitting_explanation
+    told = results.explanation if with_stale else results.fitting_explanation
     text = judgment.reason if label is None and isinstance(judgment, Unscored) else told(judgment)
     value = label.value if label is not None else _NO_ANSWER
     if label is not None and gold.label is not None:
@@ -111,14 +111,14 @@ def _score(results: RunResults, judgment: AnyJudgment, gold: Gold, with_outdated
             "human": gold.label,
             "probabilities": probabilities and dict(zip(PREFERENCES, probabilities, strict=True)),
             "flipped": own and own.flipped,
-            "format_mass": own and own.format_mass,
+            "format_mass": own and own.answer_mass,
             "label_by": list(override.label_by) if override and override.preference else [],
         },
     }
 
 
 def _found(criterion: str, scores: list[dict[str, Any]]) -> dict[str, Any]:
-    """The score of a criterion over all samples: its accuracy, where people labelled some of them."""
+    """The score of a criterion over all samples: its accuracy, where annotators labelled some of them."""
     held = [score["value"] == _RIGHT for score in scores if score["metadata"]["human"] is not None]
     accuracy = {"name": "accuracy", "value": sum(held) / len(held), "params": {}} if held else None
     return {

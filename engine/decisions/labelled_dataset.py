@@ -1,10 +1,10 @@
-"""A run's dataset with the labels of people as its human labels: what was reviewed becomes data.
+"""A run's dataset with its annotations as human labels: what was reviewed becomes data.
 
-What the judge alone said is no human label: it is left out, unless it is asked for, and then a column says of
+What the judge alone said is no human label: it is omitted, unless it is asked for, and then a column says of
 each label whose it is.
 
-Knows: which of a run's labels are people's, the columns of such a dataset. Does not know: file formats, how
-it is chosen whose labels count.
+Knows: which of a run's labels are annotators', the columns of such a dataset. Does not know: file formats,
+how it is chosen whose labels count.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from engine.core.formatting import counted, listed
 from engine.core.items import PREFERENCES, Gold, Preference
 from engine.core.judgments import AnyJudgment, JudgmentKey
 from engine.core.label_sources import LAST
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 from engine.data.dataset import REQUIRED_COLUMNS, Dataset, load_dataset
 from engine.data.dataset_file import Cell
 from engine.data.origin_cells import IN_SAMPLE, origin_cell, origin_column
@@ -36,26 +36,26 @@ class LabelledDataset:
 
 
 def labelled_dataset(results: RunResults, dataset: Dataset, with_judge: bool = False) -> LabelledDataset:
-    """The items of a run with the labels in force as human labels, and all other columns of the dataset.
+    """The items of a run with the effective labels as human labels, and all other columns of the dataset.
 
-    A label counts that a person gave or confirmed; without one the cell is empty, or with `with_judge` the
-    judge's. So do explanations, but one that was written for another label is left out. Beside them stand,
+    A label counts that an annotator gave or confirmed; without one the cell is empty, or with `with_judge`
+    the judge's. So do explanations, but one that was written for another label is omitted. Beside them stand,
     for each criterion of the run:
 
-    - `<criterion>_preference|<name>`: what each person said, read back as one of several annotators;
+    - `<criterion>_preference|<name>`: what each annotator said, read back as one of several annotators;
     - `<criterion>_share_<label>`: how many of them gave each label, 0 to 1;
     - `<criterion>_label_by`, `<criterion>_explanation_by`: whose they are;
-    - `<criterion>_origin`: how people came to the item, as `label_origins` reads it.
+    - `<criterion>_origin`: how annotators came to the item, as `label_origins` reads it.
 
     Labels that the dataset had itself on these criteria are kept under other names, `_before` after theirs;
-    those on other criteria stay what they are. SetupError where no label is a person's and `with_judge` is
-    not given.
+    those on other criteria stay what they are. SetupError where no label is an annotator's and `with_judge`
+    is not given.
     """
     made = {name: _Criterion(results, dataset, name, with_judge) for name in results.judgments}
-    if not with_judge and not any(one.of_people for one in made.values()):
+    if not with_judge and not any(one.of_annotators for one in made.values()):
         raise SetupError(
-            f"No label in {results.run.called} is a person's: there are no human labels to write.",
-            Remedy("Label or confirm some first, on the page Review; or ", Step.WITH_JUDGE, "."),
+            f"There are no human labels in {results.run.called} to write.",
+            Hint("Label or accept some first, on the page Review; or ", Step.WITH_JUDGE, "."),
         )
     columns: dict[str, Sequence[Cell]] = {name: _texts(dataset, name) for name in REQUIRED_COLUMNS}
     for one in made.values():
@@ -88,12 +88,12 @@ def written_otherwise(path: Path, made: LabelledDataset, dataset: Dataset) -> li
         found.texts(name).to_pylist() == [cell or "" for cell in made.columns[name]] for name in labels
     ):
         return []
-    how = f": by the columns that are remembered, {found.columns.in_words}" if found.columns else ""
-    return [f"It is read otherwise than it was written{how}."]
+    how = f": by the remembered columns, {found.columns.in_words}" if found.columns else ""
+    return [f"It is read differently from how it was written{how}."]
 
 
 class _Criterion:
-    """What people said of the items of a dataset on one criterion, column by column."""
+    """The annotations of the items of a dataset on one criterion, column by column."""
 
     def __init__(self, results: RunResults, dataset: Dataset, name: str, with_judge: bool) -> None:
         self._results = results
@@ -114,17 +114,17 @@ class _Criterion:
 
     @property
     def annotators(self) -> Mapping[str, Sequence[Cell]]:
-        """What each person said."""
+        """What each annotator said."""
         label = f"{self._name}_preference"
         return {
-            annotator_column(label, person): [given.annotators.get(person) for given in self._given]
-            for person in self.people
+            annotator_column(label, annotator): [given.annotators.get(annotator) for given in self._given]
+            for annotator in self.annotator_names
         }
 
     @property
     def shares(self) -> Mapping[str, Sequence[Cell]]:
         """How many of them gave each label; nothing where nobody gave any."""
-        if not self.people:
+        if not self.annotator_names:
             return {}
         return {
             f"{self._name}_share_{label}": [
@@ -135,7 +135,7 @@ class _Criterion:
 
     @property
     def facts(self) -> Mapping[str, Sequence[Cell]]:
-        """Whose the label and the explanation are, and how people came to the item."""
+        """Whose the label and the explanation are, and how annotators came to the item."""
         by = {
             f"{self._name}_label_by": [self._by(at, label) for at, label in enumerate(self._labels)],
             f"{self._name}_explanation_by": [
@@ -147,31 +147,31 @@ class _Criterion:
         return {name: cells for name, cells in facts.items() if any(cells)}
 
     @cached_property
-    def people(self) -> Sequence[str]:
+    def annotator_names(self) -> Sequence[str]:
         """Who gave or confirmed a label, by name."""
         return sorted({name for given in self._given for name in given.annotators})
 
     @cached_property
-    def of_people(self) -> int:
-        """How many labels are a person's."""
+    def of_annotators(self) -> int:
+        """How many labels are an annotator's."""
         return sum(label is not None and bool(self._behind(at)) for at, label in enumerate(self._labels))
 
     @property
     def of_judge(self) -> int:
         """How many labels are the judge's alone."""
-        return sum(label is not None for label in self._labels) - self.of_people
+        return sum(label is not None for label in self._labels) - self.of_annotators
 
     @property
-    def outdated(self) -> int:
-        """How many explanations are left out, written for another label."""
+    def stale(self) -> int:
+        """How many explanations are omitted, written for another label."""
         return sum(
-            judgment is not None and self._is_told(judgment) and self._results.is_outdated(judgment)
+            judgment is not None and self._is_told(judgment) and self._results.is_stale(judgment)
             for judgment in self._judgments
         )
 
     @cached_property
     def _given(self) -> Sequence[Gold]:
-        """What people said of each item."""
+        """The annotations of each item."""
         labels = self._results.reviews.labels
         return [
             Gold(annotators={name: of_one[key] for name, of_one in labels.items() if key in of_one})
@@ -189,18 +189,18 @@ class _Criterion:
     def _explanations(self) -> Sequence[str | None]:
         return [
             self._results.explanation(judgment)
-            if judgment and self._is_told(judgment) and not self._results.is_outdated(judgment)
+            if judgment and self._is_told(judgment) and not self._results.is_stale(judgment)
             else None
             for judgment in self._judgments
         ]
 
     @property
     def authors(self) -> set[str]:
-        """Whose labels these are, where they are people's."""
+        """Whose labels these are, where they are annotators'."""
         return {name for at, label in enumerate(self._labels) if label for name in self._behind(at)}
 
     def _behind(self, at: int) -> Sequence[str]:
-        """Who gave the label in force of an item, or confirmed it; nobody where it is the judge's alone."""
+        """Who gave the effective label of an item, or confirmed it; nobody where it is the judge's alone."""
         judgment = self._judgments[at]
         if judgment is None:
             return ()
@@ -255,20 +255,22 @@ def _is_on(column: str, criteria: Iterable[str]) -> bool:
 def _sentences(
     results: RunResults, dataset: Dataset, made: Mapping[str, _Criterion], kept: Sequence[str]
 ) -> Iterator[str]:
-    """How many labels are whose, what is empty, what is left out, and what is kept under another name."""
+    """How many labels are whose, what is empty, what is omitted, and what is kept under another name."""
     cells = len(dataset) * len(made)
-    people = sorted(set().union(*(one.authors for one in made.values())))
-    of_people = sum(one.of_people for one in made.values())
+    annotator_names = sorted(set().union(*(one.authors for one in made.values())))
+    of_annotators = sum(one.of_annotators for one in made.values())
     of_judge = sum(one.of_judge for one in made.values())
-    by = f", by {listed(people, shown=str)}" if people else ""
-    yield f"{of_people:,} of {cells:,} labels are people's{by}."
+    by = f", by {listed(annotator_names, shown=str)}" if annotator_names else ""
+    yield f"{of_annotators:,} of {cells:,} labels are human ones{by}."
     if of_judge:
         judge = results.run.identity.model_name
-        yield f"{of_judge:,} labels are of {judge}, the judge, as asked: the columns _label_by tell which."
-    if empty := cells - of_people - of_judge:
-        yield f"{counted(empty, 'cell is', 'cells are')} empty: no person gave or confirmed a label there."
-    if outdated := sum(one.outdated for one in made.values()):
-        were = counted(outdated, "explanation was", "explanations were")
-        yield f"{were} left out: written for another label than the one in force."
+        yield (
+            f"{of_judge:,} labels are of {judge}, the judge, as requested: the columns _label_by show which."
+        )
+    if empty := cells - of_annotators - of_judge:
+        yield f"{counted(empty, 'cell is', 'cells are')} empty: no annotator gave or accepted a label there."
+    if stale := sum(one.stale for one in made.values()):
+        were = counted(stale, "explanation was", "explanations were")
+        yield f"{were} omitted as stale: written for another label than the effective one."
     if kept:
-        yield f"What the dataset said itself is kept beside: {listed(kept, 2, str)}."
+        yield f"The dataset's own values are kept in separate columns: {listed(kept, 2, str)}."

@@ -1,6 +1,7 @@
-"""The limits that a judge's measures are held against, and when one of them is surely beyond its limit.
+"""The limits that a judge's measures are compared with, and when one of them is significantly beyond its
+limit.
 
-Knows: how sure the mean of some values is. Does not know: what is measured, in which words it is said.
+Knows: the uncertainty of a mean. Does not know: what is measured, in which words it is said.
 """
 
 import math
@@ -8,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.core.health import Sign, Symptom
-from engine.core.remedies import Remedy
+from engine.core.remedies import Hint
 from engine.core.share_interval import clopper_pearson, worth_of
 
 
@@ -27,8 +28,8 @@ class Limit:
 # Where they come from: docs/how-it-judges.md, "Does the model judge?".
 LIMITS: Mapping[Sign, Limit] = {
     Sign.UNSCORED: Limit(0.1, 0.5),
-    Sign.FORMAT_MASS: Limit(0.9, 0.5, below=True),
-    Sign.WAY_MASS: Limit(0.9, below=True),
+    Sign.ANSWER_MASS: Limit(0.9, 0.5, below=True),
+    Sign.METHOD_MASS: Limit(0.9, below=True),
     Sign.FLIPPED: Limit(0.3, 0.5),
     Sign.ONE_LABEL: Limit(0.9, 0.95),
     Sign.UNEXPLAINED: Limit(0.05),
@@ -36,8 +37,8 @@ LIMITS: Mapping[Sign, Limit] = {
     Sign.CUT: Limit(0.2),
     Sign.NAMELESS: Limit(0.25),
 }
-DOUBT = 0.008
-"""How probable it may be that chance alone brings what was measured beyond a limit.
+UNCERTAINTY = 0.008
+"""The significance level: how probable it may be that chance alone exceeds a limit.
 
 A run is looked at up to ten times until it ends, and chance makes a sign at any of these in at most 5 % of
 runs that are just within a limit: simulated in `bench/coverage/health.py`.
@@ -55,9 +56,9 @@ class Mean:
         """As it was measured."""
         return self.value < limit if below else self.value > limit
 
-    def is_surely_beyond(self, limit: float, below: bool, doubt: float) -> bool:
+    def is_significantly_beyond(self, limit: float, below: bool, uncertainty: float) -> bool:
         """Also where chance brought it nearer than it is, but for this probability."""
-        low, high = clopper_pearson(self.value, self.worth, doubt)
+        low, high = clopper_pearson(self.value, self.worth, uncertainty)
         return high < limit if below else low > limit
 
 
@@ -70,23 +71,25 @@ def looked_for(
     sign: Sign,
     measured: Mapping[str, Mean],
     text: Callable[[Mapping[str, float]], str],
-    remedy: Remedy,
+    hint: Hint,
     may_be_serious: bool = True,
 ) -> Iterator[Symptom]:
-    """The sign, where anything that was measured is beyond its limit, with what is so surely, or else with
-    what may be so by chance; `text`: what is said of that.
+    """The sign, where anything that was measured is beyond its limit, with what is so significantly, or else
+    with what may be so by chance; `text`: what is said of that.
     """
     limit = LIMITS[sign]
     beyond = {name: mean for name, mean in measured.items() if mean.is_beyond(limit.look, limit.below)}
     # The more is measured, the more is beyond a limit by chance (Bonferroni).
-    doubt = DOUBT / max(len(measured), 1)
+    uncertainty = UNCERTAINTY / max(len(measured), 1)
     sure = {
-        name: mean for name, mean in beyond.items() if mean.is_surely_beyond(limit.look, limit.below, doubt)
+        name: mean
+        for name, mean in beyond.items()
+        if mean.is_significantly_beyond(limit.look, limit.below, uncertainty)
     }
     values = {name: mean.value for name, mean in (sure or beyond).items()}
     if values:
         serious = bool(sure) and may_be_serious and _is_serious(measured.values(), limit)
-        yield Symptom(sign, values, limit.look, serious, text(values), remedy, sure=bool(sure))
+        yield Symptom(sign, values, limit.look, serious, text(values), hint, sure=bool(sure))
 
 
 def _is_serious(measured: Collection[Mean], limit: Limit) -> bool:
@@ -94,5 +97,5 @@ def _is_serious(measured: Collection[Mean], limit: Limit) -> bool:
     if limit.serious is None:
         return False
     # Chance alone would have to do it on most of them: so none of it is divided among them.
-    bad = sum(mean.is_surely_beyond(limit.serious, limit.below, DOUBT) for mean in measured)
+    bad = sum(mean.is_significantly_beyond(limit.serious, limit.below, UNCERTAINTY) for mean in measured)
     return 2 * bad > len(measured)

@@ -31,7 +31,7 @@ class OneLabel:
 def one_labels(
     judgments: Mapping[str, Sequence[AnyJudgment]], calibration: Calibration | None
 ) -> dict[str, OneLabel]:
-    """By criterion that the calibration decides; criteria with several labels are left out."""
+    """By criterion that the calibration decides; criteria with several labels are omitted."""
     decided = calibration.criteria if calibration else {}
     found = {name: _one_label(judgments[name], decided[name]) for name in judgments if name in decided}
     return {name: one for name, one in found.items() if one is not None}
@@ -73,6 +73,6 @@ def one_label_sentence(found: Mapping[str, OneLabel], out_of_fold: Container[str
         for name, one in found.items()
     )
     return (
-        f"This calibration gives one label to everything on {named}. There nothing is judged any more: it is"
-        " right as often as always giving that label."
+        f"This calibration gives one label to everything on {named}. Its accuracy there is that of always"
+        " giving this label."
     )

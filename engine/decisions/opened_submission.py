@@ -12,7 +12,7 @@ from engine.core.errors import SetupError
 from engine.core.formatting import listed
 from engine.core.items import digest
 from engine.core.judgments import JudgedItem
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 from engine.core.rubric import ELOQUENT, rubric_of_names
 from engine.core.run_records import COLUMNS, NOT_IN_DATASET, RunIdentity, RunKind, StoredRun
 from engine.core.settings import Mode
@@ -28,8 +28,8 @@ NOT_ANSWERED = "the submission does not answer this item"
 def open_submission(path: Path, dataset: Dataset, store: RunStore) -> StoredRun:
     """Keep a submission in the store; where it is there already, with the same dataset, that one.
 
-    What it lacks of the dataset stands beside what it answers, unscored, for people to complete it; rows for
-    items that the dataset lacks are named in the manifest. SetupError where the file is no submission, or
+    What it lacks of the dataset stands next to what it answers, unscored, for annotators to complete it; rows
+    for items that the dataset lacks are named in the manifest. SetupError where the file is no submission, or
     answers no item of the dataset.
     """
     submission = read_submission(path)
@@ -38,7 +38,7 @@ def open_submission(path: Path, dataset: Dataset, store: RunStore) -> StoredRun:
     if not answered:
         raise SetupError(
             f"{path.name} answers no item of {dataset.name}: they have no id in common.",
-            Remedy(Step.CHOOSE_ANSWERED_DATASET),
+            Hint(Step.CHOOSE_ANSWERED_DATASET),
         )
     with store.begin(_identity(path, submission, dataset)) as run:
         if not run.judged:
@@ -58,7 +58,7 @@ def add_unanswered(store: RunStore, run: StoredRun, dataset: Dataset) -> None:
     known = store.content_hashes(run.id)
     reasons = dict.fromkeys(run.identity.criteria, NOT_ANSWERED)
     lacking = [
-        JudgedItem(place, item_id, dataset[place].content_hash, readings={}, unscored=reasons)
+        JudgedItem(place, item_id, dataset[place].content_hash, raw_predictions={}, unscored=reasons)
         for place, item_id in enumerate(dataset.ids)
         if item_id not in known
     ]
@@ -72,13 +72,13 @@ def share_answered(submission: Submission, ids: Container[str]) -> float:
 
 
 def findings(results: RunResults, dataset: Dataset) -> list[str]:
-    """What keeps a run, with all that people changed, from being the official submission for its dataset.
+    """What keeps a run, with all that annotators changed, from being the official submission for its dataset.
 
-    Nothing where all is well. Of an opened submission also which of its rows are left out.
+    Nothing where all is well. Of an opened submission also which of its rows are omitted.
     """
     extra = results.run.not_in_dataset
     left_out = (
-        [f"ids that are not in the dataset ({len(extra):,}), left out: {listed(extra)}."] if extra else []
+        [f"ids that are not in the dataset ({len(extra):,}), omitted: {listed(extra)}."] if extra else []
     )
     return [*check_submission(submission_of(results), dataset, results.run.identity.rubric), *left_out]
 
@@ -104,7 +104,7 @@ def _identity(path: Path, submission: Submission, dataset: Dataset) -> RunIdenti
 
 
 def _manifest(submission: Submission, ids: Container[str], dataset: Dataset) -> dict[str, Any]:
-    """Which of its rows are left out, and by which columns its dataset was read this time."""
+    """Which of its rows are omitted, and by which columns its dataset was read this time."""
     made: dict[str, Any] = {}
     if extra := [row.id for row in submission.rows if row.id not in ids]:
         made[NOT_IN_DATASET] = extra
@@ -118,6 +118,6 @@ def _judged(row: SubmissionRow, place: int, dataset: Dataset) -> JudgedItem:
         position=place,
         item_id=row.id,
         content_hash=dataset[place].content_hash,
-        readings={},
+        raw_predictions={},
         given=row.predictions,
     )

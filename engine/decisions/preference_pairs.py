@@ -25,17 +25,17 @@ _TIES, _UNSCORED = "ties", "unscored"
 
 @dataclass(frozen=True)
 class PreferencePairs:
-    """`columns`: what is written, with a cell for each pair. `in_words`: how many, and what is left out."""
+    """`columns`: what is written, with a cell for each pair. `in_words`: how many, and what is omitted."""
 
     columns: Mapping[str, Sequence[Cell]]
     in_words: str
 
 
 def preference_pairs(results: RunResults, dataset: Dataset, criterion: str) -> PreferencePairs:
-    """The items whose label in force on a criterion is A or B, in the order of the run.
+    """The items whose effective label on a criterion is A or B, in the order of the run.
 
-    `margin`: the probability of the chosen response less that of the rejected one, 0 to 1; a label of a
-    person or a submission has 1. Ties and what has no label are left out. SetupError where no item is left.
+    `margin`: the probability of the chosen response less that of the rejected one, 0 to 1; a label of an
+    annotator or a submission has 1. Ties and what has no label are omitted. SetupError where no item is left.
     """
     items = {item.id: item for item in dataset}
     rows: list[tuple[str, str, str, float, str]] = []
@@ -55,8 +55,8 @@ def preference_pairs(results: RunResults, dataset: Dataset, criterion: str) -> P
             left_out[_TIES] += 1
     if not rows:
         raise SetupError(
-            f"No item of {results.run.called} has the label A or B on {words(criterion)}: there is nothing to"
-            " choose.",
+            f"No item of {results.run.called} has the label A or B on {words(criterion)}: there are no"
+            " preference pairs to write.",
             f"Name another criterion: {', '.join(results.judgments)}",
         )
     names = ("prompt", "chosen", "rejected", "margin", "id")
@@ -64,7 +64,7 @@ def preference_pairs(results: RunResults, dataset: Dataset, criterion: str) -> P
     ties = counted(left_out[_TIES], "tie", "ties")
     return PreferencePairs(
         dict(zip(names, zip(*rows, strict=True), strict=True)),
-        f"{pairs} on {words(criterion)}; left out: {ties}, {left_out[_UNSCORED]:,} without a label",
+        f"{pairs} on {words(criterion)}; omitted: {ties}, {left_out[_UNSCORED]:,} without a label",
     )
 
 

@@ -1,17 +1,18 @@
-"""Which items people labelled in the random samples of a run, in whichever order they labelled some of these,
-and which ones they skipped.
+"""Which items annotators labelled in the random samples of a run, in whichever order they labelled some of
+these, and which ones they skipped.
 
-A random sample is the beginning of a drawn order, as far as a person came in it. An item of that beginning
-is in the sample also where he had labelled it before, in order of doubt: else the hardest ones would be
-missing. A run has a sample for each seed that people labelled by; all of them together are as random.
+A random sample is the beginning of a drawn order, as far as an annotator came in it. An item of that
+beginning is in the sample also if it had been labelled before, in order of uncertainty: else the hardest
+ones would be missing. A run has a sample for each seed that annotators labelled by; all of them together are
+as random.
 
-Knows: what people said of a run, how texts are drawn. Does not know: the run's judgments, windows.
+Knows: the annotations of a run, how texts are drawn. Does not know: the run's judgments, windows.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from engine.core.item_sample import USUAL_SEED
+from engine.core.item_sample import DEFAULT_SEED
 from engine.core.judgments import Confirmation, Origin, Override
 from engine.core.people import Reviews, picked_in_words, skipped_in_words
 from engine.data.origin_cells import SAMPLED, SKIPPED
@@ -20,8 +21,8 @@ from engine.data.sampling import drawn_place
 
 @dataclass(frozen=True)
 class RandomPart:
-    """The ids of items in the random samples of a run: of those with a label of a person, and of those that
-    people passed without one.
+    """The ids of items in the random samples of a run: of those with a label of an annotator, and of those
+    that annotators passed without one.
     """
 
     labelled: frozenset[str] = frozenset()
@@ -47,13 +48,13 @@ def sample_of(
 
 
 def _reached(reviews: Reviews, author: str | None, criterion: str | None = None) -> dict[int, bytes]:
-    """How far people came in the order of each seed."""
+    """How far annotators came in the order of each seed."""
     reached: dict[int, bytes] = {}
     said: list[Override | Confirmation] = [*reviews.overrides, *reviews.confirmations]
     for each in said:
         wanted = author in (None, each.author) and criterion in (None, each.criterion)
         if each.origin is Origin.RANDOM and each.preference is not None and wanted:
-            seed = USUAL_SEED if each.seed is None else each.seed
+            seed = DEFAULT_SEED if each.seed is None else each.seed
             reached[seed] = max(reached.get(seed, b""), drawn_place(each.item_id, seed))
     return reached
 
@@ -80,7 +81,9 @@ def _up_to(reached: dict[int, bytes], ids: Iterable[str]) -> frozenset[str]:
 
 
 def origins_beside_sample(said: Iterable[tuple[str, Origin | None]], reviews: Reviews) -> list[Origin | None]:
-    """How people came to some labels, each after its item: to all items of the random part by the sample."""
+    """How annotators came to some labels, each after its item: to all items of the random part by the
+    sample.
+    """
     part = random_part(reviews).labelled
     return [Origin.RANDOM if item_id in part else origin for item_id, origin in said]
 

@@ -1,9 +1,10 @@
-"""The readings of many items as arrays: un-swapped, averaged, and by the parts that a calibration looks at.
+"""The raw predictions of many items as arrays: un-swapped, averaged, and by the parts that a calibration
+looks at.
 
-Each judge of a panel counts alike; of a judge each order counts alike, and within an order each way. A judge
-of a panel that said nothing of an item counts too, as one to which all labels are equally likely: what is
-left of the panel is less sure than all of it would be, and no label changes by that. Knows: readings, the two
-orders, parts. Does not know: labels, decisions, where readings come from.
+Each judge of a jury counts alike; of a judge each order counts alike, and within an order each method. A
+judge of a jury that said nothing of an item counts too, as one to which all labels are equally likely: what
+is left of the jury is less confident than all of it would be, and no label changes by that. Knows: raw
+predictions, the two orders, parts. Does not know: labels, decisions, where raw predictions come from.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.core.head_parts import LENGTHS, HeadPart, PartKind
-from engine.core.items import PREFERENCES, Order, Way
-from engine.core.judgments import JudgedItem, Reading
+from engine.core.head_parts import LENGTHS, Feature, FeatureKind
+from engine.core.items import PREFERENCES, Method, Order
+from engine.core.judgments import JudgedItem, RawPrediction
 from engine.core.log_probs import FloatArray, log_softmax
 
 SWAPPED = [PREFERENCES.index(preference.swapped) for preference in PREFERENCES]
@@ -25,15 +26,15 @@ SWAPPED = [PREFERENCES.index(preference.swapped) for preference in PREFERENCES]
 _LABELS = len(PREFERENCES)
 
 
-class ReadBy(NamedTuple):
-    """By which judge, in which way and order a reading was made."""
+class PredictionSource(NamedTuple):
+    """By which judge, by which method and order a raw prediction was made."""
 
     judge: int
-    way: Way
+    method: Method
     order: Order
 
 
-IsIn = Callable[[ReadBy], bool]
+IsIn = Callable[[PredictionSource], bool]
 
 
 def of_order(order: Order) -> IsIn:
@@ -41,58 +42,59 @@ def of_order(order: Order) -> IsIn:
     return lambda asked: asked.order is order
 
 
-def of_part(part: HeadPart) -> IsIn:
+def of_part(part: Feature) -> IsIn:
     """Readings that a part is made of."""
     return lambda asked: (
         asked.judge == part.judge
-        and (part.way is None or asked.way is part.way)
+        and (part.method is None or asked.method is part.method)
         and (part.order is None or asked.order is part.order)
     )
 
 
-class ReadingFacts(NamedTuple):
-    """What the readings of an item say of themselves: whether its two orders alone disagree, None where there
-    is one only, and of a panel; the mean of what the four labels held of all probability, None where nothing
-    was read but labels alone; how many judges of a panel said anything, None in a run of one judge, and how
-    many nothing; whether the former alone disagree, None for fewer than two.
+class PredictionFacts(NamedTuple):
+    """What the raw predictions of an item say of themselves: whether its two orders alone disagree, None
+    where there is one only, and of a jury; the mean of what the four labels held of all probability, None
+    where nothing was read but labels alone; how many judges of a jury said anything, None in a run of one
+    judge, and how many nothing; whether the former alone disagree, None for fewer than two.
     """
 
     flipped: bool | None
-    format_mass: float | None
+    answer_mass: float | None
     judges: int | None
     judges_missing: int
     judges_differ: bool | None
 
 
-class ReadItems:
+class CriterionPredictions:
     """What was read of items on one criterion; nothing of those that were not judged on it. `panel`: how many
-    judges a panel has, 0 in a run of one judge.
+    judges a jury has, 0 in a run of one judge.
     """
 
     def __init__(self, judged: Sequence[JudgedItem], criterion: str, panel: int = 0) -> None:
         self._panel = panel
-        self._readings = [
-            item.readings.get(criterion, ()) if criterion not in item.unscored else () for item in judged
+        self._raw_predictions = [
+            item.raw_predictions.get(criterion, ()) if criterion not in item.unscored else ()
+            for item in judged
         ]
-        alike: dict[tuple[ReadBy, ...], list[int]] = {}
-        for place, own in enumerate(self._readings):
+        alike: dict[tuple[PredictionSource, ...], list[int]] = {}
+        for place, own in enumerate(self._raw_predictions):
             if own:
-                asked = tuple(ReadBy(each.judge, each.way, each.order) for each in own)
+                asked = tuple(PredictionSource(each.judge, each.method, each.order) for each in own)
                 alike.setdefault(asked, []).append(place)
         # Together by what was asked, so that numpy has thousands at once.
         self._groups = [
-            (asked, np.array(places), _unswapped([self._readings[place] for place in places], asked))
+            (asked, np.array(places), _unswapped([self._raw_predictions[place] for place in places], asked))
             for asked, places in alike.items()
         ]
 
     @cached_property
     def mean(self) -> FloatArray:
-        """The average of all readings."""
+        """The average of all raw predictions."""
         return self.average()
 
     @cached_property
     def first(self) -> FloatArray:
-        """What decides between equals: of a panel what the first judge said that said anything, else the
+        """What decides between equals: of a jury what the first judge said that said anything, else the
         mean; shape (items, 4).
         """
         found = self.mean
@@ -102,39 +104,39 @@ class ReadItems:
 
     @cached_property
     def _by_judge(self) -> Sequence[FloatArray]:
-        """What each judge of a panel says alone, shape (items, 4) each; none of a run's only judge."""
+        """What each judge of a jury says alone, shape (items, 4) each; none of a run's only judge."""
         judges = sorted({each.judge for each in self.read_by} - {0})
-        return [self.average(of_part(HeadPart(PartKind.READINGS, judge))) for judge in judges]
+        return [self.average(of_part(Feature(FeatureKind.RAW_PREDICTIONS, judge))) for judge in judges]
 
     @cached_property
     def in_both(self) -> list[bool]:
         """Which items each judge that spoke of them read in both orders."""
-        found = np.zeros(len(self._readings), dtype=np.bool_)
+        found = np.zeros(len(self._raw_predictions), dtype=np.bool_)
         for asked, places, _ in self._groups:
             judges = {each.judge for each in asked}
             read = {(each.judge, each.order) for each in asked}
             found[places] = len(read) == len(judges) * len(Order)
         return [bool(each) for each in found]
 
-    def facts_of(self, place: int) -> ReadingFacts:
-        """What the readings of an item say of themselves."""
+    def facts_of(self, place: int) -> PredictionFacts:
+        """What the raw predictions of an item say of themselves."""
         return self._facts[place]
 
     @cached_property
-    def _facts(self) -> list[ReadingFacts]:
+    def _facts(self) -> list[PredictionFacts]:
         alone = np.nan_to_num(self._by_order, nan=-np.inf).argmax(axis=2)
         flips = (alone[0] != alone[1]).tolist()
-        known = zip(flips, self.twice, self._readings, self._judges, strict=True)
+        known = zip(flips, self.twice, self._raw_predictions, self._judges, strict=True)
         return [
-            ReadingFacts(flip if both else None, _mean_mass(readings), *judges)
-            for flip, both, readings, judges in known
+            PredictionFacts(flip if both else None, _mean_mass(raw_predictions), *judges)
+            for flip, both, raw_predictions, judges in known
         ]
 
     @property
     def _judges(self) -> list[tuple[int | None, int, bool | None]]:
         """How many judges have a label for each item, how many have none, and whether the former disagree."""
         if not self._by_judge:
-            return [(None, 0, None)] * len(self._readings)
+            return [(None, 0, None)] * len(self._raw_predictions)
         alone = np.stack(self._by_judge)
         said = np.isfinite(alone).all(axis=2)
         labels = np.nan_to_num(alone, nan=-np.inf).argmax(axis=2)
@@ -151,8 +153,8 @@ class ReadItems:
         return np.stack([self.average(of_order(order)) for order in Order])
 
     @property
-    def read_by(self) -> set[ReadBy]:
-        """By whom and how any of the readings was made."""
+    def read_by(self) -> set[PredictionSource]:
+        """By whom and how any of the raw predictions was made."""
         return {each for asked, _, _ in self._groups for each in asked}
 
     @property
@@ -162,15 +164,15 @@ class ReadItems:
 
     @cached_property
     def _in_panel(self) -> list[bool]:
-        return [any(each.judge for each in own) for own in self._readings]
+        return [any(each.judge for each in own) for own in self._raw_predictions]
 
     def average(self, is_in: IsIn | None = None) -> FloatArray:
-        """Mean of the un-swapped log-probabilities, normalised again, shape (items, 4), of all readings or of
-        some. NaN where there is none of these, or where one is not finite.
+        """Mean of the un-swapped log-probabilities, normalised again, shape (items, 4), of all raw
+        predictions or of some. NaN where there is none of these, or where one is not finite.
 
         What is found of an item does not depend on the others, not even by rounding.
         """
-        found = np.full((len(self._readings), _LABELS), np.nan)
+        found = np.full((len(self._raw_predictions), _LABELS), np.nan)
         for asked, places, log_probs in self._groups:
             shares = _shares(asked, is_in, self._asked(is_in))
             chosen = np.flatnonzero(shares)
@@ -180,21 +182,23 @@ class ReadItems:
         return found
 
     def _asked(self, is_in: IsIn | None) -> int:
-        """How many judges of the panel were asked for readings of this kind, whether they answered or not."""
+        """How many judges of the jury were asked for raw predictions of this kind, whether they answered or
+        not.
+        """
         judges = range(1, self._panel + 1)
         if is_in is None:
             return len(judges)
-        kinds = list(product(Way, Order))
-        return sum(any(is_in(ReadBy(judge, *kind)) for kind in kinds) for judge in judges)
+        kinds = list(product(Method, Order))
+        return sum(any(is_in(PredictionSource(judge, *kind)) for kind in kinds) for judge in judges)
 
 
-def average(readings: Sequence[Reading]) -> FloatArray:
-    """The same mean of the readings of one item, shape (4,)."""
-    (found,) = ReadItems([JudgedItem(0, "", "", {"": tuple(readings)})], "").average()
+def average(raw_predictions: Sequence[RawPrediction]) -> FloatArray:
+    """The same mean of the raw predictions of one item, shape (4,)."""
+    (found,) = CriterionPredictions([JudgedItem(0, "", "", {"": tuple(raw_predictions)})], "").average()
     return np.asarray(found)
 
 
-class ReadRun:
+class RunPredictions:
     """What was read of the same items on all criteria, each made into arrays once; `panel`: as of
     ReadItems.
     """
@@ -202,33 +206,34 @@ class ReadRun:
     def __init__(self, judged: Sequence[JudgedItem], panel: int = 0) -> None:
         self.judged = judged
         self._panel = panel
-        self._of: dict[str, ReadItems] = {}
+        self._of: dict[str, CriterionPredictions] = {}
 
-    def of(self, criterion: str) -> ReadItems:
+    def of(self, criterion: str) -> CriterionPredictions:
         """On one criterion."""
         if criterion not in self._of:
-            self._of[criterion] = ReadItems(self.judged, criterion, self._panel)
+            self._of[criterion] = CriterionPredictions(self.judged, criterion, self._panel)
         return self._of[criterion]
 
-    def part_values(self, criterion: str, parts: Sequence[HeadPart], is_in: IsIn | None = None) -> FloatArray:
-        """What each part says beside the mean of all readings, shape (items, parts, 4); each row sums to 0.
+    def part_values(self, criterion: str, parts: Sequence[Feature], is_in: IsIn | None = None) -> FloatArray:
+        """What each part says next to the mean of all raw predictions, shape (items, parts, 4); each row sums
+        to 0.
 
-        Of readings, and of those on another criterion: their own mean, as log-probabilities less their mean
-        over the labels; of lengths: log((characters of A + 1) / (of B + 1)) for A, its negative for B. NaN
-        where it is missing. `is_in`: with some of the readings alone.
+        Of raw predictions, and of those on another criterion: their own mean, as log-probabilities less their
+        mean over the labels; of lengths: log((characters of A + 1) / (of B + 1)) for A, its negative for B.
+        NaN where it is missing. `is_in`: with some of the raw predictions alone.
         """
         values = np.zeros((len(self.judged), len(parts), _LABELS))
         for place, part in enumerate(parts):
-            if part.kind is PartKind.LENGTHS:
+            if part.kind is FeatureKind.LENGTHS:
                 values[:, place] = _lengths(self.judged)
-            elif part.kind is PartKind.CRITERION:
+            elif part.kind is FeatureKind.CRITERION:
                 values[:, place] = _centred(self.of(part.criterion).average(is_in))
             else:
                 values[:, place] = _centred(self.of(criterion).average(_both(of_part(part), is_in)))
         return values
 
 
-def exchanged(parts: Sequence[HeadPart]) -> list[HeadPart]:
+def exchanged(parts: Sequence[Feature]) -> list[Feature]:
     """What says of items whose responses changed places what these say of the items as they are, but for A
     and B, which are exchanged: what AB was is BA then.
     """
@@ -237,16 +242,20 @@ def exchanged(parts: Sequence[HeadPart]) -> list[HeadPart]:
 
 
 def parts_of(
-    read: ReadRun, criterion: str, others: Sequence[str], *, by_order: bool, lengths: bool
-) -> tuple[HeadPart, ...]:
-    """The parts that items have: each judge and way, each order too where asked, where there are several;
+    read: RunPredictions, criterion: str, others: Sequence[str], *, by_order: bool, lengths: bool
+) -> tuple[Feature, ...]:
+    """The parts that items have: each judge and method, each order too where asked, where there are several;
     the `others` of their criteria; the lengths of the responses if wanted.
     """
-    known = {(each.judge, each.way, each.order if by_order else None) for each in read.of(criterion).read_by}
-    places = sorted(known, key=lambda each: (each[0], list(Way).index(each[1]), each[2] or ""))
-    readings = [HeadPart(PartKind.READINGS, *place) for place in places] if len(places) > 1 else []
-    beside = [HeadPart(PartKind.CRITERION, criterion=name) for name in others]
-    return (*readings, *beside, *((LENGTHS,) if lengths else ()))
+    known = {
+        (each.judge, each.method, each.order if by_order else None) for each in read.of(criterion).read_by
+    }
+    places = sorted(known, key=lambda each: (each[0], list(Method).index(each[1]), each[2] or ""))
+    raw_predictions = (
+        [Feature(FeatureKind.RAW_PREDICTIONS, *place) for place in places] if len(places) > 1 else []
+    )
+    beside = [Feature(FeatureKind.CRITERION, criterion=name) for name in others]
+    return (*raw_predictions, *beside, *((LENGTHS,) if lengths else ()))
 
 
 def _both(one: IsIn, other: IsIn | None) -> IsIn:
@@ -261,8 +270,8 @@ def _lengths(judged: Sequence[JudgedItem]) -> FloatArray:
     return np.column_stack([longer, -longer, nothing, nothing])
 
 
-def _mean_mass(readings: Sequence[Reading]) -> float | None:
-    masses = [each.format_mass for each in readings if not each.label_alone]
+def _mean_mass(raw_predictions: Sequence[RawPrediction]) -> float | None:
+    masses = [each.answer_mass for each in raw_predictions if not each.label_alone]
     return sum(masses) / len(masses) if masses else None
 
 
@@ -270,9 +279,13 @@ def _centred(log_probs: FloatArray) -> FloatArray:
     return np.asarray(log_probs - log_probs.mean(axis=-1, keepdims=True))
 
 
-def _unswapped(readings: Sequence[Sequence[Reading]], asked: Sequence[ReadBy]) -> FloatArray:
-    """Log-probabilities among the four labels alone, of the items' own A and B: (items, readings, 4)."""
-    values = np.array([[each.log_probs for each in own] for own in readings], dtype=np.float64)
+def _unswapped(
+    raw_predictions: Sequence[Sequence[RawPrediction]], asked: Sequence[PredictionSource]
+) -> FloatArray:
+    """Log-probabilities among the four labels alone, of the items' own A and B: (items, raw predictions,
+    4).
+    """
+    values = np.array([[each.log_probs for each in own] for own in raw_predictions], dtype=np.float64)
     # Among the four alone: what else the model might have said takes no part in the label.
     values[~np.isfinite(values).all(axis=2)] = np.nan
     values = log_softmax(values)
@@ -281,9 +294,10 @@ def _unswapped(readings: Sequence[Sequence[Reading]], asked: Sequence[ReadBy]) -
     return values
 
 
-def _shares(asked: Sequence[ReadBy], is_in: IsIn | None, panel: int) -> FloatArray:
-    """How much of the mean each reading is, shape (readings,); 0 for those that are not in it. The judges of
-    a panel that said nothing have the rest: equally likely labels, which change no difference between others.
+def _shares(asked: Sequence[PredictionSource], is_in: IsIn | None, panel: int) -> FloatArray:
+    """How much of the mean each raw prediction is, shape (raw predictions,); 0 for those that are not in it.
+    The judges of a jury that said nothing have the rest: equally likely labels, which change no difference
+    between others.
     """
     chosen = [each for each in asked if is_in is None or is_in(each)]
     judges = max(panel, len({each.judge for each in chosen}))
@@ -294,6 +308,6 @@ def _shares(asked: Sequence[ReadBy], is_in: IsIn | None, panel: int) -> FloatArr
             continue
         own = [other for other in chosen if other.judge == each.judge]
         orders = len({other.order for other in own})
-        ways = sum(other.order is each.order for other in own)
-        shares.append(1 / (judges * orders * ways))
+        methods = sum(other.order is each.order for other in own)
+        shares.append(1 / (judges * orders * methods))
     return np.array(shares)

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from engine.core.items import PREFERENCES, Order
 from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, JudgmentKey, Unscored
-from engine.core.people import Standing, tags_together
+from engine.core.people import EffectiveAnnotation, tags_together
 from engine.core.ways.all_ways import together
 from engine.data.dataset import Dataset
-from engine.data.origin_cells import IN_SAMPLE, LABELS_BY_PEOPLE, ORIGINS_BY_PEOPLE
+from engine.data.origin_cells import IN_SAMPLE, LABELS_BY_ANNOTATORS, ORIGINS_BY_ANNOTATORS
 from engine.data.other_columns import distinct_names
 from engine.data.submission import quoted_cell
 from engine.decisions.random_part import random_part
@@ -27,7 +27,14 @@ RUN_COLUMNS = (
     *("run", "item_id", "position", "criterion"),
     *("preference", "model_preference", "overridden", "label_author", "explanation_author"),
     *("override_created", "override_origin", "settled", "labels_of"),
-    *("review_state", "review_author", "review_created", LABELS_BY_PEOPLE, ORIGINS_BY_PEOPLE, IN_SAMPLE),
+    *(
+        "review_state",
+        "review_author",
+        "review_created",
+        LABELS_BY_ANNOTATORS,
+        ORIGINS_BY_ANNOTATORS,
+        IN_SAMPLE,
+    ),
     *("blind_by_people", "explanations_by_people", "states_by_people", "notes_by_people", "tags"),
     *(f"probability_{label}" for label in PREFERENCES),
     *("flipped", "judges", "judges_missing", "judges_differ", "place_decides", "format_mass"),
@@ -53,17 +60,17 @@ def write_results_csv(
     A cell is empty where there is nothing to say; truths are `yes` and `no`; numbers are written so that they
     come back exactly. `labels_of`: whose labels count. `position` counts from 0. `preference` and
     `explanation` are those in force, `overridden` says which of them is a person's: `label`, `explanation` or
-    `both`. `settled`: whether an adjudicator gave the label. `review_state`: `done` or `skipped`, by the
-    person who said so last. What ends with `_by_people` is a JSON object with the names as keys:
-    `labels_by_people` those given or confirmed, `origins_by_people` how each of them came to the item, one of
-    Origin or null, `blind_by_people` whether they saw nothing of other labels, or null. States, notes and
-    `tags`, a JSON array, are of the item, on each of its rows. `random_sample`: `labelled` or `skipped` in
-    one. `flipped`, `judges_differ`: whether the two orders, or a panel's judges, alone give different labels;
-    `judges`: how many judges of a panel decided it; `judges_missing`: how many could not say anything.
-    Probabilities are the model's own, 0 to 1; `log_probability_BA_A` is what the model gave the label A in
-    the order BA, where A is the response that it saw first; of several ways of asking it is their mean.
-    `shortened_a`: characters left out of response A. `seconds`: of the whole item, the same on each of its
-    rows. The cells of the dataset are empty for items that it lacks or has with other texts.
+    `both`. `adjudicated`: whether an adjudicator gave the label. `review_state`: `done` or `skipped`, by the
+    person who said so last. What ends with `_by_annotators` is a JSON object with the names as keys:
+    `labels_by_annotators` those given or confirmed, `origins_by_annotators` how each of them came to the
+    item, one of Origin or null, `blind_by_annotators` whether they saw nothing of other labels, or null.
+    States, notes and `tags`, a JSON array, are of the item, on each of its rows. `random_sample`: `labelled`
+    or `skipped` in one. `flipped`, `judges_differ`: whether the two orders, or a jury's judges, alone give
+    different labels; `judges`: how many judges of a jury decided it; `judges_missing`: how many could not
+    say anything. Probabilities are the model's own, 0 to 1; `log_probability_BA_A` is what the model gave the
+    label A in the order BA, where A is the response that it saw first; of several elicitation methods it is
+    their mean. `shortened_a`: characters omitted from response A. `seconds`: of the whole item, the same on
+    each of its rows. The cells of the dataset are empty for items that it lacks or has with other texts.
 
     A NUL, which ends a text for pandas, and half a character are written out: `\x00`, `\ud800`.
     Raises SetupError where the file cannot be written.
@@ -124,13 +131,13 @@ def _run_cells(
         *_override_cells(results.overrides.get(judgment.key)),
         results.source.in_words,
         *_review_cells(results, item.item_id),
-        *_labels_by_people(results, judgment),
+        *_labels_by_annotators(results, judgment),
         in_sample,
-        *_words_of_people(results, item, judgment),
+        *_words_of_annotators(results, item, judgment),
         *_probability_cells(judgment),
         *_reading_cells(item, judgment.criterion),
         results.explanation(judgment) or "",
-        _truth(results.is_outdated(judgment)),
+        _truth(results.is_stale(judgment)),
         *_explanation_cells(judgment),
         judgment.reason if isinstance(judgment, Unscored) else "",
         *((str(left_out.left_out_a), str(left_out.left_out_b)) if left_out else _EMPTY * 2),
@@ -138,7 +145,7 @@ def _run_cells(
     )
 
 
-def _override_cells(override: Standing | None) -> tuple[str, ...]:
+def _override_cells(override: EffectiveAnnotation | None) -> tuple[str, ...]:
     if override is None:
         return _EMPTY * 6
     parts = {"label": override.preference, "explanation": override.explanation}
@@ -146,7 +153,7 @@ def _override_cells(override: Standing | None) -> tuple[str, ...]:
     what = own[0] if len(own) == 1 else "both"
     return (
         *(what, " and ".join(override.label_by), override.text_by or "", override.created.isoformat()),
-        *(override.origin or "", _truth(override.settled) if override.preference else ""),
+        *(override.origin or "", _truth(override.adjudicated) if override.preference else ""),
     )
 
 
@@ -158,15 +165,15 @@ def _review_cells(results: RunResults, item_id: str) -> tuple[str, ...]:
     return last.state, last.author, last.created.isoformat()
 
 
-def _labels_by_people(results: RunResults, judgment: AnyJudgment) -> tuple[str, ...]:
-    """The label of each person, and how he came to the item."""
+def _labels_by_annotators(results: RunResults, judgment: AnyJudgment) -> tuple[str, ...]:
+    """The label of each annotator, and how they came to the item."""
     given = results.reviews.given_on(judgment.key)
     labels = {name: each.preference for name, each in given.items()}
     return _object(labels), _object({name: each.origin for name, each in given.items()})
 
 
-def _words_of_people(results: RunResults, item: JudgedItem, judgment: AnyJudgment) -> tuple[str, ...]:
-    """Who labelled blind; explanations, states and notes of each person; all tags."""
+def _words_of_annotators(results: RunResults, item: JudgedItem, judgment: AnyJudgment) -> tuple[str, ...]:
+    """Who labelled blind; explanations, states and notes of each annotator; all tags."""
     reviews, notes = results.reviews, results.notes_on(item.content_hash)
     texts = {each.author: each.explanation for each in reviews.last_of_each(judgment.key) if each.explanation}
     tags = tags_together(notes)
@@ -187,7 +194,7 @@ def _object(by_name: Mapping[str, object]) -> str:
 def _probability_cells(judgment: AnyJudgment) -> tuple[str, ...]:
     if not isinstance(judgment, Judgment):
         return _EMPTY * (len(PREFERENCES) + 6)
-    mass = judgment.format_mass
+    mass = judgment.answer_mass
     return (
         *map(repr, judgment.probabilities),
         _truth(judgment.flipped),
@@ -198,9 +205,11 @@ def _probability_cells(judgment: AnyJudgment) -> tuple[str, ...]:
 
 
 def _reading_cells(item: JudgedItem, criterion: str) -> Iterator[str]:
-    """The readings of each order, also where they could not be made a judgment: of all ways together."""
-    readings = together(item.readings.get(criterion, ()))
-    by_order = {reading.order: reading.log_probs for reading in readings}
+    """The raw predictions of each order, also where they could not be made a judgment: of all methods
+    combined.
+    """
+    raw_predictions = together(item.raw_predictions.get(criterion, ()))
+    by_order = {reading.order: reading.log_probs for reading in raw_predictions}
     for order in Order:
         yield from map(repr, by_order[order]) if order in by_order else _EMPTY * len(PREFERENCES)
 

@@ -1,4 +1,4 @@
-"""The items that a run judged, found again in the file that they came from; what people said of them.
+"""The items that a run judged, found again in the file that they came from; the annotations of them.
 
 Knows: what makes items those of a run. Does not know: models, how a run was made, windows.
 """
@@ -13,7 +13,7 @@ from engine.core.errors import SetupError
 from engine.core.items import HumanLabel
 from engine.core.judgments import JudgmentKey
 from engine.core.people import standing_notes, tags_together
-from engine.core.remedies import Remedy, Setting, Step
+from engine.core.remedies import Hint, Setting, Step
 from engine.core.rubric import Rubric, rubric_for_labels
 from engine.core.run_records import StoredRun
 from engine.data.dataset import Dataset, load_dataset
@@ -41,7 +41,7 @@ def dataset_of_run(
     if not is_there(path):
         raise SetupError(
             f"{run.title} is of {run.identity.dataset_path.name}; {path} is not there.",
-            Remedy("Put the dataset back there, or ", Step.FIND_DATASET, "."),
+            Hint("Put the dataset back there, or ", Step.FIND_DATASET, "."),
         )
     own = run.columns if columns is None else None
     rubric = rubric_for_labels([run.identity.asked])
@@ -89,18 +89,18 @@ def judged_items(run: StoredRun, dataset: Dataset) -> Dataset:
         part = dataset.only(frozenset(chosen)) if chosen else dataset.head(items)
     if part.hash != run.identity.dataset_hash:
         raise SetupError(
-            f"{dataset.name} does not hold the items of {run.called}: ids, texts or their order are others.",
-            _remedy(run, dataset),
+            f"{dataset.name} does not have the items of {run.called}: ids, texts or their order differ.",
+            _hint(run, dataset),
         )
     return part
 
 
-def _remedy(run: StoredRun, dataset: Dataset) -> Remedy:
+def _hint(run: StoredRun, dataset: Dataset) -> Hint:
     file = f"Use the dataset that was judged. Its file was {run.identity.dataset_path}"
     if dataset.columns is None:
-        return Remedy(file)
+        return Hint(file)
     how = Setting.COLUMNS.at(dataset.columns.columns_text)
-    return Remedy(f"{file}, and it must be read by the same columns as for the run; now they are ", how)
+    return Hint(f"{file}, and it must be read by the same columns as for the run; now they are ", how)
 
 
 def cells_beside(dataset: Dataset, ids: Container[str]) -> dict[str, Mapping[str, str]]:
@@ -123,8 +123,8 @@ def human_labels(results: RunResults, dataset: Dataset) -> dict[JudgmentKey, Hum
 
 
 def noted_of_items(store: RunStore, dataset: Dataset, author: str | None = None) -> Noted:
-    """What people said of the items of a dataset by which these can be divided, of whatever run; with an
-    `author` the tags that he gave last, and his own random samples.
+    """The annotations of the items of a dataset by which these can be divided, of whatever run; with an
+    `author` the tags that they gave last, and their own random samples.
     """
     with store.reading():
         part = _random_part(store, author)
@@ -149,7 +149,7 @@ def _random_part(store: RunStore, author: str | None) -> RandomPart:
     labelled: set[str] = set()
     skipped: set[str] = set()
     for run in store.runs():
-        with suppress(DamagedError):  # whoever opens that run is told
+        with suppress(DamagedError):  # reported if that run is opened
             part = random_part(load_reviews(store, run.id), author)
             hashes = store.content_hashes(run.id) if part.labelled else {}
             labelled |= {hashes[item_id] for item_id in part.labelled}

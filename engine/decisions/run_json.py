@@ -8,17 +8,17 @@ from typing import Any
 
 from engine.core.items import PREFERENCES, Gold
 from engine.core.judgments import (
+    AnswerLogProbs,
     AnyJudgment,
     Confirmation,
     Explanation,
     JudgedItem,
     Override,
-    RawAnswer,
-    Reading,
+    RawPrediction,
     SubmittedLabel,
     Unscored,
 )
-from engine.core.people import Standing, Word, tags_together
+from engine.core.people import Annotation, EffectiveAnnotation, tags_together
 from engine.data.dataset import Dataset
 from engine.decisions.health import run_health
 from engine.decisions.random_part import random_part
@@ -27,16 +27,17 @@ from engine.decisions.run_results import RunResults
 
 
 def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, Any]:
-    """All that is known of a run, as plain values: how it was made, and every judgment with its readings.
+    """All that is known of a run, as plain values: how it was made, and every judgment with its raw
+    predictions.
 
-    A judgment is the model's own; beside it stand the override in force, or null, and the labels that people
-    gave or confirmed, by name; in `people_said` all that they ever said of it, the oldest first, also what is
-    undone. `notes`, `reviews`: the same of what they noted of the item, and how far they were with it;
-    `tags`: those that stand. `all_explanations`: the model's first text, then those that it wrote for other
-    labels later. `random_sample`: `labelled` or `skipped` in one,
-    else null. `human`: the dataset's label, with what each of its annotators said where it has several.
-    `other_columns`: the item's cells in the further columns of the dataset. Both are null without a dataset
-    that has them. The `model` of a submission is its file.
+    A judgment is the model's own; next to it stand the effective override, or null, and the labels that
+    annotators gave or confirmed, by name; in `annotators_said` all that they ever said of it, the oldest
+    first, also what is undone. `notes`, `reviews`: the same of what they noted of the item, and how far they
+    were with it; `tags`: those that stand. `all_explanations`: the model's first text, then those that it
+    wrote for other labels later. `random_sample`: `labelled` or `skipped` in one, else null. `human`: the
+    dataset's label, with what each of its annotators said where it has several. `other_columns`: the item's
+    cells in the further columns of the dataset. Both are null without a dataset that has them. The `model` of
+    a submission is its file.
     """
     beside: Mapping[str, Mapping[str, str]] = {}
     human: Mapping[str, Mapping[str, Gold]] = {}
@@ -53,7 +54,7 @@ def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, An
                 "random_sample": part.of(item.item_id) or None,
                 "other_columns": beside.get(item.item_id),
                 "judgments": {
-                    name: _with_people(results, column[index], human.get(item.item_id, {}).get(name))
+                    name: _with_annotators(results, column[index], human.get(item.item_id, {}).get(name))
                     for name, column in columns
                 },
             }
@@ -102,7 +103,7 @@ def _item_json(item: JudgedItem, results: RunResults) -> dict[str, Any]:
     }
 
 
-def _with_people(results: RunResults, judgment: AnyJudgment, human: Gold | None) -> dict[str, Any]:
+def _with_annotators(results: RunResults, judgment: AnyJudgment, human: Gold | None) -> dict[str, Any]:
     key = judgment.key
     override = results.overrides.get(key)
     return {
@@ -129,15 +130,15 @@ def _judgment_json(judgment: AnyJudgment) -> dict[str, Any]:
         "judges_missing": judgment.judges_missing,
         "judges_differ": judgment.judges_differ,
         "place_decides": judgment.place_decides,
-        "format_mass": judgment.format_mass,
-        "readings": [_reading_json(reading) for reading in judgment.readings],
+        "format_mass": judgment.answer_mass,
+        "readings": [_reading_json(reading) for reading in judgment.raw_predictions],
         "explanation": _explanation_json(judgment.explanation),
-        "explanation_outdated": judgment.outdated,
+        "explanation_outdated": judgment.stale,
         "all_explanations": [_explanation_json(explanation) for explanation in judgment.explanations],
     }
 
 
-def _override_json(override: Standing) -> dict[str, Any]:
+def _override_json(override: EffectiveAnnotation) -> dict[str, Any]:
     return {
         "preference": override.preference,
         "explanation": override.explanation,
@@ -147,19 +148,19 @@ def _override_json(override: Standing) -> dict[str, Any]:
         "created": override.created.isoformat(),
         "origin": override.origin,
         "seed": override.seed,
-        "settled": override.settled,
+        "settled": override.adjudicated,
     }
 
 
 def _label_said_json(said: Override | Confirmation) -> dict[str, Any]:
-    """All of one word of a person on a judgment: what he put in the place of another's, or agreed with."""
+    """An annotation of a judgment: what overrides another's value, or what it accepts."""
     fields = ("preference", "origin", "seed", "blind")
     if isinstance(said, Confirmation):
         return {"kind": "confirmed"} | _said_json(said, *fields)
     return {"kind": "said"} | _said_json(said, *fields, "explanation", "written_for", "settles")
 
 
-def _said_json(said: Word, *fields: str) -> dict[str, Any]:
+def _said_json(said: Annotation, *fields: str) -> dict[str, Any]:
     """Who said it and when, whether it is taken back, and some of its fields."""
     return {
         "author": said.author,
@@ -169,20 +170,20 @@ def _said_json(said: Word, *fields: str) -> dict[str, Any]:
     }
 
 
-def _reading_json(reading: Reading) -> dict[str, Any]:
+def _reading_json(reading: RawPrediction) -> dict[str, Any]:
     if reading.label_alone:
         return {"judge": reading.judge, "label_taken_as": _by_label(reading.log_probs)}
     return {
         **({"judge": reading.judge} if reading.judge else {}),
         "order": reading.order.value,
-        "way": reading.way.value,
+        "way": reading.method.value,
         "log_probabilities_as_seen": _by_label(reading.log_probs),
-        "format_mass": reading.format_mass,
+        "format_mass": reading.answer_mass,
         "answers": [_answer_json(answer) for answer in reading.answers],
     }
 
 
-def _answer_json(answer: RawAnswer) -> dict[str, Any]:
+def _answer_json(answer: AnswerLogProbs) -> dict[str, Any]:
     return {
         "question": answer.question,
         "log_probabilities": list(answer.log_probs),

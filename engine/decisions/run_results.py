@@ -1,4 +1,4 @@
-"""A stored run as it counts: its judgments, with what people overrode.
+"""A stored run as it counts: its judgments, with human overrides.
 
 Knows: judged items and what each form holds. Does not know: SQL, how files are written, models.
 """
@@ -11,7 +11,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from engine.core.formatting import counted, short_name
-from engine.core.items import Order, Prediction, Preference, Way, certain
+from engine.core.items import Method, Order, Prediction, Preference, certain
 from engine.core.judgments import (
     AnyJudgment,
     Explanation,
@@ -23,10 +23,10 @@ from engine.core.judgments import (
 )
 from engine.core.label_sources import JUDGE_ALONE, LAST, LabelSource
 from engine.core.people import (
+    AnnotatorStep,
+    EffectiveAnnotation,
     OverrideCount,
-    PersonStep,
     Reviews,
-    Standing,
     count_overrides,
     standing_notes,
     steps_of,
@@ -37,48 +37,48 @@ from engine.data.submission import Submission, SubmissionRow
 from engine.decisions.calibration import Calibration, calibration_of
 from engine.decisions.decision import decide_all
 from engine.decisions.one_label import OneLabel, calibrated_in_words, one_label_sentence, one_labels
-from engine.decisions.read_items import ReadRun
-from engine.store.row_gate import Gate
+from engine.decisions.read_items import RunPredictions
+from engine.store.row_gate import RowValidator
 from engine.store.run_store import RunStore
 
-ALL_WAYS = "all together"
-"""All ways of asking of a run, beside each alone."""
+ALL_METHODS = "all combined"
+"""All elicitation methods of a run combined, in addition to each one."""
 
 
 @dataclass(frozen=True)
 class RunResults:
     """A run with all its judged items, decided; `calibration` is the one that its decisions are made with.
 
-    `judgments`: the model's own, by criterion, in the order of `judged`. `overrides`: what stands of people's
-    words, by `source`: whose labels count. `reviews`: all that people said of it. `notes`: all that was
-    noted of its items, the oldest first, by the hash of their content. A label or explanation is in force
-    where it is a person's, or the model's own and no person's stands in its place. Of what the model wrote,
-    the text for the label in force counts, and its first one where there is none. For an opened submission
-    the model is whoever made it. `whole`: of all items, where these are some of them.
-    `read`: the readings as arrays, kept to decide them again.
+    `judgments`: the model's own, by criterion, in the order of `judged`. `overrides`: what stands of
+    annotations, by `source`: whose labels count. `reviews`: all that annotators said of it. `notes`: all that
+    was noted of its items, the oldest first, by the hash of their content. A label or explanation is
+    effective where it is an annotator's, or the model's own and no annotator's stands in its place. Of what
+    the model wrote, the text for the effective label counts, and its first one where there is none. For an
+    opened submission the model is whoever made it. `whole`: of all items, where these are some of them.
+    `read`: the raw predictions as arrays, kept to decide them again.
     """
 
     run: StoredRun
     judged: tuple[JudgedItem, ...]
     judgments: Mapping[str, tuple[AnyJudgment, ...]]
     calibration: Calibration | None = None
-    overrides: Mapping[JudgmentKey, Standing] = field(default_factory=dict)
+    overrides: Mapping[JudgmentKey, EffectiveAnnotation] = field(default_factory=dict)
     reviews: Reviews = field(default_factory=Reviews)
     notes: Mapping[str, tuple[ItemNote, ...]] = field(default_factory=dict)
     source: LabelSource = LAST
     whole: "RunResults | None" = None
-    read: ReadRun | None = field(default=None, compare=False, repr=False)
+    read: RunPredictions | None = field(default=None, compare=False, repr=False)
 
     def label(self, judgment: AnyJudgment) -> Preference | None:
-        """The label in force for one of `judgments`; None where it is unscored and no person gave one."""
+        """The effective label for one of `judgments`; None where it is unscored and no annotator gave one."""
         override = self._override(judgment)
         if override is not None and override.preference is not None:
             return override.preference
         return None if isinstance(judgment, Unscored) else judgment.preference
 
     def probabilities(self, judgment: AnyJudgment) -> tuple[float, ...] | None:
-        """Of the four labels as they count: the model's own, 1 for a label of a person or a submission; None
-        where there is no label in force.
+        """Of the four labels as they count: the model's own, 1 for a label of an annotator or a submission;
+        None where there is no effective label.
         """
         label, override = self.label(judgment), self._override(judgment)
         if isinstance(judgment, Judgment) and (override is None or override.preference is None):
@@ -86,28 +86,30 @@ class RunResults:
         return None if label is None else certain(label)
 
     def explanation(self, judgment: AnyJudgment) -> str | None:
-        """The explanation in force for one of `judgments`, if any."""
+        """The effective explanation for one of `judgments`, if any."""
         return self._told(judgment)[0]
 
     def model_explanation(self, judgment: AnyJudgment) -> Explanation | None:
-        """What the model wrote for the label in force, else its first text, also where a person's stands."""
+        """What the model wrote for the effective label, else its first text, also where an annotator's
+        stands.
+        """
         if isinstance(judgment, Unscored):
             return None
         return judgment.explanation_for(self.label(judgment))
 
-    def is_outdated(self, judgment: AnyJudgment) -> bool:
-        """True where the explanation in force was written for another label than is in force."""
+    def is_stale(self, judgment: AnyJudgment) -> bool:
+        """True where the effective explanation was written for another label than the effective one."""
         return self._told(judgment)[1]
 
     def fitting_explanation(self, judgment: AnyJudgment) -> str | None:
-        """The explanation in force, where it was not written for another label."""
-        text, outdated = self._told(judgment)
-        return None if outdated else text
+        """The effective explanation, where it was not written for another label."""
+        text, stale = self._told(judgment)
+        return None if stale else text
 
     def _told(self, judgment: AnyJudgment) -> tuple[str | None, bool]:
-        """The explanation in force, and whether it was written for another label.
+        """The effective explanation, and whether it was written for another label.
 
-        A person's, but where only the judge's own is of the label.
+        An annotator's, but where only the judge's own is of the label.
         """
         label, override, own = (
             self.label(judgment),
@@ -122,21 +124,21 @@ class RunResults:
             return judgment.text, False
         return (own.text, own.preference is not label) if own else (None, False)
 
-    def decided_by_person(self, judgment: AnyJudgment) -> bool:
-        """True where a person overrode it and it has a label: nothing of it is doubtful any more."""
+    def decided_by_annotator(self, judgment: AnyJudgment) -> bool:
+        """True where an annotator overrode it and it has a label: nothing of it is uncertain any more."""
         return self._override(judgment) is not None and self.label(judgment) is not None
 
     def notes_on(self, content_hash: str) -> tuple[ItemNote, ...]:
-        """What each person noted of an item, as far as it stands."""
+        """What each annotator noted of an item, as far as it stands."""
         return standing_notes(self.notes.get(content_hash, ()))
 
     @property
     def all_notes(self) -> Iterator[ItemNote]:
-        """What each person noted of each item, as far as it stands."""
+        """What each annotator noted of each item, as far as it stands."""
         return chain.from_iterable(map(standing_notes, self.notes.values()))
 
-    def steps(self, item: JudgedItem, author: str) -> list[PersonStep]:
-        """What a person did with an item, the oldest first; also what he took back."""
+    def steps(self, item: JudgedItem, author: str) -> list[AnnotatorStep]:
+        """What an annotator did with an item, the oldest first; also what was undone."""
         said = self.reviews.words_of(item.item_id)
         return steps_of([*said, *self.notes.get(item.content_hash, ())], author)
 
@@ -151,7 +153,7 @@ class RunResults:
         times = (at for word in said for at in (word.created, word.undone) if at is not None)
         return places, max(times, default=None)
 
-    def _override(self, judgment: AnyJudgment) -> Standing | None:
+    def _override(self, judgment: AnyJudgment) -> EffectiveAnnotation | None:
         return self.overrides.get(judgment.key)
 
     def _all(self) -> Iterator[AnyJudgment]:
@@ -169,17 +171,17 @@ class RunResults:
 
     @property
     def judges_missing_sentence(self) -> str:
-        """What is to be said of a panel's judgments that not all of its judges decided; empty for none."""
+        """What is to be said of a jury's judgments that not all of its judges decided; empty for none."""
         scored = [each for each in self._all() if isinstance(each, Judgment)]
         some = [each.judges for each in scored if each.judges_missing]
         if not some:
             return ""
         by_number = (f"{some.count(number):,} by {number}" for number in sorted({*filter(None, some)}))
         return (
-            f"Not all {len(self.run.judges)} judges of the panel decided"
-            f" {len(some):,} of {counted(len(scored), 'judgment', 'judgments')} ({', '.join(by_number)}): the"
-            " others could not say anything there. A judge that says nothing counts as one to which all four"
-            " labels are equally likely."
+            f"Not all {len(self.run.judges)} judges of the jury decided {len(some):,} of"
+            f" {counted(len(scored), 'judgment', 'judgments')} ({', '.join(by_number)}): the others have"
+            " no answer there. A judge without an answer counts as giving all four labels the same"
+            " probability."
         )
 
     @property
@@ -189,7 +191,9 @@ class RunResults:
 
     @property
     def fit_in_words(self) -> str:
-        """How many items took part in the fit of its calibration; empty where none did, or nobody knows."""
+        """How many items took part in the fit of its calibration; empty where none did, or it is not
+        known.
+        """
         calibration = self.calibration
         if calibration is None or calibration.fitted_on is None:
             return ""
@@ -203,8 +207,8 @@ class RunResults:
 
     @cached_property
     def unanswered(self) -> frozenset[str]:
-        """The ids of items that an opened submission does not answer and people have not labelled on each of
-        its criteria. None of a run that a model judged.
+        """The ids of items that an opened submission does not answer and annotators have not labelled on each
+        of its criteria. None of a run that a model judged.
         """
         if not self.run.submitted:
             return frozenset()
@@ -217,7 +221,7 @@ class RunResults:
 
     @property
     def joined_in_words(self) -> str:
-        """A sentence on which items an opened submission answers, with people's help, also where these are
+        """A sentence on which items an opened submission answers, with annotators' help, also where these are
         the results of some of them; empty for a run that a model judged.
         """
         if self.whole is not None:
@@ -239,17 +243,17 @@ class RunResults:
 
     @property
     def left(self) -> int:
-        """How many items of the run lack an answer, be it the model's or people's."""
+        """How many items of the run lack an answer, be it the model's or annotators'."""
         return self.run.identity.items - len(self.judged) + len(self.unanswered)
 
     @property
     def unscored(self) -> int:
-        """How many judgments have no label in force."""
+        """How many judgments have no effective label."""
         return sum(self.label(judgment) is None for judgment in self._all())
 
     @property
     def overridden(self) -> OverrideCount:
-        """How many labels and explanations are a person's."""
+        """How many labels and explanations are an annotator's."""
         return count_overrides(self.overrides.values())
 
     @property
@@ -259,7 +263,7 @@ class RunResults:
 
     @property
     def unexplained(self) -> int:
-        """How many judgments of an explaining run have a label in force and no explanation."""
+        """How many judgments of an explaining run have an effective label and no explanation."""
         if not self.explains:
             return 0
         return sum(
@@ -268,22 +272,22 @@ class RunResults:
         )
 
     @property
-    def outdated(self) -> int:
-        """How many of the explanations in force were written for another label than is in force."""
-        return sum(self.is_outdated(judgment) for judgment in self._all())
+    def stale(self) -> int:
+        """How many of the effective explanations were written for another label than the effective one."""
+        return sum(self.is_stale(judgment) for judgment in self._all())
 
     def by(self, source: LabelSource) -> "RunResults":
         """The same with the labels of another source in the place of the judge's, where it has any."""
         whole = self.whole and self.whole.by(source)
         return replace(self, overrides=self.reviews.standing_by(source), source=source, whole=whole)
 
-    def with_people(self, reviews: Reviews, notes: Mapping[str, tuple[ItemNote, ...]]) -> "RunResults":
-        """The same with all that people say of it now, and note of its items."""
+    def with_annotators(self, reviews: Reviews, notes: Mapping[str, tuple[ItemNote, ...]]) -> "RunResults":
+        """The same with all that annotators say of it now, and note of its items."""
         overrides = reviews.standing_by(self.source)
         return replace(self, reviews=reviews, overrides=overrides, notes=notes)
 
     def model_alone(self) -> "RunResults":
-        """The same without what people overrode."""
+        """The same without human overrides."""
         return self.by(JUDGE_ALONE)
 
     def only(self, ids: Container[str]) -> "RunResults":
@@ -303,55 +307,59 @@ class RunResults:
         )
 
     @property
-    def ways(self) -> tuple[Way, ...]:
-        """In which ways the model was asked; none for an opened submission."""
-        return settings_of(self.run.identity.settings).ways if self.run.by_a_model else ()
+    def methods(self) -> tuple[Method, ...]:
+        """By which methods the model was asked; none for an opened submission."""
+        return settings_of(self.run.identity.settings).methods if self.run.by_a_model else ()
 
-    def by_way(self) -> dict[str, "RunResults"]:
-        """What the model itself would have said, without a calibration: asked as it was, and in each of its
-        ways alone; of a panel each of its judges alone. Empty for a run of one way.
+    def by_method(self) -> dict[str, "RunResults"]:
+        """What the model itself would have said, without a calibration: asked as it was, and by each of its
+        methods alone; of a jury each of its judges alone. Empty for a run of one method.
         """
         judges = self.run.judges
-        if len(self.ways) < 2 and not judges:
+        if len(self.methods) < 2 and not judges:
             return {}
         of_model = self.model_alone().calibrated(None)
         alone = {
             f"{number}: {short_name(name)}": of_model.of_judge(number)
             for number, name in enumerate(judges, start=1)
         }
-        return {ALL_WAYS: of_model, **{way.value: of_model.of_way(way) for way in self.ways}, **alone}
+        return {
+            ALL_METHODS: of_model,
+            **{method.value: of_model.of_method(method) for method in self.methods},
+            **alone,
+        }
 
     def of_judge(self, judge: int) -> "RunResults":
-        """The same decided by the readings of one judge of a panel alone, calibrated as before."""
-        judged = tuple(item.keeping(lambda reading: reading.judge == judge) for item in self.judged)
-        return replace(self, judged=judged, read=ReadRun(judged)).calibrated(self.calibration)
+        """The same decided by the raw predictions of one judge of a jury alone, calibrated as before."""
+        judged = tuple(item.run_writer(lambda reading: reading.judge == judge) for item in self.judged)
+        return replace(self, judged=judged, read=RunPredictions(judged)).calibrated(self.calibration)
 
-    def as_asked(self, ways: Sequence[Way], orders: Sequence[Order]) -> "RunResults":
-        """What a run would hold that asks in these ways and orders alone, all of which this one has: the
-        readings of each do not depend on the others. Without a calibration.
+    def as_asked(self, methods: Sequence[Method], orders: Sequence[Order]) -> "RunResults":
+        """What a run would hold that asks by these methods and in these orders only, all of which this one
+        has: the raw predictions of each do not depend on the others. Without a calibration.
         """
         judged = tuple(
-            item.keeping(lambda reading: reading.way in ways and reading.order in orders)
+            item.run_writer(lambda reading: reading.method in methods and reading.order in orders)
             for item in self.judged
         )
         known = self.run.identity.settings
         settings = settings_of(known)
-        asked = replace(settings, ways=tuple(ways), orders=tuple(orders)).as_json()
+        asked = replace(settings, methods=tuple(methods), orders=tuple(orders)).as_json()
         beside = {name: value for name, value in known.items() if name not in settings.as_json()}
         identity = replace(self.run.identity, settings={**beside, **asked})
         return replace(self, run=replace(self.run, identity=identity), judged=judged).calibrated(None)
 
-    def of_way(self, way: Way) -> "RunResults":
-        """The same decided by the readings of one way alone, calibrated as before."""
-        judged = tuple(item.of_way(way) for item in self.judged)
+    def of_method(self, method: Method) -> "RunResults":
+        """The same decided by the raw predictions of one method alone, calibrated as before."""
+        judged = tuple(item.of_method(method) for item in self.judged)
         return replace(self, judged=judged).calibrated(self.calibration)
 
     def calibrated(self, calibration: Calibration | None) -> "RunResults":
-        """The same readings and overrides, decided with another calibration, or with none."""
+        """The same raw predictions and overrides, decided with another calibration, or with none."""
         by_criterion = calibration.criteria if calibration else {}
         read = self.read
         if read is None or read.judged is not self.judged:
-            read = ReadRun(self.judged, len(self.run.judges))
+            read = RunPredictions(self.judged, len(self.run.judges))
         judgments = {
             name: decide_all(self.judged, name, by_criterion.get(name), read)
             for name in self.run.identity.criteria
@@ -367,7 +375,7 @@ def load_results(store: RunStore, run_id: int) -> RunResults:
         reviews = load_reviews(store, run_id)
         judged = tuple(store.judged(run_id))
         notes = store.notes(item.content_hash for item in judged)
-    return RunResults(run, judged, {}).with_people(reviews, notes).calibrated(calibration)
+    return RunResults(run, judged, {}).with_annotators(reviews, notes).calibrated(calibration)
 
 
 class DecidedAgain(NamedTuple):
@@ -399,25 +407,26 @@ def calibration_of_run(run: StoredRun) -> Calibration | None:
     if not run.calibration:
         return None
     stored = run.calibration
-    return Gate(f"Run {run.id}").made("calibration", stored, lambda: calibration_of(stored))
+    return RowValidator(f"Run {run.id}").made("calibration", stored, lambda: calibration_of(stored))
 
 
 def load_reviews(store: RunStore, run_id: int) -> Reviews:
-    """All that people said of a run. Raises StoreError."""
+    """All that annotators said of a run. Raises StoreError."""
     with store.reading():
         return Reviews(
             tuple(store.overrides(run_id)), tuple(store.marks(run_id)), tuple(store.confirmations(run_id))
         )
 
 
-def submission_of(results: RunResults, with_outdated: bool = False) -> Submission:
-    """The run's predictions as they are in force; those without a label are empty.
+def submission_of(results: RunResults, with_stale: bool = False) -> Submission:
+    """The run's effective predictions; those without a label are empty.
 
-    With explanations where the run makes them; what people wrote for a run of labels alone is left out, and
-    so are unanswered items. `with_outdated`: also those that were written for another label than is in force.
+    With explanations where the run makes them; what annotators wrote for a run of labels alone is omitted,
+    and so are unanswered items. `with_stale`: also those that were written for another label than the
+    effective one.
     """
     rows, results = [], results.answered
-    text = results.explanation if with_outdated else results.fitting_explanation
+    text = results.explanation if with_stale else results.fitting_explanation
     for index, item in enumerate(results.judged):
         predictions = {
             name: Prediction(results.label(column[index]), text(column[index]))

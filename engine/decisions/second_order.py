@@ -1,6 +1,6 @@
 """Where one order leaves a decision open, so that the second must be read.
 
-Knows: readings and decisions. Does not know: how a reading is made, what it costs, human labels.
+Knows: raw predictions and decisions. Does not know: how a reading is made, what it costs, human labels.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,22 +12,22 @@ import numpy as np
 from engine.core.errors import SetupError
 from engine.core.formatting import counted
 from engine.core.items import Order
-from engine.core.judgments import CriterionCalibration, JudgedItem, Judgment, Reading
+from engine.core.judgments import CriterionCalibration, JudgedItem, Judgment, RawPrediction
 from engine.core.log_probs import BoolArray, FloatArray
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 from engine.core.run_records import StoredRun, refuse_unasked
 from engine.core.settings import settings_of
 from engine.decisions.calibration import Calibration
 from engine.decisions.decision import calibrated, decide_all
-from engine.decisions.read_items import ReadRun, average
+from engine.decisions.read_items import RunPredictions, average
 from engine.decisions.run_results import RunResults
 
 MARGINS = tuple(step / 100 for step in range(1, 101))
-"""Those that are tried, the least first; the last reads the second order of nearly all items."""
+"""The thresholds that are tried, the smallest first; the last reads the second order of nearly all items."""
 KEEP = 0.99
-"""The share of labels that shall stay equal, where nothing else is said."""
+"""The default share of labels that must stay the same."""
 LEAST_ITEMS = 20
-"""Of fewer no margin is learned."""
+"""With fewer items, no threshold is fitted."""
 
 
 def margin(probabilities: Sequence[float]) -> float:
@@ -37,22 +37,22 @@ def margin(probabilities: Sequence[float]) -> float:
 
 
 Calibrations = Mapping[str, CriterionCalibration]
-"""By criterion; none for what is not calibrated."""
+"""By criterion; none if it is not calibrated."""
 
 
 def leaves_open(
-    readings: Mapping[str, Sequence[Reading]],
+    raw_predictions: Mapping[str, Sequence[RawPrediction]],
     below: float,
     calibrations: Calibrations,
     lengths: tuple[int, int] | None = None,
 ) -> bool:
-    """Whether the margin of any criterion's readings, in one order, is below this: as they were read, or as
-    their calibration for one order makes it, where there is one; `lengths`: of the responses.
+    """Whether the margin of any criterion's raw predictions, in one order, is below this: as they were read,
+    or as their calibration for one order makes it, where there is one; `lengths`: of the responses.
 
     Readings without finite probabilities leave nothing open: no second order makes a judgment of them.
     """
-    item = JudgedItem(0, "", "", {name: tuple(own) for name, own in readings.items()}, lengths=lengths)
-    return any(_margin_of(item, name, calibrations.get(name)) < below for name in readings)
+    item = JudgedItem(0, "", "", {name: tuple(own) for name, own in raw_predictions.items()}, lengths=lengths)
+    return any(_margin_of(item, name, calibrations.get(name)) < below for name in raw_predictions)
 
 
 def of_item(calibrations: Calibrations, content_hash: str) -> Calibrations:
@@ -63,15 +63,16 @@ def of_item(calibrations: Calibrations, content_hash: str) -> Calibrations:
 def _margin_of(item: JudgedItem, criterion: str, calibration: CriterionCalibration | None) -> float:
     """The margin of one order: the lesser of those before and after the calibration.
 
-    After it another label may be in doubt. Where it trusts no reading, no second one changes anything.
+    After it another label may be uncertain. Where it trusts no raw prediction, no second one changes
+    anything.
     """
-    read = average(item.readings[criterion])
+    read = average(item.raw_predictions[criterion])
     if not np.isfinite(read).all():
         return 1.0
     rows = [read]
     first = calibration.first_order if calibration else None
     if first is not None and first.judges:
-        (beside,) = ReadRun([item]).part_values(criterion, tuple(first.parts))
+        (beside,) = RunPredictions([item]).part_values(criterion, tuple(first.parts))
         rows.append(calibrated(read, first, beside))
     return min(margin(np.exp(row).tolist()) for row in rows)
 
@@ -80,7 +81,7 @@ def _margin_of(item: JudgedItem, criterion: str, calibration: CriterionCalibrati
 class BothOrders:
     """What AB alone said of the items of a run that were read in both orders.
 
-    `margins`, `equal`: shape (items, criteria): the margin of AB, by which it is in doubt, and whether its
+    `margins`, `equal`: shape (items, criteria): the margin of AB, by which it is uncertain, and whether its
     label, without a calibration, is that of both orders. `calibrated`: the same of the calibrated labels,
     None without a calibration. Items with a criterion that is unscored take no part. `ids`: of the items.
     """
@@ -127,7 +128,7 @@ def both_orders(
     read_twice = [
         item
         for item in judged
-        if all({each.order for each in item.readings.get(name, ())} == set(Order) for name in criteria)
+        if all({each.order for each in item.raw_predictions.get(name, ())} == set(Order) for name in criteria)
     ]
     scored = [
         item
@@ -153,10 +154,11 @@ def both_orders(
 
 
 def _in_first_order(item: JudgedItem) -> JudgedItem:
-    readings = {
-        name: tuple(each for each in own if each.order is Order.AB) for name, own in item.readings.items()
+    raw_predictions = {
+        name: tuple(each for each in own if each.order is Order.AB)
+        for name, own in item.raw_predictions.items()
     }
-    return replace(item, readings=readings)
+    return replace(item, raw_predictions=raw_predictions)
 
 
 def _equal(
@@ -176,7 +178,10 @@ def _judgments(items: Sequence[JudgedItem], criterion: str, by: Calibrations) ->
 
 def orders_read(item: JudgedItem) -> int:
     """In how many orders an item was read: 0 where it is unscored or a submission's."""
-    return max((len({each.order for each in readings}) for readings in item.readings.values()), default=0)
+    return max(
+        (len({each.order for each in raw_predictions}) for raw_predictions in item.raw_predictions.values()),
+        default=0,
+    )
 
 
 def read_in_words(results: RunResults) -> str:
@@ -199,17 +204,18 @@ def learned_from(
     SetupError for a run that read only some items in both orders, or too few, or other criteria, and for a
     calibration that is not for it.
     """
-    refuse_unasked(run, "teach a margin")
+    refuse_unasked(run, "choose a margin threshold")
     wanted = run.identity.criteria if criteria is None else tuple(criteria)
     if missing := [name for name in wanted if name not in run.identity.criteria]:
         raise SetupError(
-            f"Run {run.id} was not asked for {', '.join(missing)}: no margin can be learned for it.",
-            Remedy(Step.CHOOSE_RUN),
+            f"Run {run.id} was not asked for {', '.join(missing)}: no margin threshold can be chosen for it.",
+            Hint(Step.CHOOSE_RUN),
         )
     settings = run.identity.settings
     if set(settings["orders"]) != set(Order) or settings.get("second_order_below") is not None:
         raise SetupError(
-            f"Run {run.id} did not read all items in both orders: it cannot tell what the second changes.",
+            f"Run {run.id} did not read all items in both orders, so it does not show what the second"
+            " order changes.",
             "Judge some items in both orders first, 100 or more, and name that run.",
         )
     if calibration is not None:
@@ -217,8 +223,8 @@ def learned_from(
     found = both_orders(judged, wanted, calibration.criteria if calibration else {})
     if len(found.ids) < LEAST_ITEMS:
         raise SetupError(
-            f"Run {run.id} has {len(found.ids)} items with all criteria in both orders: too few to learn a"
-            f" margin from ({LEAST_ITEMS} or more).",
+            f"Run {run.id} has {len(found.ids)} items with all criteria in both orders: too few to choose"
+            f" a margin threshold ({LEAST_ITEMS} or more).",
             "Judge more items in both orders, 100 or more, and name that run.",
         )
     return found

@@ -30,7 +30,7 @@ def cut_encoder(encoder: EncoderFile, layers: int, target: Path, cancel: CancelT
     """
     if not 1 <= layers <= encoder.layers:
         raise SetupError(
-            f"{encoder.path.name} has {encoder.layers} layers: its first {layers} cannot be kept.",
+            f"{encoder.path.name} has {encoder.layers} layers: it has no first {layers}.",
             f"Choose a number between 1 and {encoder.layers}.",
         )
     try:

@@ -24,7 +24,7 @@ _CHOOSE_ENCODER = "Choose a RoBERTa or BERT encoder in GGUF format."
 
 _ROBERTA, _BERT = "gpt2", "bert"  # names of their tokenizers in GGUF
 _FAMILIES = {_ROBERTA: "RoBERTa", _BERT: "BERT"}
-# RoBERTa splits words as GPT-2 does; other ways would give other tokens without a word of warning.
+# RoBERTa splits words as GPT-2 does; other methods would give other tokens without a word of warning.
 _ROBERTA_SPLITS = frozenset({"roberta-bpe", "gpt-2"})
 # The special tokens that are needed (GGUF spells them so), and what llama.cpp takes where a file names none.
 _NEEDED_TOKENS: Mapping[str, Mapping[str, int | None]] = {
@@ -71,7 +71,7 @@ class EncoderFile:
 
     @property
     def notice(self) -> str:
-        """What a person should know before scores are computed with it; empty for nothing."""
+        """What the user should know before scores are computed with it; empty for nothing."""
         if self.scored_layers == self.layers:
             return ""
         return (
@@ -141,7 +141,7 @@ def _check_architecture(model: HeaderValues) -> None:
         raise model.refused("key 'general.architecture' is missing")
     if name != _ARCHITECTURE:
         raise model.refused(
-            f"its architecture {name!r} is not that of RoBERTa and BERT, so it cannot serve as encoder",
+            f"its architecture {name!r} is not that of RoBERTa and BERT, so it cannot be used as encoder",
             _CHOOSE_ENCODER,
         )
 
@@ -170,7 +170,7 @@ def _check_heads(model: HeaderValues) -> None:
     for name, number in expected.items():
         found = model.integer(model.key(name))
         if found not in (None, number):
-            raise model.refused(f"key {model.key(name)!r} is {found:,}, where {number:,} would be right")
+            raise model.refused(f"key {model.key(name)!r} is {found:,}, but should be {number:,}")
 
 
 def _check_no_experts(model: HeaderValues) -> None:
@@ -190,7 +190,7 @@ def _check_tokenizer(model: HeaderValues) -> None:
     split = model.text("tokenizer.ggml.pre")
     if kind == _ROBERTA and split not in _ROBERTA_SPLITS:
         raise model.refused(
-            f"key 'tokenizer.ggml.pre' is {split or 'missing'}: it does not split words as RoBERTa does"
+            f"key 'tokenizer.ggml.pre' is {split or 'missing'}: it does not split words like RoBERTa's"
         )
 
 
@@ -226,7 +226,7 @@ def _check_embeddings(model: HeaderValues) -> None:
         if name not in found:
             raise model.refused(f"tensor {name!r} is missing")
         if found[name] != shape:
-            raise model.refused(f"tensor {name!r} has shape {found[name]}, where {shape} would be right")
+            raise model.refused(f"tensor {name!r} has shape {found[name]}, but should have {shape}")
     for tensor in model.tensors:
         # llama.cpp adds its first row as it is.
         if tensor.name == "token_types.weight" and tensor.type_name != "F32":

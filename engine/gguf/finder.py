@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from engine.core.errors import ModelFileError
-from engine.core.remedies import Remedy
+from engine.core.remedies import Hint
 from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.gguf.names import SUFFIX, called, is_blob, ollama_names
 from engine.gguf.split import first_part
 from engine.system.paths import environment, home, models_folder, project_models_folder
-from engine.system.places import Found, real_path, reason_of, seen_at, shown
+from engine.system.places import PathKind, real_path, reason_of, seen_at, shown
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class FoundModel:
 
     @cached_property
     def name(self) -> str:
-        """What people call it."""
+        """What users call it."""
         return self.model.name if self.model else called(self.path)
 
     @cached_property
     def folder(self) -> str:
-        """Where it lies, for people: the program whose folder it is in, else its folder, `~/models`."""
+        """Where it is, for users: the program whose folder it is in, else its folder, `~/models`."""
         folder = self.path.absolute().parent
         program = _program_of(folder)
         if program:
@@ -50,7 +50,7 @@ class FoundModel:
 
     @property
     def reason(self) -> str:
-        """Why it cannot be used, without its name, which stands beside it; empty for one that can."""
+        """Why it cannot be used, without its name, which stands next to it; empty for one that can."""
         problem = self.error.problem if self.error else ""
         for own in (self.path.name, str(self.path)):
             problem = problem.removeprefix(f"{own}: ")
@@ -61,7 +61,7 @@ class FoundModel:
 class ModelPlace:
     """Where a model file lies, the first part of a split one; its header is not read yet.
 
-    `name`: what people call it. `source`: as in FoundModel.
+    `name`: what users call it. `source`: as in FoundModel.
     """
 
     path: Path
@@ -76,9 +76,9 @@ class Stamp(NamedTuple):
     changed_ns: int
 
 
-def usual_folders() -> list[Path]:
+def default_folders() -> list[Path]:
     """Folders in which this program and others keep model files, those that exist."""
-    return [folder for _, folder in _usual_places(sys.platform) if seen_at(folder) is Found.FOLDER]
+    return [folder for _, folder in _default_places(sys.platform) if seen_at(folder) is PathKind.FOLDER]
 
 
 class _SystemFolders(NamedTuple):
@@ -109,7 +109,7 @@ def _folder_from(variable: str, default: Path) -> Path:
     return Path(named) if named else default
 
 
-def _usual_places(platform: str) -> Iterator[tuple[str, Path]]:
+def _default_places(platform: str) -> Iterator[tuple[str, Path]]:
     """Name of a program and a folder where it keeps models, on the system that `sys.platform` names."""
     settings, data, cache = _system_folders(platform)
     yield "Tiebreak", models_folder()
@@ -130,25 +130,25 @@ def _usual_places(platform: str) -> Iterator[tuple[str, Path]]:
 
 def _program_of(folder: Path) -> str:
     """The program that keeps its models in a folder; empty where none does."""
-    for program, place in _usual_places(sys.platform):
+    for program, place in _default_places(sys.platform):
         if folder.absolute().is_relative_to(place):
             return program
     return ""
 
 
-def by_reason(found: Iterable[FoundModel]) -> dict[tuple[str, Remedy], list[FoundModel]]:
+def by_reason(found: Iterable[FoundModel]) -> dict[tuple[str, Hint], list[FoundModel]]:
     """What cannot be used, by the reason and the next step: many files often share one."""
-    groups: dict[tuple[str, Remedy], list[FoundModel]] = {}
+    groups: dict[tuple[str, Hint], list[FoundModel]] = {}
     for file in found:
         if file.error is not None:
-            groups.setdefault((file.reason, file.error.remedy), []).append(file)
+            groups.setdefault((file.reason, file.error.hint), []).append(file)
     return groups
 
 
 def find_models(folders: Iterable[Path]) -> Iterator[FoundModel]:
     """Model files in the folders, at any depth, each model once; one by one, as headers take time to read.
 
-    Links are followed. Unfinished downloads and image projectors are left out. What cannot be read, a
+    Links are followed. Unfinished downloads and image projectors are omitted. What cannot be read, a
     file or a folder, comes with its error.
     """
     for found in _files(folders):
@@ -221,9 +221,9 @@ def _listing(folder: Path, seen: set[Path]) -> tuple[list[Path], list[Path]]:
     files = [
         path
         for path, what in found.items()
-        if what is Found.FILE and _may_be_model(path) and _is_new(path, seen)
+        if what is PathKind.FILE and _may_be_model(path) and _is_new(path, seen)
     ]
-    return files, [path for path, what in found.items() if what is Found.FOLDER and _is_new(path, seen)]
+    return files, [path for path, what in found.items() if what is PathKind.FOLDER and _is_new(path, seen)]
 
 
 def _first_of_each(files: Iterable[Path]) -> list[Path]:
@@ -247,7 +247,7 @@ _PROJECTOR = re.compile(r"(?<![a-z])mmproj(?![a-z])", re.IGNORECASE)
 
 
 def _may_be_model(path: Path) -> bool:
-    # "._" begins the notes that macOS leaves beside each file on foreign disks.
+    # "._" begins the notes that macOS leaves next to each file on foreign disks.
     if path.name.lower().startswith(("incomplete", "._")) or _PROJECTOR.search(path.name):
         return False
     return path.suffix.lower() == SUFFIX or (is_blob(path) and _begins_as_gguf(path))
@@ -281,7 +281,7 @@ def models_named(text: str, folders: Iterable[Path]) -> list[ModelPlace]:
     """The models in the folders that are called `text`, or have it in their names, whatever the case.
 
     The whole name of a file goes before a part of one, and that before the name in a header: headers are
-    read only where no file's name has the text, and where several have it, to leave out those that cannot
+    read only where no file's name has the text, and where several have it, to omit those that cannot
     judge if others can.
     """
     wanted = text.casefold()
@@ -297,7 +297,7 @@ def models_named(text: str, folders: Iterable[Path]) -> list[ModelPlace]:
 
 
 def _names(place: ModelPlace) -> set[str]:
-    """What people call a file, and its whole name; those of Ollama's blobs are hashes."""
+    """What users call a file, and its whole name; those of Ollama's blobs are hashes."""
     files = () if is_blob(place.path) else (place.path.name,)
     return {name.casefold() for name in (place.name, *files)}
 

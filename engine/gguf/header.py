@@ -109,7 +109,7 @@ class TensorInfo:
 
     @property
     def type_name(self) -> str:
-        """The type as people write it, `Q4_K`; its number where it is not known."""
+        """The type as users write it, `Q4_K`; its number where it is not known."""
         known = TENSOR_TYPES.get(self.type_id)
         return known.name if known else f"number {self.type_id}"
 
@@ -165,12 +165,12 @@ def _read(file_name: str, data: mmap.mmap) -> GgufHeader:
     for _ in range(n_keys):
         key = reader.text("the name of a key")
         if key in metadata:
-            raise reader.damaged(f"key {key!r} stands there twice")
+            raise reader.damaged(f"key {key!r} occurs twice")
         metadata[key] = reader.value(key)
     tensors = tuple(reader.tensor() for _ in range(n_tensors))
     for name, times in Counter(tensor.name for tensor in tensors).most_common(1):
         if times > 1:
-            raise reader.damaged(f"tensor {name!r} stands there {times} times")
+            raise reader.damaged(f"tensor {name!r} occurs {times} times")
     alignment = metadata.get("general.alignment", _DEFAULT_ALIGNMENT)
     if not isinstance(alignment, int) or alignment <= 0 or alignment & (alignment - 1):
         found = f"{alignment:,}, " if isinstance(alignment, int) else ""
@@ -186,7 +186,7 @@ def _check_data_complete(
     needed = data_offset + max((tensor.offset + tensor.n_bytes for tensor in tensors), default=0)
     if tensors and needed > file_size:
         raise ModelFileError(
-            f"{file_name}: the download is incomplete: {file_size:,} bytes are there, {needed:,} are needed.",
+            f"{file_name}: the download is incomplete: it has {file_size:,} of {needed:,} bytes.",
             "Finish the download, or download the file again.",
         )
 
@@ -196,13 +196,13 @@ _GGML_BEFORE_GGUF = (b"lmgg", b"fmgg", b"tjgg", b"algg")
 _OTHER_FORMATS: tuple[tuple[tuple[bytes, ...], str, str], ...] = (
     (
         (b"version https://git-lfs",),
-        "a Git LFS pointer, a note of a few lines that stands for the model",
+        "a Git LFS pointer, a short text file in place of the model",
         "Fetch the model itself with `git lfs pull`, or download the file from the model's page.",
     ),
     (
         (b"<!doctype", b"<html", b"<?xml", b"<head"),
         "a web page that was saved instead of the model",
-        "Use the download button of the model's page; some models must be asked for there first.",
+        "Use the download button of the model's page; some models require a request there first.",
     ),
     (
         (b"pk\x03\x04", b"pk\x05\x06"),
@@ -221,7 +221,7 @@ _OTHER_FORMATS: tuple[tuple[tuple[bytes, ...], str, str], ...] = (
     ),
     (
         _GGML_BEFORE_GGUF,
-        "a model in the old GGML format, which llama.cpp gave up in 2023",
+        "a model in the old GGML format, which llama.cpp dropped in 2023",
         "Choose a newer edition of this model, in GGUF format.",
     ),
     (
@@ -238,9 +238,9 @@ def _refuse_other_formats(file_name: str, start: bytes) -> None:
         return
     # Web pages begin with white space or a byte order mark.
     plain = start.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n").lower()
-    for beginnings, what, remedy in _OTHER_FORMATS:
+    for beginnings, what, hint in _OTHER_FORMATS:
         if plain.startswith(beginnings):
-            raise ModelFileError(f"{file_name}: this is {what}.", remedy)
+            raise ModelFileError(f"{file_name}: this is {what}.", hint)
     # safetensors: the length of a JSON header in eight bytes, then the header.
     if start[8:9] == b"{" and int.from_bytes(start[:8], "little") < _MOST_HEADER_BYTES:
         raise ModelFileError(
@@ -252,7 +252,7 @@ def _refuse_other_formats(file_name: str, start: bytes) -> None:
 
 
 def _in_words(start: bytes) -> str:
-    """Bytes as a person may look for them: text in quotes, others as numbers of two digits."""
+    """Bytes as the user may look for them: text in quotes, others as numbers of two digits."""
     text = start.decode("latin-1")
     return f"the text {text!r}" if text.isascii() and text.isprintable() else f"the bytes {start.hex(' ')}"
 
@@ -303,7 +303,7 @@ class _Reader:
         if version & 0xFFFF == 0 and version:
             raise ModelFileError(
                 f"{self._file_name}: this GGUF was written for big-endian machines.",
-                "Choose the little-endian edition, which is the usual one.",
+                "Choose the little-endian edition, which is the common one.",
             )
         raise ModelFileError(
             f"{self._file_name}: this is GGUF version {version}; versions 2 and 3 can be read.",
@@ -362,7 +362,7 @@ class _Reader:
         shown = without_middle(what, LONGEST_PROBLEM)
         return ModelFileError(
             f"{self._file_name}: the header is incomplete or damaged: {shown}, which begins at byte"
-            f" {self.position:,} of {self._end:,}, goes on for at least {n_bytes:,} bytes.",
+            f" {self.position:,} of {self._end:,}, is at least {n_bytes:,} bytes long.",
             DOWNLOAD_AGAIN,
         )
 

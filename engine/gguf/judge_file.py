@@ -18,7 +18,7 @@ from engine.gguf.values import HeaderValues
 
 NOTICE_KEY = "tiebreak.notice"
 
-NO_TEMPLATE = "plain text is used. It may be a base model, which was not taught to do what it is asked."
+NO_TEMPLATE = "plain text is used. It may be a base model, which is not trained to follow instructions."
 
 _LONGEST_NOTICE = 600  # characters
 _BYTES_PER_F16 = 2
@@ -31,11 +31,11 @@ class ModelFile:
     """A model file as its header describes it.
 
     `path`: the file, the first part where it is split; `more_files`: the other parts, in order.
-    `size_bytes`: of all. `name`: what people call it, by its file. `title`: what its header calls it, empty
+    `size_bytes`: of all. `name`: what users call it, by its file. `title`: what its header calls it, empty
     where it does not. `parameters`: numbers in all tensors. `trained_context`: tokens. `kv_bytes_per_token`:
     of KV cache in f16, for one token of context. `kv_types`: what the KV cache can be kept in.
     `vocabulary_size`: tokens. `experts`: how many a mixture has, and how many of them a token is read by; 0
-    in others. `notice`: what a model made for this program has to say to its users, empty in others.
+    in others. `notice`: what a model made for this program has to tell its users, empty in others.
     `layers`: how many a GPU could take some of.
     """
 
@@ -75,7 +75,7 @@ class ModelFile:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What a person should know before a run with it, to be read after its name; empty for nothing."""
+        """What the user should know before a run with it, to be read after its name; empty for nothing."""
         template = "" if self.has_chat_template else f"no chat template: {NO_TEMPLATE}"
         return tuple(filter(None, (template, self.notice)))
 
@@ -127,7 +127,7 @@ def _experts(values: HeaderValues) -> tuple[int, int]:
 def _kv_bytes_per_token(values: HeaderValues) -> int:
     """Bytes of KV cache for one token: over the layers, KV heads x (key length + value length) x 2.
 
-    Sliding windows take less; recurrent states, which do not grow with the context, are left out.
+    Sliding windows take less; recurrent states, which do not grow with the context, are omitted.
     """
     kv_heads = values.per_layer(values.key("attention.head_count_kv")) or _heads(values)
     # One number stands for all layers.

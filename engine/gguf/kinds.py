@@ -30,11 +30,11 @@ _ENCODERS = frozenset({"gemma-embedding", "llama-embed", "t5encoder"})  # and al
 _OTHER_ARCHITECTURES = {
     name: what
     for what, names in {
-        "an encoder-decoder model: it cannot go on from a prompt": ("t5",),
+        "an encoder-decoder model: it cannot continue a prompt": ("t5",),
         "the image projector of another model": ("clip",),
         "a draft model, the helper of another model": ("eagle3", "dflash", "gemma4-assistant"),
         "a speech model": ("wavtokenizer-dec", "qwen3tts", "pockettts"),
-        "a diffusion model: it does not write word by word": ("dream", "llada", "llada-moe", "rnd1"),
+        "a diffusion model: it does not generate token by token": ("dream", "llada", "llada-moe", "rnd1"),
         # As those name them who make these files for ComfyUI and stable-diffusion.cpp.
         "a generator of images": ("aura", "flux", "hidream", "lumina2", "qwen_image", "sd1", "sd3", "sdxl"),
         "a generator of video": ("cosmos", "hyvid", "ltxv", "wan"),
@@ -42,19 +42,19 @@ _OTHER_ARCHITECTURES = {
     for name in names
 }
 _OTHER_KINDS = {
-    "adapter": "an adapter (LoRA), which changes another model",
-    "lora": "an adapter (LoRA), which changes another model",
+    "adapter": "an adapter (LoRA) for another model",
+    "lora": "an adapter (LoRA) for another model",
     "mmproj": "the image projector of another model",
     "projector": "the image projector of another model",
     "imatrix": "an importance matrix, used when models are quantised",
 }
 
 
-def check_kind(model: HeaderValues, remedy: str) -> None:
-    """Refuse what is part of other models, adapters for instance; `remedy` says what to choose instead."""
+def check_kind(model: HeaderValues, hint: str) -> None:
+    """Refuse what is part of other models, adapters for instance; `hint` says what to choose instead."""
     kind = (model.text("general.type") or "model").lower()
     if kind in _OTHER_KINDS:
-        raise model.refused(f"this is {_OTHER_KINDS[kind]}, not a model", remedy)
+        raise model.refused(f"this is {_OTHER_KINDS[kind]}, not a model", hint)
 
 
 def check_not_split(model: HeaderValues) -> None:
@@ -77,14 +77,14 @@ def check_architecture(model: HeaderValues) -> None:
         raise model.refused(f"its architecture {name!r} is {_OTHER_ARCHITECTURES[name]}", CHOOSE_CHAT_MODEL)
     if name in _ENCODERS or "bert" in name:
         raise model.refused(
-            f"its architecture {name!r} is an encoder, which cannot write text",
-            f"{CHOOSE_CHAT_MODEL} This one may serve as encoder for BERTScore."
+            f"its architecture {name!r} is an encoder, which cannot generate text",
+            f"{CHOOSE_CHAT_MODEL} This one may be used as the encoder for BERTScore."
             if name == "bert"
             else CHOOSE_CHAT_MODEL,
         )
     if name not in _TEXT_GENERATOR_NAMES:
         raise model.refused(
-            f"its architecture {name!r} is not one that this version of llama.cpp can write text with",
+            f"its architecture {name!r} is not supported for text generation by this version of llama.cpp",
             "Choose another model, or a newer version of Tiebreak.",
         )
 
@@ -94,12 +94,12 @@ def check_writes(model: HeaderValues) -> None:
     pooled = _POOLING.get(model.integer(model.key("pooling_type")) or 0)
     if pooled or model.get(model.key("attention.causal")) is False:
         raise model.refused(
-            f"this is {pooled or 'a model that reads a text from both ends'}: it was not made to write text",
+            f"this is {pooled or 'a bidirectional model'}: it was not made to generate text",
             CHOOSE_CHAT_MODEL,
         )
 
 
-def check_has_tensors(model: HeaderValues, remedy: str) -> None:
-    """Refuse a vocabulary without a model; `remedy` says what to choose instead."""
+def check_has_tensors(model: HeaderValues, hint: str) -> None:
+    """Refuse a vocabulary without a model; `hint` says what to choose instead."""
     if not model.tensors:
-        raise model.refused("this file holds a vocabulary only, no model", remedy)
+        raise model.refused("this file holds a vocabulary only, no model", hint)

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from engine.core.errors import ModelFileError
 from engine.core.formatting import amount
-from engine.core.remedies import Remedy, RemedyPart, Setting
+from engine.core.remedies import Hint, HintPart, Setting
 from engine.core.settings import KvType
 from engine.gguf.judge_file import Q8_0_BLOCK, ModelFile
 from engine.system.computer import Memory, available_memory
@@ -86,9 +86,9 @@ def check_memory(
     """
     if kv_type not in model.kv_types:
         raise ModelFileError(
-            f"{model.name}: this model cannot keep its cache in {kv_type.value}: the numbers of its"
-            f" attention heads do not fill blocks of {Q8_0_BLOCK}.",
-            Remedy("Use f16 (", Setting.KV_TYPE.at("f16"), ")."),
+            f"{model.name}: this model does not support the KV-cache type {kv_type.value}: its attention head"
+            f" size is not a multiple of {Q8_0_BLOCK}.",
+            Hint("Use f16 (", Setting.KV_TYPE.at("f16"), ")."),
         )
     memory = memory or available_memory()
     estimate = memory_needed(model, context, kv_type=kv_type)
@@ -103,7 +103,7 @@ def check_memory(
     if verdict is Fit.DOES_NOT_FIT:
         raise ModelFileError(
             f"{found}.",
-            Remedy(
+            Hint(
                 "Use a smaller context (",
                 Setting.CONTEXT,
                 ")",
@@ -111,11 +111,11 @@ def check_memory(
                 " or a smaller quantisation of this model, or close programs.",
             ),
         )
-    return f"{found}. It will run, but slowly where the weights must be read from the disk again."
+    return f"{found}. It will run, but slowly if weights must be read from disk again."
 
 
-def _rounder(model: ModelFile, kv_type: KvType) -> tuple[RemedyPart, ...]:
+def _rounder(model: ModelFile, kv_type: KvType) -> tuple[HintPart, ...]:
     """What else helps where the cache of a model could be rounder than it is."""
     if kv_type is not KvType.F16 or KvType.Q8_0 not in model.kv_types:
         return ()
-    return (", a cache in q8_0 (", Setting.KV_TYPE.at("q8_0"), ")")
+    return (", a KV cache in q8_0 (", Setting.KV_TYPE.at("q8_0"), ")")

@@ -1,4 +1,4 @@
-"""What people call a model file: the name of the file, not the one that its header gives.
+"""What users call a model file: the name of the file, not the one that its header gives.
 
 Headers name a base model, a training run, a folder of whoever converted it, or nothing (`LLaMA v2`, `.`,
 `Models`).
@@ -13,7 +13,7 @@ from pathlib import Path
 from engine.gguf.quantisation import LABEL
 from engine.gguf.split import part_name
 from engine.system.paths import home
-from engine.system.places import Found, seen_at
+from engine.system.places import PathKind, seen_at
 from engine.system.plain_json import plain_values
 
 SUFFIX = ".gguf"
@@ -28,7 +28,7 @@ _HUGGING_FACE = "models--"  # models--PUBLISHER--MODEL/snapshots/REVISION/FILE
 
 
 def called(path: Path) -> str:
-    """What people know a model file by, also one that cannot be read.
+    """What users know a model file by, also one that cannot be read.
 
     The file's name without `.gguf`, and without the number of a part; Ollama's own name for its blobs; with
     the folder's name where the file's says nothing (`Qwen3-8B/model`).
@@ -88,7 +88,7 @@ def ollama_names(folder: Path) -> dict[str, str] | None:
     Ollama keeps projectors and adapters as blobs too: only its manifests tell which is which.
     """
     manifests = [
-        place for place in sorted(folder.parent.glob("manifests*")) if seen_at(place) is Found.FOLDER
+        place for place in sorted(folder.parent.glob("manifests*")) if seen_at(place) is PathKind.FOLDER
     ]
     if folder.name != "blobs" or not manifests:
         return None
@@ -112,4 +112,4 @@ def _model_digests(manifest: Path) -> list[str]:
         layers = plain_values(manifest.read_bytes())["layers"]
         return [str(layer["digest"]) for layer in layers if layer["mediaType"] == _MODEL_LAYER]
     except (OSError, ValueError, KeyError, TypeError):
-        return []  # not a manifest: its blob is left out, as Ollama leaves it out
+        return []  # not a manifest: its blob is omitted, as Ollama leaves it out

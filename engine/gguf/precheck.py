@@ -4,7 +4,7 @@ llama.cpp refuses most bad files politely, but some abort the whole process, at 
 that a header gives away are refused here; what is left is found by a trial in a child process. Where
 llama.cpp has a default or refuses politely by itself, nothing is checked twice.
 
-Knows: what llama.cpp of llama-cpp-python 0.3.36 can run, where it breaks down.
+Knows: what llama.cpp of llama-cpp-python 0.3.36 can run, where it crashes.
 Does not know: bytes, files, llama.cpp itself.
 """
 
@@ -34,14 +34,14 @@ _ONE_HEAD_SIZE = frozenset({"qwen2", "qwen2moe", "qwen3", "qwen3moe"})
 _ROTATING_FAMILIES = ("gemma", "llama", "mistral", "phi", "qwen")
 _ROPE_SCALINGS = frozenset({"none", "linear", "yarn", "longrope"})
 _WITHOUT_KERNEL = frozenset({"Q8_1", "Q8_K", "I8", "I16", "I32", "I64", "F64"})
-_GIVEN_UP = "which llama.cpp gave up in 2024"
+_GIVEN_UP = "which llama.cpp dropped in 2024"
 # Types that files are published in, with what is known of them and what to do. 133 and up: ik_llama.cpp's.
 _FOREIGN_TYPES = {
     **dict.fromkeys(
-        (31, 32, 33), (f"Q4_0_4_4 or alike, {_GIVEN_UP}", "Choose the Q4_0 edition of this model.")
+        (31, 32, 33), (f"Q4_0_4_4 or similar, {_GIVEN_UP}", "Choose the Q4_0 edition of this model.")
     ),
     **dict.fromkeys(
-        (36, 37, 38), (f"IQ4_NL_4_4 or alike, {_GIVEN_UP}", "Choose the IQ4_NL edition of this model.")
+        (36, 37, 38), (f"IQ4_NL_4_4 or similar, {_GIVEN_UP}", "Choose the IQ4_NL edition of this model.")
     ),
     **dict.fromkeys(
         range(133, 400),
@@ -123,7 +123,7 @@ def _check_rotation(model: HeaderValues) -> None:
     elif model.architecture.startswith(_ROTATING_FAMILIES):
         sound = sound and rotated > 0
     if not sound:
-        raise model.refused(f"key {key!r} is {rotated:,}, which does not suit heads of size {head_size:,}")
+        raise model.refused(f"key {key!r} is {rotated:,}, which does not match heads of size {head_size:,}")
 
 
 def _check_queries(model: HeaderValues) -> None:
@@ -134,7 +134,7 @@ def _check_queries(model: HeaderValues) -> None:
     for tensor in model.tensors:
         if tensor.name.endswith(".attn_q.weight") and tensor.shape[1:] != (heads[0] * head_size,):
             raise model.refused(
-                f"tensor {tensor.name!r} has shape {tensor.shape}, which does not suit {heads[0]} heads of"
+                f"tensor {tensor.name!r} has shape {tensor.shape}, which does not match {heads[0]} heads of"
                 f" size {head_size:,}"
             )
 
@@ -179,11 +179,11 @@ def _check_numbers(model: HeaderValues) -> None:
 def _check_tensor(model: HeaderValues, tensor: TensorInfo) -> None:
     stored = TENSOR_TYPES.get(tensor.type_id)
     if tensor.type_id in _FOREIGN_TYPES:
-        found, remedy = _FOREIGN_TYPES[tensor.type_id]
-        raise model.refused(f"its weights are stored as {found}", remedy)
+        found, hint = _FOREIGN_TYPES[tensor.type_id]
+        raise model.refused(f"its weights are stored as {found}", hint)
     if stored is None or stored.name in _WITHOUT_KERNEL:
         raise model.refused(
-            f"tensor {tensor.name!r} has type {tensor.type_name}, which llama.cpp cannot compute with"
+            f"tensor {tensor.name!r} has type {tensor.type_name}, which llama.cpp does not support"
         )
     if len(tensor.shape) == 1 and stored.name != "F32":
         raise model.refused(
@@ -252,7 +252,7 @@ def _check_byte_tokens(model: HeaderValues) -> None:
         for index in np.flatnonzero(types == _BYTE_TOKEN):
             if not _BYTE_TOKEN_TEXT.fullmatch(tokens[index]):
                 shown = tokens[index].decode("utf-8", "replace")
-                raise model.refused(f"token {index} is marked as a byte, but reads {shown!r}")
+                raise model.refused(f"token {index} is marked as a byte, but its text is {shown!r}")
 
 
 def _check_single_bytes(model: HeaderValues) -> None:
@@ -277,7 +277,7 @@ def _rwkv_spellings(byte: int) -> set[bytes]:
 
 
 def _check_special_tokens(model: HeaderValues) -> None:
-    # Padding, separator and the like are left out: llama.cpp ignores them where they are out of range,
+    # Padding, separator and the like are omitted: llama.cpp ignores them where they are out of range,
     # and many sound files have such ids.
     count = len(model.tokens)
     for name in ("bos", "eos", "eot", "eom", "unknown"):
@@ -314,11 +314,11 @@ def check_numbers_and_tables(model: HeaderValues) -> None:
 
 
 _CHECKS: tuple[Callable[[HeaderValues], None], ...] = (
-    partial(check_kind, remedy=CHOOSE_CHAT_MODEL),
+    partial(check_kind, hint=CHOOSE_CHAT_MODEL),
     check_not_split,
     check_architecture,
     check_writes,
-    partial(check_has_tensors, remedy=CHOOSE_CHAT_MODEL),
+    partial(check_has_tensors, hint=CHOOSE_CHAT_MODEL),
     check_sizes,
     _check_heads,
     _check_head_sizes,

@@ -1,4 +1,4 @@
-"""How the weights of a model are stored, in the word that people have for it: `Q4_K_M`.
+"""How the weights of a model are stored, in the word that users have for it: `Q4_K_M`.
 
 A file's name claims one, its header's file type another. Publishers have kinds of their own, for which there
 is no file type (`Q4_K_L`, `UD-Q4_K_XL` are `Q4_K_M` there); some file types are those of the model before it
@@ -58,7 +58,7 @@ _FILE_TYPES = {
     40: "Q1_0",
     41: "Q2_0",
 }
-"""Names of llama.cpp's `llama_ftype` as people write them."""
+"""Names of llama.cpp's `llama_ftype` as users write them."""
 
 # llama_ftype_get_default_type and tensor_type_fallback in llama.cpp's src/llama-quant.cpp.
 _STORED_AS = {

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from engine.core.errors import ModelFileError
 from engine.gguf.header import DOWNLOAD_AGAIN, GgufHeader, read_header
 from engine.gguf.values import HeaderValues
-from engine.system.places import Found, seen_at
+from engine.system.places import PathKind, seen_at
 
 _PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<parts>\d{5})(?P<suffix>\.gguf)", re.IGNORECASE)
 
@@ -68,16 +68,19 @@ def read_whole(path: Path) -> WholeModel:
     name = part_name(path)
     if name is None or name.parts != parts:
         raise values.refused(
-            f"this is part {_number(values)} of a model that was split into {parts} files, which are known by"
-            " their names",
-            f"Name the parts as they were published: NAME-00001-of-{parts:05}.gguf and so on, in one folder.",
+            f"this is part {_number(values)} of a model that was split into {parts} files, which are"
+            " identified by their names",
+            f"Restore the published names of the parts: NAME-00001-of-{parts:05}.gguf and so on, in one"
+            " folder.",
         )
     files = tuple(_part(path, name, number) for number in range(1, parts + 1))
     headers = [header if file == path else _part_header(file, parts) for file in files]
     for number, one in enumerate(headers, start=1):
         values = HeaderValues(one)
         if (_number(values), values.integer("split.count")) != (number, parts):
-            raise values.refused(f"this is not part {number} of {parts}, as its name says", DOWNLOAD_AGAIN)
+            raise values.refused(
+                f"this is not part {number} of {parts}, although its name says so", DOWNLOAD_AGAIN
+            )
     return WholeModel(_joined(headers), files)
 
 
@@ -86,7 +89,7 @@ def _number(values: HeaderValues) -> int:
 
 
 def _part_header(path: Path, parts: int) -> GgufHeader:
-    if seen_at(path) is Found.NOTHING:
+    if seen_at(path) is PathKind.NOTHING:
         raise ModelFileError(
             f"{path.name}: this part of a model of {parts} parts is missing in {path.parent}.",
             "Download all parts into one folder.",

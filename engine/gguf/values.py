@@ -41,9 +41,9 @@ class HeaderValues:
         """The number of llama.cpp's `llama_ftype`; None where there is none."""
         return self.integer("general.file_type")
 
-    def refused(self, what: str, remedy: str = CONVERT_AGAIN) -> ModelFileError:
+    def refused(self, what: str, hint: str = CONVERT_AGAIN) -> ModelFileError:
         """The error to raise."""
-        return ModelFileError(f"{self._name}: {without_middle(what, LONGEST_PROBLEM)}.", remedy)
+        return ModelFileError(f"{self._name}: {without_middle(what, LONGEST_PROBLEM)}.", hint)
 
     def key(self, name: str) -> str:
         """The whole key of one of the architecture's own: `block_count` -> `llama.block_count`."""

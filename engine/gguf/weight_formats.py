@@ -28,7 +28,7 @@ class WeightFormat(StrEnum):
 
     @property
     def label(self) -> str:
-        """How people write it: `Q4_K_M`."""
+        """How users write it: `Q4_K_M`."""
         return self.value.upper()
 
     @property
@@ -50,11 +50,11 @@ class _Kind(NamedTuple):
     cost: str
 
 
-_LITTLE = "It loses next to nothing."
-_SOME = "It loses a little, of a small model more."
+_LITTLE = "Almost no loss."
+_SOME = "A small loss, larger for small models."
 _MUCH = (
-    "It loses some, and of a small model so much that it may not judge any more: let both judge the same"
-    " items and compare them before you rely on it."
+    "A noticeable loss; a small model may no longer judge: let both judge the same items and compare them"
+    " before you rely on it."
 )
 _KINDS = {
     WeightFormat.Q8_0: _Kind(8.5, 8.5, _LITTLE),
@@ -66,14 +66,14 @@ _KINDS = {
     WeightFormat.BF16: _Kind(16.0, 16.0, _LITTLE),
     WeightFormat.F16: _Kind(16.0, 16.0, _LITTLE),
 }
-_ENDS = ("token_embd", "output", "per_layer_token_embd")  # of these more bits are kept
+_ENDS = ("token_embd", "output", "per_layer_token_embd")  # of these more bits are stored
 _BITS_OF_ENDS, _BITS_OF_ODD_ENDS = 6.5625, 8.5  # Q6_K, or Q8_0 where rows are no whole blocks
 _BLOCK = 256
 
 
 def bits_per_weight(tensors: Sequence[TensorInfo]) -> float:
     """Bits of a weight in the matrices of the layers, on average; of all tensors where there are none."""
-    weights = layer_matrices(tensors)  # without the table of tokens, of which more bits are kept
+    weights = layer_matrices(tensors)  # without the table of tokens, of which more bits are stored
     elements = sum(tensor.n_elements for tensor in weights)
     return 8 * sum(tensor.n_bytes for tensor in weights) / max(elements, 1)
 

@@ -17,10 +17,10 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress, followed
 from engine.core.formatting import duration
-from engine.core.items import Item, Way
+from engine.core.items import Item, Method
 from engine.core.judgments import JudgedItem
 from engine.core.log_probs import FloatArray
-from engine.core.remedies import Remedy, Setting
+from engine.core.remedies import Hint, Setting
 from engine.core.run_records import Effort, StoredRun
 from engine.core.settings import SMALLEST_CONTEXT, JudgeSettings, KvType, settings_of
 from engine.decisions.calibration import judge_of_run
@@ -32,7 +32,7 @@ from engine.llama.speed import ModelSpeed
 from engine.loading.model_speed import remembered_speed
 from engine.loading.opening import OpenModelFactory, open_template
 from engine.prompt.sizes import PromptSizer, SizedItem
-from engine.store.opening import is_there
+from engine.store.opening import has_store
 from engine.store.run_store import RunStore
 
 _ITEMS_AT_ONCE = 50  # between two reports
@@ -41,9 +41,9 @@ _TOLD_BY = 1000  # items of an earlier run, at most: more make it no surer
 _CONTEXT_STEP = 256
 _TIMED_ITEMS = 4  # of two, the explanations may be a quarter longer or shorter than usual
 _LONG = 120.0  # seconds after which fewer must do
-USUAL_TEXT = 50
+DEFAULT_TEXT = 50
 """Tokens of an explanation, as a guess."""
-_LEAST_FITTED, _USUAL_RATIO, _MOST_RATIO = 20, 8.0, 60.0  # the usual one: measured on two cores
+_LEAST_FITTED, _DEFAULT_RATIO, _MOST_RATIO = 20, 8.0, 60.0  # the default one: measured on two cores
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Rate:
     """How fast a model judges.
 
     `seconds_per_token`: of tokens that are read; one that is written takes `ratio` times as long.
-    `tokens_per_text`: written for one explanation or thought on average, 0 where none is written. `run_id`:
+    `tokens_per_text`: written for one explanation or reasoning on average, 0 where none is written. `run_id`:
     the run that it comes from, None where it was measured now, or of the model file alone: `of_file`.
     """
 
@@ -81,18 +81,18 @@ class Forecast:
     model may not be shown, and will be unscored. `shortened`: ids that do not fit and will be shortened; of
     these, some may still be unscored, where their instruction alone is too long. `largest`: the id that takes
     most room, and its tokens. `context_that_fits_all`: the smallest multiple of 256 that holds every item,
-    None where the model was not trained with so much. `template_note`: what a person should know of the
+    None where the model was not trained with so much. `template_note`: what the user should know of the
     model's chat template, or empty.
 
     `judged`: items that the store holds of this run, whose number is `run_id`; 0 and None where it holds
-    none. `tokens_left_to_read`, `texts_left`: tokens, and explanations and thoughts, of the others.
+    none. `tokens_left_to_read`, `texts_left`: tokens, and explanations and reasoning, of the others.
     `seconds`: how long these will take, None where no rate is known; `seconds_from`: the run whose rate that
     is, None where it was measured now; `seconds_of_file`: it is the speed of the model file, which was
     measured before.
 
-    `second`: the share of items that are counted in both orders, where the second is read only in doubt;
-    None for a run that reads all of them alike. `tokens_by_way`: of the tokens to read, what the questions of
-    each way add to the items, in all orders.
+    `second`: the share of items that are counted in both orders, if the second is judged only if uncertain;
+    None for a run that judges all of them alike. `tokens_by_method`: of the tokens to read, those that the
+    questions of each method add to the items, in all orders.
     """
 
     items: int
@@ -114,7 +114,7 @@ class Forecast:
     seconds_from: int | None = None
     seconds_of_file: bool = False
     second: SecondShare | None = None
-    tokens_by_way: Mapping[Way, int] = field(default_factory=dict)
+    tokens_by_method: Mapping[Method, int] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -131,7 +131,7 @@ class Forecast:
         """How much of this very run the store holds, where it holds some of it, as a clause."""
         if not self.complete:
             far = f"{self.judged:,} of {self.items:,} items are judged"
-            return f"{far} in run {self.run_id}, which goes on from there"
+            return f"{far} in run {self.run_id}, which is resumed"
         items = "the item is" if self.items == 1 else f"all {self.items:,} items are"
         return f"{items} judged in run {self.run_id}"
 
@@ -145,15 +145,15 @@ class Forecast:
         if self.seconds is None:
             return "not known before a run with this model and these settings"
         left = " for the rest" if self.unfinished else ""
-        return f"about {duration(self.seconds)}{left}, at the pace of {self.pace}"
+        return f"about {duration(self.seconds)}{left}, at the speed of {self.time_estimate}"
 
     @property
-    def pace(self) -> str:
+    def time_estimate(self) -> str:
         """What the time was reckoned from: it goes as fast as this."""
         if not self.seconds_of_file:
-            return f"run {self.seconds_from}" if self.seconds_from else "some items of usual length"
-        text = min(usual_text(self.settings), self.settings.longest_text)
-        what = "thoughts" if self.settings.thinks else "explanations"
+            return f"run {self.seconds_from}" if self.seconds_from else "some items of typical length"
+        text = min(default_text(self.settings), self.settings.longest_text)
+        what = "thoughts" if self.settings.reasons else "explanations"
         guess = f", with {what} of {text} tokens" if self.texts_left else ""
         return f"this model file when it was measured here{guess}"
 
@@ -163,12 +163,12 @@ class Forecast:
         return self.items * self.criteria
 
     @property
-    def readings(self) -> int:
-        """Judgments times orders and ways; of a second order the share of items that is counted."""
-        ways = len(self.settings.ways)
+    def raw_predictions(self) -> int:
+        """Judgments times orders and methods; of a second order the share of items that is counted."""
+        methods = len(self.settings.methods)
         if self.second is not None:
-            return (self.judgments + round(self.items * self.second.share) * self.criteria) * ways
-        return self.judgments * self.orders * ways
+            return (self.judgments + round(self.items * self.second.share) * self.criteria) * methods
+        return self.judgments * self.orders * methods
 
     def with_rate(self, rate: Rate) -> "Forecast":
         """The same with the time that is left at this rate.
@@ -187,11 +187,11 @@ def forecast(
 ) -> Generator[MeasureProgress, None, Forecast]:
     """Count what a plan will take, with the model's tokenizer alone; progress every 50 items.
 
-    Each item is tokenized as the run will do it, and dropped again. The time is that of the newest run in
-    the store of the same model, mode and cache that thought or did not, as this one, and used as many threads
+    Each item is tokenized as the run will do it, and dropped again. The time is that of the newest run in the
+    store of the same model, mode and cache that reasoned or did not, as this one, and used as many threads
     and GPU layers; a run of the same identity comes first; without any, that of the model file where it was
     measured. `fresh`: count as for a new run, whatever the store holds of it. Raises SetupError where no item
-    fits beside the stem, ModelFileError, StoreError, Cancelled.
+    fits next to the stem, ModelFileError, StoreError, Cancelled.
     """
     plan.model.check_unchanged()
     known = _known(plan, store_path, fresh)
@@ -216,7 +216,7 @@ def forecast(
 
 
 def time_some_items(plan: RunPlan, opener: OpenModelFactory) -> Rate:
-    """Judge some items of usual length that fit, four where there are so many, and store nothing.
+    """Judge some items of typical length that fit, four where there are this many, and store nothing.
 
     Two must do where these take minutes. For a plan of which the store knows no rate. Raises SetupError where
     no item fits, Cancelled where the opener's token is set, and what `opener` raises.
@@ -224,20 +224,20 @@ def time_some_items(plan: RunPlan, opener: OpenModelFactory) -> Rate:
     with opener() as opened:
         judge = make_item_judge(plan, opened)
         began = time.monotonic()
-        for group in _usual_groups(plan):
+        for group in _default_groups(plan):
             followed(judge.judge(group), lambda _event: None)
             enough = 1 if time.monotonic() - began > _LONG else _TIMED_ITEMS
-            if judge.pace.items >= enough:
+            if judge.time_estimate.items >= enough:
                 break
-    pace = judge.pace
-    reading = pace.seconds_per_token_read
+    time_estimate = judge.time_estimate
+    reading = time_estimate.seconds_per_token_read
     if reading is None:
         raise SetupError(
             f"{plan.dataset.name}: no item fits a context of {plan.settings.context:,} tokens.",
-            Remedy("Use a larger ", Setting.CONTEXT, ", or ", Setting.SHORTEN, "."),
+            Hint("Use a larger ", Setting.CONTEXT, ", or ", Setting.SHORTEN, "."),
         )
-    writing = pace.seconds_writing / max(pace.tokens_written, 1)
-    return Rate(reading, pace.tokens_per_text(0), writing / max(reading, 1e-12))
+    writing = time_estimate.seconds_writing / max(time_estimate.tokens_written, 1)
+    return Rate(reading, time_estimate.tokens_per_text(0), writing / max(reading, 1e-12))
 
 
 @dataclass(frozen=True)
@@ -253,7 +253,7 @@ class _Known:
 
 
 def _known(plan: RunPlan, store_path: Path | None, fresh: bool) -> _Known:
-    if store_path is None or not is_there(store_path):
+    if store_path is None or not has_store(store_path):
         return _Known(rate=file_rate(plan))
     with RunStore(store_path) as store:
         run = store.find(plan.identity().key)
@@ -272,7 +272,7 @@ def _stored_rate(plan: RunPlan, store: RunStore, runs: Iterable[StoredRun]) -> R
         if run.identity.model_hash != plan.model.hash or not worked_alike(run.manifest, plan.machine):
             continue
         before = settings_of(run.identity.settings)
-        alike = (before.mode, before.kv_type, before.thinks) == (now.mode, now.kv_type, now.thinks)
+        alike = (before.mode, before.kv_type, before.reasons) == (now.mode, now.kv_type, now.reasons)
         if alike and (efforts := store.efforts(run.id)):
             return rate_of(efforts, before.texts(len(run.identity.criteria)), run.id)
     return None
@@ -325,18 +325,18 @@ def rate_of_speed(speed: ModelSpeed, settings: JudgeSettings, criteria: int) -> 
     if not settings.longest_text:
         return Rate(1 / speed.reading, 0, of_file=True)
     writing = speed.writing(criteria * settings.items_at_once)
-    return Rate(1 / speed.reading, usual_text(settings), speed.reading / writing, of_file=True)
+    return Rate(1 / speed.reading, default_text(settings), speed.reading / writing, of_file=True)
 
 
-def usual_text(settings: JudgeSettings) -> int:
-    """Tokens of an explanation or a thought, where nothing is known of a model but the speed of its file: of
-    thoughts the most, for many models do not come to their end.
+def default_text(settings: JudgeSettings) -> int:
+    """Tokens of an explanation or reasoning sample, where nothing is known of a model but the speed of its
+    file: of reasoning samples the most, for many models do not come to their end.
     """
-    return settings.max_thought_tokens if settings.thinks else USUAL_TEXT
+    return settings.max_reasoning_tokens if settings.reasons else DEFAULT_TEXT
 
 
 def rate_of(efforts: Sequence[Effort], texts: int, run_id: int) -> Rate:
-    """The rate of items with what each of them took, and so many texts of each.
+    """The rate of items with what each of them took, and this many texts of each.
 
     Their seconds are what they read and what they wrote, each times its own seconds per token. The ratio of
     the two is fitted; by whatever it is off, all items together take the seconds that they took.
@@ -348,13 +348,13 @@ def rate_of(efforts: Sequence[Effort], texts: int, run_id: int) -> Rate:
 
 
 def _ratio(table: FloatArray) -> float:
-    """How many times as long a token takes that is written; the usual where these items do not tell."""
+    """How many times as long a token takes that is written; the default where these items do not tell."""
     if len(table) >= _LEAST_FITTED:
         (reading, writing), *_ = np.linalg.lstsq(table[:, 1:], table[:, 0])
         # Outside of this the items vary too little to tell reading from writing.
         if reading > 0 and 1 <= writing / reading <= _MOST_RATIO:
             return float(writing / reading)
-    return _USUAL_RATIO
+    return _DEFAULT_RATIO
 
 
 class _Reading:
@@ -404,7 +404,7 @@ class _Tally:
         self._all = _Reading(sizer, plan.settings, known.second)
         self._left = _Reading(sizer, plan.settings, known.second)
         self._counted = self._counted_left = 0
-        self._by_way: Counter[Way] = Counter()
+        self._by_method: Counter[Method] = Counter()
         self._largest = ("", 0)
         self._too_long: list[str] = []
         self._shortened: list[str] = []
@@ -420,7 +420,7 @@ class _Tally:
                 return
             self._shortened.append(item.id)
         self._all.add(position, sized)
-        self._by_way += self._sizer.tokens_by_way(sized)
+        self._by_method += self._sizer.tokens_by_method(sized)
         self._counted += 1
         if position not in self._judged:
             self._left.add(position, sized)
@@ -449,11 +449,11 @@ class _Tally:
             texts_left=self._counted_left * plan.settings.texts(criteria),
             seconds=None if judged < len(plan.dataset) else 0.0,
             second=self._second,
-            tokens_by_way=self._by_way,
+            tokens_by_method=self._by_method,
         )
 
 
-def _usual_groups(plan: RunPlan) -> Iterator[list[Placed]]:
+def _default_groups(plan: RunPlan) -> Iterator[list[Placed]]:
     """The items of a plan with their places, those nearest to the mean length first, as many together as the
     run takes.
     """

@@ -7,20 +7,20 @@ import time
 from collections.abc import Iterator
 
 from engine.core.events import GroupUnderWay, TokensEvaluated
-from engine.judge.pace import Pace
+from engine.judge.pace import TimeEstimate
 from engine.llama.session import LlamaSession
 
 _SECONDS_BETWEEN = 0.15
-_LEAST_SHARE = 0.05  # of the explanations is left until their end is told
+_LEAST_SHARE = 0.05  # of the explanations is left until their end is reported
 
 
 class GroupWatch:
     """Tells of one group after the other, as a session goes through them."""
 
-    def __init__(self, session: LlamaSession, pace: Pace, longest_text: int) -> None:
-        """`longest_text`: tokens that an explanation or a thought may have."""
+    def __init__(self, session: LlamaSession, time_estimate: TimeEstimate, longest_text: int) -> None:
+        """`longest_text`: tokens that an explanation or reasoning sample may have."""
         self._session = session
-        self._pace = pace
+        self._time_estimate = time_estimate
         self._longest = longest_text
         self._reported = session.tokens_read + session.tokens_generated
         self._told = float("-inf")
@@ -39,7 +39,7 @@ class GroupWatch:
         self._texts -= texts
 
     def expect(self, tokens: int) -> None:
-        """There are so many more tokens to read in the group than was thought, or fewer."""
+        """There are this many more tokens to read in the group than expected, or fewer."""
         self._to_read += tokens
 
     def reading(self, position: int, item_id: str, read_before: int, tokens: int) -> Iterator[GroupUnderWay]:
@@ -52,10 +52,12 @@ class GroupWatch:
     def writing(
         self, position: int, item_id: str, written_before: int, began: float
     ) -> Iterator[GroupUnderWay]:
-        """Tell of explanations that are written together since `began`, when so many tokens were written."""
+        """Tell of explanations that are written together since `began`, when this many tokens were
+        written.
+        """
         if self._is_time():
             done = self._session.tokens_generated - written_before
-            tokens = max(done, round(self._texts * self._pace.tokens_per_text(self._longest)))
+            tokens = max(done, round(self._texts * self._time_estimate.tokens_per_text(self._longest)))
             left = None
             if done:
                 seconds = (time.perf_counter() - began) / done
@@ -86,8 +88,8 @@ class GroupWatch:
         """Seconds until the group is judged, while it is read; None before that can be known."""
         read = self._session.tokens_read - self._read_before
         seconds = time.perf_counter() - self._began
-        text = self._pace.seconds_per_text
+        text = self._time_estimate.seconds_per_text
         if not read or (self._texts and text is None):
             return None
-        pace = self._pace.seconds_per_token_read or seconds / read
-        return pace * max(0, self._to_read - read) + self._texts * (text or 0.0)
+        time_estimate = self._time_estimate.seconds_per_token_read or seconds / read
+        return time_estimate * max(0, self._to_read - read) + self._texts * (text or 0.0)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from engine.core.errors import SetupError
-from engine.core.events import ItemJudged, MadeClear
+from engine.core.events import ItemJudged, Resolved
 from engine.core.items import Preference
 from engine.core.judgments import label_of
 from engine.core.run_records import RANDOM_ORDER, TUNING, StoredRun
@@ -17,7 +17,7 @@ from engine.data.dataset import Dataset
 from engine.data.sampling import drawn_instructions
 
 
-class Inquiry(Protocol):
+class QuestionPlan(Protocol):
     """What a run is to answer. It can be sent to another process, and what it was told is not lost there."""
 
     @property
@@ -34,11 +34,11 @@ class Inquiry(Protocol):
 
     @property
     def leaves_out(self) -> bool:
-        """Whether it has several parts, so that the items of a part that is clear are left out."""
+        """Whether it has several parts, so that the items of a part that is clear are omitted."""
 
     @property
     def is_tuning(self) -> bool:
-        """Whether it is about the best settings: then nothing of its own is told of the run."""
+        """Whether it is about the best settings: then nothing of its own is reported of the run."""
 
     @property
     def is_answered(self) -> bool:
@@ -52,63 +52,63 @@ class Inquiry(Protocol):
 
 
 class Asking:
-    """An inquiry, or none, beside the groups of a run."""
+    """An inquiry, or none, alongside the groups of a run."""
 
-    def __init__(self, inquiry: Inquiry | None, criteria: Sequence[str]) -> None:
-        self._inquiry = inquiry
-        self._column = criteria.index(inquiry.criterion) if inquiry is not None else 0
+    def __init__(self, question_plan: QuestionPlan | None, criteria: Sequence[str]) -> None:
+        self._question_plan = question_plan
+        self._column = criteria.index(question_plan.criterion) if question_plan is not None else 0
         self._labels: dict[str, Preference | None] = {}
 
     @property
     def is_there(self) -> bool:
         """Whether anything is asked."""
-        return self._inquiry is not None
+        return self._question_plan is not None
 
     @property
     def is_answered(self) -> bool:
-        """Whether there is no need to go on."""
-        return self._inquiry is not None and self._inquiry.is_answered
+        """Whether there is no need to continue."""
+        return self._question_plan is not None and self._question_plan.is_answered
 
     def wants(self, item_ids: Iterable[str]) -> bool:
         """Whether a group of items is to be judged."""
-        return self._inquiry is None or any(map(self._inquiry.wants, item_ids))
+        return self._question_plan is None or any(map(self._question_plan.wants, item_ids))
 
     def hear(self, event: object) -> None:
         """Note what an event says of an item."""
-        if self._inquiry is not None and isinstance(event, ItemJudged):
+        if self._question_plan is not None and isinstance(event, ItemJudged):
             self._labels[event.judged.item_id] = label_of(event.judgments[self._column])
 
-    def look(self) -> Iterator[MadeClear]:
+    def look(self) -> Iterator[Resolved]:
         """Look at what is open, with all that was heard."""
         labels, self._labels = self._labels, {}
-        if self._inquiry is not None and labels:
-            yield from map(MadeClear, self._inquiry.add(labels))
+        if self._question_plan is not None and labels:
+            yield from map(Resolved, self._question_plan.add(labels))
 
 
-def order_of(run: StoredRun, inquiry: Inquiry | None, judged: int) -> Mapping[str, Any] | None:
+def order_of(run: StoredRun, question_plan: QuestionPlan | None, judged: int) -> Mapping[str, Any] | None:
     """In which random order a run is judged, for its manifest: as it was before, else as an inquiry begins it
-    after so many items were `judged`; None for the order of its file. SetupError for another seed.
+    after this many items were `judged`; None for the order of its file. SetupError for another seed.
     """
     if run.order_seed is None:
-        if inquiry is None:
+        if question_plan is None:
             return None
-        return {"seed": inquiry.seed, "after": judged, **_asked_by(inquiry)}
+        return {"seed": question_plan.seed, "after": judged, **_asked_by(question_plan)}
     known: Mapping[str, Any] = run.manifest[RANDOM_ORDER]
-    if inquiry is None:
+    if question_plan is None:
         return known
-    if inquiry.seed != run.order_seed:
+    if question_plan.seed != run.order_seed:
         raise SetupError(
-            f"Run {run.id} draws its instructions by seed {run.order_seed}, not {inquiry.seed}.",
-            f"Use the seed {run.order_seed}, or begin a new run.",
+            f"Run {run.id} samples its instructions with seed {run.order_seed}, not {question_plan.seed}.",
+            f"Use the seed {run.order_seed}, or start a new run.",
         )
-    leaves_out = inquiry.leaves_out or known.get("leaves_out", False)
+    leaves_out = question_plan.leaves_out or known.get("leaves_out", False)
     beside = {name: value for name, value in known.items() if name != TUNING}
-    return {**beside, **_asked_by(inquiry), "leaves_out": leaves_out}
+    return {**beside, **_asked_by(question_plan), "leaves_out": leaves_out}
 
 
-def _asked_by(inquiry: Inquiry) -> dict[str, Any]:
-    tuning = {TUNING: True} if inquiry.is_tuning else {}
-    return {"leaves_out": inquiry.leaves_out, "width": inquiry.width, **tuning}
+def _asked_by(question_plan: QuestionPlan) -> dict[str, Any]:
+    tuning = {TUNING: True} if question_plan.is_tuning else {}
+    return {"leaves_out": question_plan.leaves_out, "width": question_plan.width, **tuning}
 
 
 def in_random_order(groups: Sequence[range], dataset: Dataset, seed: int) -> list[range]:

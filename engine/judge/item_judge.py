@@ -1,6 +1,6 @@
 """Items judged by an open session: both orders, all criteria, then the explanations together.
 
-Knows: the way from items to raw results. Does not know: stores, files, how a run goes on.
+Knows: the way from items to raw results. Does not know: stores, files, how a run continues.
 """
 
 import time
@@ -21,7 +21,7 @@ from engine.decisions.second_order import leaves_open, of_item
 from engine.decisions.sentences import complete_length, without_half_sentence
 from engine.judge.group_watch import GroupWatch
 from engine.judge.item_reader import ItemReader, ItemWork, Judging, seed_of
-from engine.judge.pace import Pace
+from engine.judge.pace import TimeEstimate
 from engine.llama.session import LlamaSession
 from engine.llama.writer import Continuation, Generated, Sampling
 from engine.prompt.chat_template import ChatTemplate
@@ -49,7 +49,7 @@ class _Text:
 class ItemJudge:
     """Judges items with one session, rubric and set of settings.
 
-    `pace`: how fast that goes.
+    `time_estimate`: how fast that goes.
     """
 
     def __init__(
@@ -78,9 +78,9 @@ class ItemJudge:
             template, rubric, settings, examples, session.raise_if_cancelled, keeps_state=session.keeps_state
         )
         self._holds_stem = False
-        self.pace = Pace()
-        self._watch = GroupWatch(session, self.pace, settings.longest_text)
-        self._reader = ItemReader(session, template, self._sizer, self._watch, self.pace)
+        self.time_estimate = TimeEstimate()
+        self._watch = GroupWatch(session, self.time_estimate, settings.longest_text)
+        self._reader = ItemReader(session, template, self._sizer, self._watch, self.time_estimate)
         self._drafted = 0.0
 
     def judge(self, group: Sequence[Placed]) -> Judging[list[JudgedItem]]:
@@ -130,7 +130,7 @@ class ItemJudge:
 
     @property
     def texts(self) -> int:
-        """Explanations and thoughts of one item."""
+        """Explanations and reasoning samples of one item."""
         return self._settings.texts(len(self._rubric.criteria))
 
     def _hold_stem(self) -> Judging[None]:
@@ -148,12 +148,12 @@ class ItemJudge:
             for work in batch:
                 first, second = self._sizer.tokens_by_order(work.sized, held)
                 if self._settings.may_read_one_order:
-                    self.pace.sized(work.sized.shown, first)
+                    self.time_estimate.sized(work.sized.shown, first)
                     work.second = second
-                    work.expected = round(second * self.pace.share_of_second_orders)
+                    work.expected = round(second * self.time_estimate.share_of_second_orders)
                     to_read += first + work.expected
                 else:
-                    self.pace.sized(work.sized.shown, first + second)
+                    self.time_estimate.sized(work.sized.shown, first + second)
                     to_read += first + second
                 held = work.sized.apart
             if self._settings.explains:
@@ -201,9 +201,9 @@ class ItemJudge:
         yield from self._reader.read(slot, work, Order.AB)
         item = work.original
         deciding = of_item(self._calibrations, item.content_hash)
-        needed = leaves_open(work.readings, below, deciding, item.lengths)
+        needed = leaves_open(work.raw_predictions, below, deciding, item.lengths)
         self._watch.expect((work.second if needed else 0) - work.expected)
-        self.pace.decided(work.second if needed else None)
+        self.time_estimate.decided(work.second if needed else None)
         yield self._labels_read(work, whole=not needed)
         if not needed:
             return
@@ -220,15 +220,15 @@ class ItemJudge:
         return LabelsRead(work.position, work.original.id, self._decided(work), whole)
 
     def _release(self, batch: Sequence[ItemWork]) -> None:
-        """Hold nothing of a batch with explanations. What its last item begins with may have been read beside
-        other items: where a cache holds something decides the last digits, and a resumed run would read it
-        beside none.
+        """Hold nothing of a batch with explanations. What its last item begins with may have been read next
+        to other items: where a cache holds something decides the last digits, and a resumed run would read it
+        next to none.
         """
         self._session.release(range(len(batch)))
         self._session.drop_common()
 
     def _decided(self, work: ItemWork) -> tuple[Judgment | Unscored, ...]:
-        """What is decided by the readings of an item that there are."""
+        """What is decided by the raw predictions of an item that there are."""
         judged = self._result(work)
         decided = [decide(judged, name, self._calibrations.get(name)) for name in self._rubric.names]
         return tuple(each for each in decided if isinstance(each, Judgment | Unscored))
@@ -243,7 +243,7 @@ class ItemJudge:
         yield from self._write(batch, texts)
 
     def _write(self, batch: Sequence[ItemWork], texts: Sequence[_Text]) -> Judging[None]:
-        """Write the texts of a batch together; those of no words are left out."""
+        """Write the texts of a batch together; those of no words are omitted."""
         started = time.perf_counter()
         read, generated = self._session.tokens_read, self._session.tokens_generated
         settings = self._settings
@@ -264,7 +264,7 @@ class ItemJudge:
             work.seconds += seconds / share
             work.tokens_read += (self._session.tokens_read - read) // share
             work.tokens_generated += tokens // share
-        self.pace.wrote(tokens, len(texts), seconds)
+        self.time_estimate.wrote(tokens, len(texts), seconds)
 
     def _drafts(self, texts: Sequence[_Text], sampling: Sampling) -> Judging[list[Generated]]:
         """Write texts together and tell how far they are."""
@@ -292,7 +292,7 @@ class ItemJudge:
 
     def _result(self, work: ItemWork) -> JudgedItem:
         unscored = {}
-        if not work.readings:
+        if not work.raw_predictions:
             cells, context = work.sized.cells, self._settings.context
             too_long = f"needs {cells:,} tokens{self._with}, the context holds {context:,}"
             reason = work.sized.refused or too_long
@@ -301,7 +301,9 @@ class ItemJudge:
             position=work.position,
             item_id=work.original.id,
             content_hash=work.original.content_hash,
-            readings={name: tuple(readings) for name, readings in work.readings.items()},
+            raw_predictions={
+                name: tuple(raw_predictions) for name, raw_predictions in work.raw_predictions.items()
+            },
             explanations=work.explanations,
             unscored=unscored,
             shortening=work.shortening,

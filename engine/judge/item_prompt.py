@@ -12,15 +12,15 @@ from functools import partial
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import Preparing
-from engine.core.items import Item, Order, Way
-from engine.core.judgments import RawAnswer, Shortening
+from engine.core.items import Item, Method, Order
+from engine.core.judgments import AnswerLogProbs, Shortening
 from engine.core.prompt_text import Preview
-from engine.core.remedies import Remedy, Setting
+from engine.core.remedies import Hint, Setting
 from engine.core.rubric import Rubric
 from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
 from engine.core.settings import JudgeSettings, MachineSettings, settings_of
-from engine.core.ways.all_ways import Asked
+from engine.core.ways.all_ways import MethodQuestion
 from engine.core.ways.question import Question
 from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.gguf.memory import check_memory
@@ -38,8 +38,8 @@ from engine.prompt.preview import Previewer
 from engine.prompt.rounds import Round
 from engine.prompt.sizes import PromptSizer, SizedItem
 
-# People see the ways in this order; they are read in another, for their prompts.
-_PLACES = {way: place for place, way in enumerate(Way)}
+# Users see the methods in this order; they are read in another, for their prompts.
+_PLACES = {method: place for place, method in enumerate(Method)}
 
 
 @dataclass(frozen=True)
@@ -66,15 +66,15 @@ class PromptFacts:
     """What is true of all prompts of an item.
 
     `cells`: tokens of context that the item takes in a run, `context`: those that there are. `notes`: what a
-    person should know, of the chat template too. `asked`: all that is asked of each criterion, ways in their
-    usual order; of thoughts the first.
+    person should know, of the chat template too. `asked`: all that is asked of each criterion, methods in
+    their default order; of reasoning samples the first.
     """
 
     cells: int
     context: int
     shortening: Shortening | None
     notes: tuple[str, ...]
-    asked: tuple[Asked, ...]
+    asked: tuple[MethodQuestion, ...]
 
     @property
     def fits(self) -> bool:
@@ -88,7 +88,7 @@ class OnePrompt:
 
     criterion: str
     order: Order
-    asked: Asked
+    asked: MethodQuestion
     preview: Preview
 
 
@@ -121,14 +121,14 @@ def question_of_run(run: StoredRun, setup: RunSetup, item: Item, cancel: CancelT
     examples = examples_of_setup(setup, rubric, cancel) if shown else ExamplePool()
     notes = []
     if model.hash != identity.model_hash:
-        notes.append(f"{file.path.name} is not the file that judged: it has another content now.")
+        notes.append(f"{file.path.name} is not the file of the run: its content has changed.")
     if identity.prompt_version != PROMPT_VERSION or not asked_alike(run, rubric):
-        notes.append(f"Run {run.id} was asked in other words than this version of Tiebreak asks.")
+        notes.append(f"Run {run.id} used another prompt wording than this version of Tiebreak.")
     if examples.hash != shown:
         examples = ExamplePool()
         notes.append(
-            f"Run {run.id} was shown labelled examples, which are missing here: choose the same file,"
-            " number and choice of them for the next run, then look again."
+            f"Run {run.id} used labelled examples, which are missing here: choose the same file, number and"
+            " selection of examples for the next run, then look again."
         )
     return ItemQuestion(
         item=item,
@@ -147,13 +147,13 @@ def shown_prompts(
     question: ItemQuestion,
     first: tuple[str, Order],
     cancel: CancelToken,
-    way: Way | None = None,
+    method: Method | None = None,
     name: str | None = None,
 ) -> Iterator[PromptFacts | OnePrompt]:
     """The facts, then the prompt of each criterion and order, that of `first` before the others.
 
-    `way`, `name`: of which way and question of it; the first that there is. Opens the vocabulary of the model
-    alone. SetupError where no item fits the context, the item may not be shown, or the run asks no such
+    `method`, `name`: the method and its question; None for the first. Opens the vocabulary of the model only.
+    SetupError where no item fits the context, the item may not be shown, or the run asks no such
     question; ModelFileError, Cancelled.
     """
     question.model.check_unchanged()
@@ -166,11 +166,11 @@ def shown_prompts(
         yield PromptFacts(
             sized.cells, question.settings.context, shortening, tuple(note for note in notes if note), asked
         )
-        one = _chosen(asked, way, name)
+        one = _chosen(asked, method, name)
         place = sizer.asked.index(one)
         previewer = Previewer(template, sizer.stem)
         places = [(name, order) for order in question.settings.orders for name in question.rubric.names]
-        # False sorts first: the one that a person looks at comes at once.
+        # False sorts first: the one that the user looks at comes at once.
         for criterion, order in sorted(places, key=lambda each: each != first):
             cancel.raise_if_requested()
             branch, tokens = question.rubric.names.index(criterion), sized.rounds[order][place].tokens
@@ -182,29 +182,32 @@ def _check_shown(sized: SizedItem) -> None:
     """SetupError for an item that no run shows its model."""
     if sized.refused:
         raise SetupError(
-            f"Item {sized.shown.id} is not shown to this model: {sized.refused}.",
+            f"Item {sized.shown.id} cannot be shown to this model: {sized.refused}.",
             "A run leaves it unscored: use another model for it.",
         )
 
 
-def _asked_once(asked: Sequence[Asked]) -> tuple[Asked, ...]:
-    """What is asked, without what is only asked again after another thought."""
-    once: dict[tuple[Way, Question], Asked] = {}
+def _asked_once(asked: Sequence[MethodQuestion]) -> tuple[MethodQuestion, ...]:
+    """What is asked, without what is only asked again after another reasoning sample."""
+    once: dict[tuple[Method, Question], MethodQuestion] = {}
     for each in asked:
-        once.setdefault((each.way, each.question), each)
-    return tuple(sorted(once.values(), key=lambda each: _PLACES[each.way]))
+        once.setdefault((each.method, each.question), each)
+    return tuple(sorted(once.values(), key=lambda each: _PLACES[each.method]))
 
 
-def _chosen(asked: Sequence[Asked], way: Way | None, name: str | None) -> Asked:
-    of_way = [each for each in asked if way in (None, each.way)]
-    if not of_way:
-        ways = dict.fromkeys(each.way.value for each in asked)
-        raise SetupError(f"Nothing is asked in the way “{way}” here.", f"Choose from {', '.join(ways)}.")
-    found = [each for each in of_way if name in (None, each.name)]
+def _chosen(asked: Sequence[MethodQuestion], method: Method | None, name: str | None) -> MethodQuestion:
+    of_method = [each for each in asked if method in (None, each.method)]
+    if not of_method:
+        methods = dict.fromkeys(each.method.title for each in asked)
+        raise SetupError(
+            f"The elicitation method “{method.title if method else ''}” is not among those of this run.",
+            f"Choose from {', '.join(methods)}.",
+        )
+    found = [each for each in of_method if name in (None, each.name)]
     if not found:
-        names = ", ".join(each.name for each in of_way if len(of_way) > 1)
-        remedy = f"Choose from {names}." if names else "Leave it out: this way has one question."
-        raise SetupError(f"The way “{of_way[0].way}” asks no question “{name}”.", remedy)
+        names = ", ".join(each.name for each in of_method if len(of_method) > 1)
+        hint = f"Choose from {names}." if names else "Omit it: this method has one question."
+        raise SetupError(f"The method “{of_method[0].method.title}” has no question “{name}”.", hint)
     return found[0]
 
 
@@ -213,7 +216,7 @@ def read_next_tokens(
 ) -> Generator[Preparing, None, tuple[NextTokens, ...]]:
     """The `most` likeliest next tokens after each question of each criterion in each order, by reading them.
 
-    Where the model is to think first, they are those with which a thought begins.
+    Where the model is to think first, they are those with which reasoning begins.
 
     The model reads in the batches of a run; where a neighbour has the same instruction, a run reads that on
     its own, and the last digits differ. SetupError where the item does not fit, ModelFileError,
@@ -231,8 +234,8 @@ def read_next_tokens(
         if not sizer.fits(sized):
             raise SetupError(
                 f"Item {question.item.id} needs {sized.cells:,} tokens, the context holds"
-                f" {settings.context:,}: a run does not read it.",
-                Remedy("Use a larger ", Setting.CONTEXT, ", or ", Setting.SHORTEN, "."),
+                f" {settings.context:,}: a run leaves it unscored.",
+                Hint("Use a larger ", Setting.CONTEXT, ", or ", Setting.SHORTEN, "."),
             )
         opened.session.hold_stem(sizer.stem)
         ranking = TokenRanking(most, Pieces(opened.session.vocabulary))
@@ -250,7 +253,7 @@ def _read(
     session: LlamaSession,
     rubric: Rubric,
     order: Order,
-    rounds: Sequence[tuple[Asked, Round]],
+    rounds: Sequence[tuple[MethodQuestion, Round]],
     ranking: TokenRanking,
 ) -> Iterator[NextTokens]:
     trunk: tuple[int, ...] = ()
@@ -262,7 +265,9 @@ def _read(
         scores, log_probs = session.score_among_all(0, branches, goes_on=True)
         for name, branch, row, among in zip(rubric.names, branches, scores, log_probs, strict=True):
             found, rest = ranking.ranked(among, branch.labels)
-            yield NextTokens(name, order, asked, found, rest, RawAnswer(asked.name, tuple(map(float, row))))
+            yield NextTokens(
+                name, order, asked, found, rest, AnswerLogProbs(asked.name, tuple(map(float, row)))
+            )
 
 
 def _sizer(
@@ -285,5 +290,5 @@ def _other_format(question: ItemQuestion, template: ChatTemplate) -> tuple[str, 
     try:
         check_same_format(question.run, template)
     except SetupError:
-        return (f"Run {question.run.id} was shown its prompts in another chat format than this one.",)
+        return (f"Run {question.run.id} used another chat format for its prompts than this one.",)
     return ()

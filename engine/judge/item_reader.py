@@ -1,6 +1,7 @@
 """One item read by an open session: round after round of questions, in one order after the other.
 
-Knows: the way from prompts to readings. Does not know: decisions, explanations, how items make a group.
+Knows: the way from prompts to raw predictions. Does not know: decisions, explanations, how items make a
+group.
 """
 
 import time
@@ -12,17 +13,17 @@ from operator import itemgetter
 from typing import TypeVar
 
 from engine.core.events import JudgeEvent, Reports
-from engine.core.items import Item, Order, Way, digest
-from engine.core.judgments import Explanation, RawAnswer, Reading, Shortening
-from engine.core.ways.all_ways import reading_of
+from engine.core.items import Item, Method, Order, digest
+from engine.core.judgments import AnswerLogProbs, Explanation, RawPrediction, Shortening
+from engine.core.ways.all_ways import raw_prediction_of
 from engine.core.ways.question import Question
 from engine.judge.group_watch import GroupWatch
-from engine.judge.pace import Pace
+from engine.judge.pace import TimeEstimate
 from engine.llama.session import LlamaSession, Steps
 from engine.llama.token_tree import BranchTokens, usable_prefix
 from engine.llama.writer import Continuation, Sampling
 from engine.prompt.chat_template import ChatTemplate
-from engine.prompt.rounds import Round, after_what_fits, letters_round, tokens_read
+from engine.prompt.rounds import Round, after_what_fits, label_token_round, tokens_read
 from engine.prompt.sizes import PromptSizer, SizedItem
 
 Result = TypeVar("Result")
@@ -38,7 +39,7 @@ class ItemWork:
     original: Item
     sized: SizedItem
     shortening: Shortening | None = None
-    readings: dict[str, list[Reading]] = field(default_factory=dict)
+    raw_predictions: dict[str, list[RawPrediction]] = field(default_factory=dict)
     explanations: dict[str, Explanation] = field(default_factory=dict)
     seconds: float = 0.0
     tokens_read: int = 0
@@ -67,7 +68,7 @@ class _Reading:
 
 @dataclass(frozen=True)
 class _Thought:
-    """What a model thought before an answer."""
+    """The reasoning of a model before an answer."""
 
     text: str = ""
     cut: bool = False
@@ -76,45 +77,54 @@ class _Thought:
 class ItemReader:
     """Reads items with one session, each in a slot of its own, as `sizer` makes their prompts.
 
-    `watch`, `pace`: told how far that is, and how fast it goes.
+    `watch`, `time_estimate`: told how far that is, and how fast it goes.
     """
 
     def __init__(
-        self, session: LlamaSession, template: ChatTemplate, sizer: PromptSizer, watch: GroupWatch, pace: Pace
+        self,
+        session: LlamaSession,
+        template: ChatTemplate,
+        sizer: PromptSizer,
+        watch: GroupWatch,
+        time_estimate: TimeEstimate,
     ) -> None:
         self._session = session
         self._template = template
         self._sizer = sizer
         self._criteria = sizer.rubric.names
         self._watch = watch
-        self._pace = pace
+        self._time_estimate = time_estimate
 
     def read(self, slot: int, work: ItemWork, order: Order, beside: int | None = None) -> Judging[None]:
-        """Read an item in an order, in all ways; `beside`: the slot that holds the other one."""
+        """Read an item in an order, in all methods; `beside`: the slot that holds the other one."""
         rounds = work.sized.rounds[order]
         reading = self._begun(slot, work, order, rounds)
-        answers: dict[str, list[tuple[Way, RawAnswer]]] = {criterion: [] for criterion in self._criteria}
+        answers: dict[str, list[tuple[Method, AnswerLogProbs]]] = {
+            criterion: [] for criterion in self._criteria
+        }
         for each in rounds:
             yield from self._hold(reading, each.tokens.trunk, beside)
             branches: Sequence[BranchTokens] = each.tokens.branches
-            thoughts = [_Thought()] * len(branches)
+            reasoning_samples = [_Thought()] * len(branches)
             if each.thought_for is not None:
                 written = yield from self._think(reading, each)
-                thoughts, branches = self._after(reading, each, each.thought_for, written)
+                reasoning_samples, branches = self._after(reading, each, each.thought_for, written)
             scores = yield from self._told(self._session.scoring(slot, branches, goes_on=True), reading)
-            for criterion, row, thought in zip(self._criteria, scores.tolist(), thoughts, strict=True):
-                answer = RawAnswer(each.question, tuple(row), thought.text, thought.cut)
-                answers[criterion].append((each.way, answer))
+            for criterion, row, thought in zip(
+                self._criteria, scores.tolist(), reasoning_samples, strict=True
+            ):
+                answer = AnswerLogProbs(each.question, tuple(row), thought.text, thought.cut)
+                answers[criterion].append((each.method, answer))
         for criterion, said in answers.items():
-            for way, own in groupby(said, key=itemgetter(0)):
-                made = reading_of(way, order, [answer for _, answer in own])
-                work.readings.setdefault(criterion, []).append(made)
+            for method, own in groupby(said, key=itemgetter(0)):
+                made = raw_prediction_of(method, order, [answer for _, answer in own])
+                work.raw_predictions.setdefault(criterion, []).append(made)
         self._ended(reading)
 
     def hold(self, slot: int, work: ItemWork, branches: Sequence[BranchTokens]) -> Judging[None]:
-        """Read some branches of AB for texts that go on from there."""
+        """Read some branches of AB for texts that continue from there."""
         letters = work.sized.tokens[Order.AB]
-        reading = self._begun(slot, work, Order.AB, [letters_round(letters)])
+        reading = self._begun(slot, work, Order.AB, [label_token_round(letters)])
         yield from self._hold(reading, letters.trunk)
         yield from self._told(self._session.scoring(slot, branches), reading)
         self._ended(reading)
@@ -139,7 +149,7 @@ class ItemReader:
         work.seconds += seconds
         work.tokens_read += count
         work.tokens_generated += self._session.tokens_generated - reading.written_before
-        self._pace.read(count, seconds - reading.seconds_thinking)
+        self._time_estimate.read(count, seconds - reading.seconds_thinking)
 
     def _hold(self, reading: _Reading, trunk: tuple[int, ...], beside: int | None = None) -> Judging[None]:
         """Read what the branches of a round share, unless just that is held."""
@@ -150,10 +160,10 @@ class ItemReader:
         yield from self._told(self._session.reading_trunk(reading.slot, trunk, beside), reading)
 
     def _think(self, reading: _Reading, each: Round) -> Judging[list[_Thought]]:
-        """Write a thought after each prompt of a round, all of them together."""
+        """Write reasoning after each prompt of a round, all of them together."""
         started, before = time.perf_counter(), self._session.tokens_generated
         key = (self._sizer.settings.seed, reading.work.original.content_hash)
-        of_thought = (reading.order, Way.THINKING, each.question)
+        of_thought = (reading.order, Method.CHAIN_OF_THOUGHT, each.question)
         continuations = [
             Continuation(reading.slot, branch, tokens.prompt, seed_of(*key, criterion, *of_thought))
             for branch, (criterion, tokens) in enumerate(
@@ -163,7 +173,7 @@ class ItemReader:
         written = yield from self._told(self._session.writing(continuations, self._sampling), reading)
         seconds = time.perf_counter() - started
         reading.seconds_thinking += seconds
-        self._pace.wrote(self._session.tokens_generated - before, len(written), seconds)
+        self._time_estimate.wrote(self._session.tokens_generated - before, len(written), seconds)
         self._watch.thought(len(written))
         # A text that was cut may end within a character.
         texts = (each.data.decode("utf-8", "ignore" if each.cut else "replace") for each in written)
@@ -171,25 +181,27 @@ class ItemReader:
 
     @cached_property
     def _sampling(self) -> Sampling:
-        """How thoughts are written: to the mark that closes them, which may begin with a control token."""
+        """How reasoning samples are written: to the mark that closes them, which may begin with a control
+        token.
+        """
         settings, thinking = self._sizer.settings, self._template.thinking
         mark = thinking.frame.pieces[-2].strip() if thinking else ""
         special = self._session.vocabulary.special_tokens
         ends = {token.id for token in special if token.control and mark.startswith(token.text)}
         return Sampling(
-            settings.max_thought_tokens,
-            settings.thought_temperature,
+            settings.max_reasoning_tokens,
+            settings.reasoning_temperature,
             complete=_place_of(mark),
             lines=False,
             ends=frozenset(ends),
         )
 
     def _after(
-        self, reading: _Reading, each: Round, question: Question, thoughts: Sequence[_Thought]
+        self, reading: _Reading, each: Round, question: Question, reasoning_samples: Sequence[_Thought]
     ) -> tuple[list[_Thought], list[BranchTokens]]:
-        """The thoughts as far as there is room for them, and the branches after them."""
+        """The reasoning samples as far as there is room for them, and the branches after them."""
         tree, kept, branches = reading.work.sized.trees[reading.order], [], []
-        for place, (thought, tokens) in enumerate(zip(thoughts, each.tokens.branches, strict=True)):
+        for place, (thought, tokens) in enumerate(zip(reasoning_samples, each.tokens.branches, strict=True)):
             most = len(tokens.prompt) + self._sizer.thought_cells
             text, answered = after_what_fits(tree, place, question, thought.text, self._template, most=most)
             kept.append(_Thought(text, thought.cut or text != thought.text))
@@ -197,7 +209,7 @@ class ItemReader:
         return kept, branches
 
     def _told(self, steps: Steps[Result], of: _Reading) -> Judging[Result]:
-        """Do the steps of a reading and tell how far they are, before the first of them too."""
+        """Do the steps of a raw prediction and tell how far they are, before the first of them too."""
         place = (of.work.position, of.work.original.id, of.read_before, of.tokens)
         yield from self._watch.reading(*place)
         reports = Reports(steps)

@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import islice
 
-from engine.core.events import HealthSeen, ItemJudged, MadeClear
+from engine.core.events import HealthSeen, ItemJudged, Resolved
 from engine.core.judgments import AnyJudgment, JudgedItem
 from engine.core.run_records import StoredRun
 from engine.decisions.calibration import calibration_of
@@ -18,11 +18,11 @@ from engine.judge.inquiry import Asking
 from engine.judge.plan import RunPlan
 from engine.store.run_store import RunStore
 
-_AT_ONCE = 1000  # stored items that are told an inquiry together: their readings are large
+_AT_ONCE = 1000  # stored items that are passed to an inquiry together: their raw predictions are large
 
 
-def settled(plan: RunPlan, store: RunStore, run: StoredRun) -> RunPlan:
-    """Store what a plan says of its run beside items; the plan with the calibration that the run has then.
+def adjudicated(plan: RunPlan, store: RunStore, run: StoredRun) -> RunPlan:
+    """Store what a plan says of its run next to items; the plan with the calibration that the run has then.
 
     SetupError, with nothing stored, where that looks at lengths of responses that the run does not know.
     """
@@ -49,7 +49,7 @@ def missing_groups(plan: RunPlan, judged: set[int]) -> list[range]:
     return [group for group in groups if group.start not in judged]
 
 
-class RunKeeper:
+class RunWriter:
     """Stores the groups of a run, and tells what is decided of them; the run is held meanwhile."""
 
     def __init__(self, plan: RunPlan, store: RunStore, run_id: int) -> None:
@@ -60,7 +60,9 @@ class RunKeeper:
         self._watch = HealthWatch(plan.rubric, plan.settings.explains)
 
     def begin(self) -> Iterator[HealthSeen]:
-        """Go on with what is stored already, also where it is in the archive: what goes on is looked for."""
+        """Go on with what is stored already, also where it is in the archive: what continues is looked
+        for.
+        """
         self._store.restore([self._run_id])
         stored = list(islice(self._store.judged(self._run_id), MOST_ITEMS))
         for judgments in zip(*self._columns(stored), strict=True):
@@ -68,7 +70,7 @@ class RunKeeper:
         if self._watch.items >= LEAST_ITEMS:
             yield HealthSeen(self._watch.health)
 
-    def told_again(self, asking: Asking) -> Iterator[MadeClear]:
+    def told_again(self, asking: Asking) -> Iterator[Resolved]:
         """Tell an inquiry all that is stored."""
         if not asking.is_there:
             return

@@ -1,4 +1,4 @@
-"""A run on a device that may fail: then the processor goes on with it, for good, and the run says why.
+"""A run on a device that may fail: then the processor resumes it, for good, and the run says why.
 
 Knows: what is a device's fault. Does not know: how a run is judged, processes, windows.
 """
@@ -27,7 +27,7 @@ def judging_by(
     fresh: bool = False,
     resumes: int | None = None,
 ) -> Generator[RunEvent, None, RunEnded]:
-    """Have a plan judged by `worker`, which does `judge_plan`; where its device fails, go on by `another`.
+    """Have a plan judged by `worker`, which does `judge_plan`; where its device fails, continue by `another`.
 
     Raises what `judge_plan` raises, ProcessEnded.
     """
@@ -45,7 +45,7 @@ def judging_by(
             return events.result
     except (DeviceFailed, ProcessEnded) as error:
         device = plan.machine.device
-        # Ended from outside, by a person or for want of memory, says nothing of the device.
+        # Ended from outside, by the user or for lack of memory, says nothing of the device.
         if device is None or run_id is None or (isinstance(error, ProcessEnded) and not error.broke_down):
             raise
         why = error.as_clause
@@ -67,7 +67,7 @@ def _leave(store_path: Path, run_id: int, device: str, reason: str) -> None:
 
 
 def settled_machine(plan: RunPlan, store_path: Path, fresh: bool, resumes: int | None) -> RunPlan:
-    """The plan with the machine that goes on with its run: the processor where the device was left before."""
+    """The plan with the machine that resumes its run: the processor where the device was left before."""
     if plan.machine.device is None or fresh:
         return plan
     with RunStore(store_path) as store:

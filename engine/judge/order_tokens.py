@@ -1,6 +1,7 @@
 """The tokens that each order of a stored run's items takes, counted again by the vocabulary of its model.
 
-Knows: how a run's prompts are made again. Does not know: readings, margins, what is done with the counts.
+Knows: how a run's prompts are made again. Does not know: raw predictions, margins, what is done with the
+counts.
 """
 
 from collections.abc import Generator, Mapping
@@ -9,7 +10,7 @@ from dataclasses import replace
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 from engine.core.run_records import StoredRun
 from engine.core.settings import settings_of
 from engine.data.dataset import Dataset
@@ -35,9 +36,9 @@ def order_tokens(
     checked = checked_model(read_model_file(identity.model_path), cancel)
     as_it_was = checked.hash == identity.model_hash and identity.prompt_version == PROMPT_VERSION
     if not as_it_was or identity.settings["examples"]:
-        why = "was shown labelled examples" if as_it_was else "had another model file or another wording"
+        why = "used labelled examples" if as_it_was else "used another model file or another prompt wording"
         raise SetupError(
-            f"The tokens of run {run.id} cannot be counted again: it {why}.", Remedy(Step.CHOOSE_RUN)
+            f"The tokens of run {run.id} cannot be counted again: it {why}.", Hint(Step.CHOOSE_RUN)
         )
     # AB is counted as what is read first.
     settings = replace(settings_of(identity.settings), second_order_below=1.0)

@@ -15,11 +15,11 @@ from engine.core.items import Item
 from engine.core.log_probs import FloatArray
 
 _LEAST_ITEMS = 4  # what fewer tell of the rest was up to 42 % off
-_USUAL_LENGTH = 0.5  # of the longest explanation, before one is written
+_DEFAULT_LENGTH = 0.5  # of the longest explanation, before one is written
 
 
 @dataclass
-class Pace:
+class TimeEstimate:
     """What was done since a session was opened, with the seconds that it took.
 
     `items`, `letters`, `tokens_of_items`: what the prompts of items came to that fit the context.
@@ -78,7 +78,7 @@ class Pace:
 
     def tokens_per_text(self, longest: int) -> float:
         """How long an explanation will be that may have `longest` tokens."""
-        return self.tokens_written / self.texts if self.texts else _USUAL_LENGTH * longest
+        return self.tokens_written / self.texts if self.texts else _DEFAULT_LENGTH * longest
 
 
 class Remaining:
@@ -94,16 +94,16 @@ class Remaining:
         self._fixed = fixed
         self._texts = texts
 
-    def after(self, group: int, pace: Pace) -> float | None:
+    def after(self, group: int, time_estimate: TimeEstimate) -> float | None:
         """Seconds for all that comes after a group, None as long as something about it is not known."""
         end = int(self._ends[group])
         items, left = len(self._letters) - 1 - end, float(self._letters[-1] - self._letters[end])
         if not items:
             return 0.0
-        reading, writing = pace.seconds_per_token_read, pace.seconds_per_text
-        if reading is None or pace.items < _LEAST_ITEMS or (self._texts and writing is None):
+        reading, writing = time_estimate.seconds_per_token_read, time_estimate.seconds_per_text
+        if reading is None or time_estimate.items < _LEAST_ITEMS or (self._texts and writing is None):
             return None
         # What every item takes is known; only what its texts add goes with their length.
-        own = max(0.0, pace.tokens_of_items - self._fixed * pace.items)
-        tokens = self._fixed * items + own * left / max(pace.letters, 1)
+        own = max(0.0, time_estimate.tokens_of_items - self._fixed * time_estimate.items)
+        tokens = self._fixed * items + own * left / max(time_estimate.letters, 1)
         return tokens * reading + items * self._texts * (writing or 0.0)

@@ -1,4 +1,4 @@
-"""The plan of a run: all that it needs, what makes two runs the same, and why one cannot go on with another.
+"""The plan of a run: all that it needs, what makes two runs the same, and why one cannot resume another.
 
 Knows: what can change a result. Does not know: the order of judging, SQL, windows.
 """
@@ -15,7 +15,7 @@ from engine.core.errors import ModelFileError, SetupError
 from engine.core.formatting import words
 from engine.core.item_sample import ItemSample
 from engine.core.items import digest
-from engine.core.remedies import Remedy, Setting
+from engine.core.remedies import Hint, Setting
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import (
     CHOSEN,
@@ -37,7 +37,7 @@ from engine.core.run_records import (
 from engine.core.settings import SETTINGS, JudgeSettings, MachineSettings, settings_of
 from engine.data.dataset import Dataset
 from engine.decisions.calibration import Calibration, asked_by, judge_of_run
-from engine.judge.inquiry import Inquiry
+from engine.judge.inquiry import QuestionPlan
 from engine.llama.context import BATCH, SessionShape
 from engine.llama.library import library_version
 from engine.llama.model import LlamaModel
@@ -58,9 +58,9 @@ class RunPlan:
 
     `dataset`: the items to judge. `chosen`: they are a choice out of their file, not its first ones.
     `sample`: how they were drawn, None where they were not.
-    `name`, `note`: what people call the run and note of it when it begins or goes on; None changes nothing.
-    `began_on`: the key of the device that the run began on where another machine goes on with it, else None.
-    `inquiry`: what the run is to answer, and to stop once it is; None to judge all.
+    `name`, `note`: what users call the run and note of it when it begins or continues; None changes nothing.
+    `began_on`: the key of the device that the run began on where another machine resumes it, else None.
+    `question_plan`: what the run is to answer, and to stop once it is; None to judge all.
     """
 
     dataset: Dataset
@@ -75,7 +75,7 @@ class RunPlan:
     name: str | None = None
     note: str | None = None
     began_on: str | None = None
-    inquiry: Inquiry | None = None
+    question_plan: QuestionPlan | None = None
 
     def __post_init__(self) -> None:
         if self.calibration is not None:
@@ -95,7 +95,7 @@ class RunPlan:
         return self.began_on or (self.machine.device.key if self.machine.device else None)
 
     def by_processor(self) -> "RunPlan":
-        """The same run, gone on with by the processor alone."""
+        """The same run, resumed by the processor alone."""
         machine = replace(self.machine, device=None, gpu_layers=0)
         return replace(self, machine=machine, began_on=self.device)
 
@@ -103,7 +103,7 @@ class RunPlan:
         """What the store knows a run by: all that can change a result; no names, labels or threads."""
         settings = {**self.settings.as_json(), "examples": self.examples.hash}
         if self.calibration is not None and self.settings.explains:
-            # Readings do not depend on it; explanations are written for what is decided.
+            # Raw predictions do not depend on it; explanations are written for what is decided.
             settings["explained_with_calibration"] = self.calibration.hash
         if self.device is not None:
             settings[DEVICE] = self.device
@@ -167,14 +167,14 @@ def check_context(settings: JudgeSettings, checked: CheckedModel, model: LlamaMo
         raise ModelFileError(
             f"{checked.path.name}: a context of {settings.context:,} tokens is more than the"
             f" {model.trained_context:,} that the model was trained with.",
-            Remedy("Use ", Setting.CONTEXT.at(model.trained_context), " or less."),
+            Hint("Use ", Setting.CONTEXT.at(model.trained_context), " or less."),
         )
 
 
 def session_shape(
     settings: JudgeSettings, criteria: int, checked: CheckedModel, model: LlamaModel
 ) -> SessionShape:
-    """The session of a run with these settings and so many criteria. ModelFileError as of check_context."""
+    """The session of a run with these settings and this many criteria. ModelFileError as of check_context."""
     check_context(settings, checked, model)
     # Explanations continue AB, which stays in its slot while BA is read in one more.
     aside = 1 if settings.may_read_one_order else 0
@@ -200,18 +200,18 @@ def machine_manifest(machine: MachineSettings) -> Mapping[str, Any]:
 
 
 def check_resumed(plan: RunPlan, run: StoredRun) -> None:
-    """SetupError where a plan would not go on with this run: what differs from how the run began."""
+    """SetupError where a plan would not resume this run: what differs from how the run began."""
     if plan.identity().key == run.identity.key:
         return
     differs = [*_other_files(plan, run), *_other_settings(plan, run)]
-    remedy = "Put that back as it was and resume again, or start a new run."
+    hint = "Restore that and resume again, or start a new run."
     if not differs:
         began = run.manifest.get("llama_cpp", "another build")
-        differs = [f"llama.cpp or the questions ({began} then, {library_version()} now)"]
-        remedy = "Resume it with the Tiebreak that began it, or start a new run."
+        differs = [f"llama.cpp or the prompts ({began} then, {library_version()} now)"]
+        hint = "Resume it with the version of Tiebreak that started it, or start a new run."
     raise SetupError(
-        f"Run {run.id} cannot go on. Not as when it began: {'; '.join(differs)}.",
-        f"{remedy} What run {run.id} holds is kept.",
+        f"Run {run.id} cannot be resumed. Changed since its start: {'; '.join(differs)}.",
+        f"{hint} The judgments of run {run.id} are stored.",
     )
 
 
@@ -227,8 +227,8 @@ def _other_files(plan: RunPlan, run: StoredRun) -> list[str]:
 
 
 _WORDS = {
-    **{row.name: row.noun for row in SETTINGS},
-    DEVICE: "device that computes",
+    **{row.key: row.noun for row in SETTINGS},
+    DEVICE: "compute device",
     "examples": "labelled examples",
     "explained_with_calibration": "calibration",
 }
@@ -251,17 +251,17 @@ def check_same_format(run: StoredRun, template: ChatTemplate) -> None:
     began = next((session[_FORMAT] for session in sessions if _FORMAT in session), None)
     if began is not None and began != format_hash(template, settings_of(run.identity.settings)):
         raise SetupError(
-            f"Run {run.id} cannot go on: its prompts were in another chat format than those of"
-            f" {run.identity.model_name} are now.",
-            "Resume it with the Tiebreak that began it, or start a new run."
-            f" What run {run.id} holds is kept.",
+            f"Run {run.id} cannot be resumed: its prompts used another chat format than"
+            f" {run.identity.model_name} has now.",
+            "Resume it with the version of Tiebreak that started it, or start a new run."
+            f" The judgments of run {run.id} are stored.",
         )
 
 
 def format_hash(template: ChatTemplate, settings: JudgeSettings) -> str:
     """Which chat format the prompts of a run with these settings are in."""
     frame, thinking = template.frame, template.frame.thinking
-    own = [thinking.pieces, thinking.slots] if thinking is not None and settings.thinks else []
+    own = [thinking.pieces, thinking.slots] if thinking is not None and settings.reasons else []
     return digest([frame.pieces, frame.slots, *own])
 
 
@@ -283,7 +283,7 @@ def session_manifest(
 
 
 def continued_manifest(before: Mapping[str, Any], now: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The manifest of a run with one more session: what differs from the first is kept beside it."""
+    """The manifest of a run with one more session: what differs from the first is stored next to it."""
     if not before:
         return now
     beside = (CONTINUED, REWRITTEN, DEVICE_LEFT, CLUSTER, RANDOM_ORDER)

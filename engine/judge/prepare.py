@@ -1,7 +1,7 @@
-"""The one way from a run as it was asked for to its plan: files read, the usual chosen, the model checked.
+"""The one way from a run as it was asked for to its plan: files read, the default chosen, the model checked.
 
-Whoever starts runs, a command or the window, asks here. Knows: what is usual, what must be checked, in which
-order. Does not know: arguments, windows, how a run goes on.
+Whoever starts runs, a command or the window, asks here. Knows: what the defaults are, what must be checked,
+in which order. Does not know: arguments, windows, how a run continues.
 """
 
 from collections.abc import Generator
@@ -16,7 +16,7 @@ from engine.core.events import FilesRead, Preparing
 from engine.core.formatting import counted, listed
 from engine.core.item_sample import ItemSample
 from engine.core.items import Order
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 from engine.core.rubric import Rubric
 from engine.core.run_records import DEVICE, StoredRun
 from engine.core.run_setup import RunSetup
@@ -43,14 +43,14 @@ from engine.prompt.examples import ExamplePool, choose_examples
 
 @dataclass(frozen=True)
 class PreparedRun:
-    """A plan, the model file that it is made with, and what a person should know before the run.
+    """A plan, the model file that it is made with, and what the user should know before the run.
 
     `items_in_file`: of which the plan may judge a part.
     """
 
     plan: RunPlan
     model: ModelFile
-    notices: tuple[Remedy | str, ...]
+    notices: tuple[Hint | str, ...]
     items_in_file: int
 
 
@@ -58,30 +58,30 @@ class PreparedRun:
 class _Part:
     """The items to judge. `chosen`: they are not the first ones of the `whole`.
 
-    `sample`: how they were drawn, None where they were not. `notes`: what a person should know of the choice.
+    `sample`: how they were drawn, None where they were not. `notes`: what the user should know of the choice.
     """
 
     whole: Dataset
     items: Dataset
     chosen: bool = False
     sample: ItemSample | None = None
-    notes: tuple[Remedy | str, ...] = ()
+    notes: tuple[Hint | str, ...] = ()
 
 
 def prepare_run(
-    setup: RunSetup, cancel: CancelToken, at_hand: Dataset | None = None, resumed: StoredRun | None = None
+    setup: RunSetup, cancel: CancelToken, current: Dataset | None = None, resumed: StoredRun | None = None
 ) -> Generator[FilesRead | Preparing, None, PreparedRun]:
     """The plan of a run as it was asked for; reports what is read, and what is done then.
 
-    `at_hand`: the open dataset, taken where its file is that of the setup. `resumed`: the run to go on with.
+    `current`: the open dataset, taken where its file is that of the setup. `resumed`: the run to resume.
     What is quick to refuse comes before the check of the model, which may take minutes. SetupError where
-    something cannot be used, or the plan would not go on with `resumed`; ModelFileError, Cancelled.
+    something cannot be used, or the plan would not resume `resumed`; ModelFileError, Cancelled.
     """
     rubric = _rubric(setup, resumed)
     model = read_model_file(setup.model_path)
     settings = _settings(setup, model, resumed)
     calibration = load_calibration(setup.calibration_path) if setup.calibration_path else None
-    part = _part(setup, at_hand, resumed, cancel)
+    part = _part(setup, current, resumed, cancel)
     notices = (*part.notes, *plan_notices(part.items, model, settings))
     yield FilesRead(model.name, model.notice, notices)
     examples = examples_of_setup(setup, rubric, cancel)
@@ -114,7 +114,7 @@ def prepare_run(
 
 
 def _rubric(setup: RunSetup, resumed: StoredRun | None) -> Rubric:
-    """What is asked; a run goes on with its own questions, whatever became of their file."""
+    """What is asked; a run resumes its own questions, whatever became of their file."""
     if resumed is not None and set(resumed.identity.criteria) == set(setup.criteria):
         return resumed.identity.asked
     return setup.asked
@@ -145,7 +145,7 @@ def _machine(
 ) -> tuple[MachineSettings, str | None]:
     """What a run computes with, and what it began with where that is another device.
 
-    A run goes on with the device that it began with; by the processor where that is not there any more.
+    A run continues on the device that it began with; on the processor where that is not there any more.
     """
     threads, layers = setup.threads, setup.gpu_layers
     began_on = resumed.identity.settings.get(DEVICE) if resumed is not None else None
@@ -158,13 +158,15 @@ def _machine(
 
 
 def judge_settings(setup: RunSetup, model: ModelFile) -> JudgeSettings:
-    """The settings of a run with this model; without a context, what is usual for it. Raises SetupError."""
-    usual = default_context(model.trained_context)
+    """The settings of a run with this model; without a context, what the defaults are for it. Raises
+    SetupError.
+    """
+    default = default_context(model.trained_context)
     margin = setup.second_order_below if setup.both_orders else None
     return JudgeSettings(
         **{**setup.chosen, "second_order_below": margin},
         orders=(Order.AB, Order.BA) if setup.both_orders else (Order.AB,),
-        context=usual if setup.context is None else setup.context,
+        context=default if setup.context is None else setup.context,
         items_at_once=ITEMS_AT_ONCE if setup.explains else 1,
     )
 
@@ -187,14 +189,14 @@ def example_pool(
     except ColumnsError as error:
         if not error.foreign:
             raise
-        # The options that the remedy names would speak of the items that are judged.
-        remedy = Remedy(Step.MAP_EXAMPLES, *error.remedy.parts[1:])
-        raise ColumnsError(path, error.problems, remedy, foreign=True) from error
+        # The options that the hint names would speak of the items that are judged.
+        hint = Hint(Step.MAP_EXAMPLES, *error.hint.parts[1:])
+        raise ColumnsError(path, error.problems, hint, foreign=True) from error
     return choose_examples(dataset, rubric, shots, choice)
 
 
 def plan_notices(dataset: Dataset, model: ModelFile, settings: JudgeSettings) -> list[str]:
-    """What a person should know before the run: of the dataset, the model, and this computer's memory.
+    """What the user should know before the run: of the dataset, the model, and this computer's memory.
 
     SetupError where a submission could not name the items, ModelFileError where the model does not fit.
     """
@@ -216,15 +218,15 @@ def plan_notices(dataset: Dataset, model: ModelFile, settings: JudgeSettings) ->
     return notices
 
 
-def _part(setup: RunSetup, at_hand: Dataset | None, resumed: StoredRun | None, cancel: CancelToken) -> _Part:
-    """The items of a setup, out of those at hand where these are its file, and what a resumed run judged."""
+def _part(setup: RunSetup, current: Dataset | None, resumed: StoredRun | None, cancel: CancelToken) -> _Part:
+    """The items of a setup, out of those current where these are its file, and what a resumed run judged."""
     judged = resumed.identity if resumed is not None else None
     if judged is not None and judged.chosen and setup.sample == judged.sample is not None:
         # Its own items, whatever would be drawn from its file by now.
         setup = replace(setup, sample=None, ids=judged.chosen)
     part = None
-    if at_hand is not None and _is_asked_for(at_hand, setup):
-        part = _part_of(at_hand, setup)
+    if current is not None and _is_asked_for(current, setup):
+        part = _part_of(current, setup)
     if part is None or (judged is not None and judged.dataset_hash != part.items.hash):
         columns = setup.columns or (resumed.columns if resumed is not None else None)
         part = _part_of(load_dataset(setup.dataset_path, setup.rubric, cancel, columns=columns), setup)

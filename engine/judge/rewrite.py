@@ -1,4 +1,4 @@
-"""Explanations written again: those of a run that were written for another label than the one in force.
+"""Explanations written again: those of a run that were written for another label than the effective one.
 
 The model's first texts stay stored, and count again where the label is the first one again.
 
@@ -15,7 +15,7 @@ from typing import Any
 from engine.core.cancel import Cancelled
 from engine.core.errors import EngineBug, SetupError
 from engine.core.events import JudgeEvent, MeasureProgress
-from engine.core.remedies import Remedy, Setting
+from engine.core.remedies import Hint, Setting
 from engine.core.run_records import REWRITTEN, StoredRun, refuse_unasked
 from engine.core.settings import MachineSettings, settings_of
 from engine.data.dataset import Dataset
@@ -31,18 +31,18 @@ from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PROMPT_VERSION
 from engine.store.run_store import RunStore
 
-_Group = Sequence[tuple[int, LabelsByCriterion]]  # positions in the dataset, the labels in force to write for
+_Group = Sequence[tuple[int, LabelsByCriterion]]  # positions in the dataset, the labels to explain
 
 
 @dataclass(frozen=True)
 class Rewritten:
-    """What came of it: of `outdated` explanations `written` are new.
+    """What came of it: of `stale` explanations `written` are new.
 
     `wordless`: how many stay as they were because the model wrote no words. `too_long`: ids of items that do
     not fit the context, of which nothing was written. `stopped`: whether it was asked to stop before the end.
     """
 
-    outdated: int
+    stale: int
     written: int
     wordless: int
     too_long: tuple[str, ...]
@@ -76,19 +76,19 @@ def rewriting_plan(
 def rewrite_explanations(
     plan: RunPlan, store: RunStore, run_id: int, opener: OpenModelFactory
 ) -> Generator[MeasureProgress | JudgeEvent, None, Rewritten]:
-    """Write again what is out of date in a run, for the labels in force; nothing else in it changes.
+    """Write again what is out of date in a run, for the effective labels; nothing else in it changes.
 
     Progress is in explanations. `opener` opens the model of the plan; it is called only where something is
-    out of date, and its CancelToken stops the work: what was written is kept, and the same call goes on.
+    out of date, and its CancelToken stops the work: what was written is stored, and the same call continues.
     Items are in the groups that the run judged them in; a group is stored whole. The run's manifest says how
     many were written, and when.
     Raises SetupError where the plan is not of this run, RunBusyError, StoreError, and what `opener` raises.
     """
     with store.hold(run_id) as run:
         _check_fits(plan, run)
-        groups = _outdated_groups(load_results(store, run_id), plan.settings.items_at_once)
+        groups = _stale_groups(load_results(store, run_id), plan.settings.items_at_once)
         tally = _Tally(sum(len(labels) for group in groups for _, labels in group))
-        yield MeasureProgress(0, tally.outdated)
+        yield MeasureProgress(0, tally.stale)
         stopped = False
         try:
             if groups:
@@ -105,7 +105,7 @@ def rewrite_explanations(
 class _Tally:
     """Counts what is done."""
 
-    outdated: int
+    stale: int
     written: int = 0
     wordless: int = 0
     done: int = 0
@@ -122,7 +122,7 @@ class _Tally:
 
     def result(self, stopped: bool) -> Rewritten:
         """All that was counted."""
-        return Rewritten(self.outdated, self.written, self.wordless, tuple(self.too_long), stopped)
+        return Rewritten(self.stale, self.written, self.wordless, tuple(self.too_long), stopped)
 
 
 def _write_groups(
@@ -144,18 +144,18 @@ def _write_groups(
             written[position] = texts or {}
         store.add_rewritten(run.id, written)
         store.describe(run.id, _manifest(plan, run, began, tally.written))
-        yield MeasureProgress(tally.done, tally.outdated)
+        yield MeasureProgress(tally.done, tally.stale)
 
 
-def _outdated_groups(results: RunResults, size: int) -> list[_Group]:
-    """Items with an outdated explanation and the labels in force, those of one group of the run together."""
+def _stale_groups(results: RunResults, size: int) -> list[_Group]:
+    """Items with an outdated explanation and the effective labels, those of one group of the run together."""
     found = []
     for index, item in enumerate(results.judged):
         judgments = {name: column[index] for name, column in results.judgments.items()}
         labels = {
             name: label
             for name, judgment in judgments.items()
-            if results.is_outdated(judgment) and (label := results.label(judgment)) is not None
+            if results.is_stale(judgment) and (label := results.label(judgment)) is not None
         }
         if labels:
             found.append((item.position, labels))
@@ -178,19 +178,19 @@ def _manifest(plan: RunPlan, run: StoredRun, began: str, written: int) -> dict[s
 def _check_fits(plan: RunPlan, run: StoredRun) -> None:
     """SetupError where a plan has another dataset, model, prompt or other examples than a run."""
     identity = run.identity
-    refuse_unasked(run, "have explanations written again")
+    refuse_unasked(run, "have its explanations rewritten")
     judged_items(run, plan.dataset)
     if plan.model.hash != identity.model_hash:
         raise SetupError(
             f"{plan.model.path.name} ({plan.model.hash[:12]}) is not the model of run {run.id}, which is"
             f" {identity.model_name} ({identity.model_hash[:12]}).",
-            f"Use the model that judged. Its file was {identity.model_path}",
+            f"Use the judge model of the run. Its file was {identity.model_path}",
         )
     if identity.prompt_version != PROMPT_VERSION or not asked_alike(run, plan.rubric):
         raise SetupError(
-            f"Run {run.id} was asked in other words than this version of Tiebreak asks (prompt version"
+            f"Run {run.id} used another prompt wording than this version of Tiebreak (prompt version"
             f" {identity.prompt_version}, now {PROMPT_VERSION}).",
-            "Judge the dataset again: explanations of both versions in one run could not be told apart.",
+            "Judge the dataset again: explanations of both versions in one run could not be distinguished.",
         )
     _check_examples(plan.examples, run)
     if plan.settings != settings_of(identity.settings):
@@ -203,18 +203,18 @@ def _check_examples(examples: ExamplePool, run: StoredRun) -> None:
         return
     if not shown:
         raise SetupError(
-            f"Run {run.id} was shown no labelled examples.", Remedy("Leave ", Setting.EXAMPLES, " out.")
+            f"Run {run.id} used no labelled examples.", Hint("Leave ", Setting.EXAMPLES, " out.")
         )
-    others = "and these are others, another number, or chosen in another way"
+    others = "and these differ in content, number or selection"
     other = others if examples.hash else "and now there are none"
     raise SetupError(
-        f"Run {run.id} was shown labelled examples, {other}.",
-        Remedy(
+        f"Run {run.id} used labelled examples, {other}.",
+        Hint(
             "Name the same file with ",
             Setting.EXAMPLES,
             ", the same number with ",
             Setting.SHOTS,
-            ", and the same choice with ",
+            ", and the same selection with ",
             Setting.CHOICE,
             ".",
         ),

@@ -14,7 +14,7 @@ from engine.core.run_records import RANDOM_ORDER
 from engine.judge.inquiry import Asking, in_random_order, order_of
 from engine.judge.item_judge import ItemJudge, Placed
 from engine.judge.item_reader import Judging
-from engine.judge.keeping import RunKeeper, missing_groups, settled
+from engine.judge.keeping import RunWriter, adjudicated, missing_groups
 from engine.judge.pace import Remaining
 from engine.judge.plan import RunPlan, check_same_format, continued_manifest, session_manifest
 from engine.loading.opening import OpenModel, OpenModelFactory
@@ -38,21 +38,21 @@ def run_judging(
     after each group whether the run is to stop there. Groups of items are fixed by their position, and
     stored together, so that a resumed run meets the same batches as an unbroken one. A run keeps the
     calibration, name and note that it has, unless the plan has others.
-    `resumes`: the number of the run to go on with, of the identity of the plan; None for the latest
+    `resumes`: the number of the run to resume, of the identity of the plan; None for the latest
     such run, or a new one. With an inquiry instructions are judged in a random order, also by later sessions,
     and the run ends once it is answered. Raises StoreError, RunBusyError, ModelFileError, SetupError.
     """
     held = store.begin(plan.identity(), fresh) if resumes is None else store.hold(resumes)
     with held as run:
-        plan = settled(plan, store, run)
+        plan = adjudicated(plan, store, run)
         judged = store.positions(run.id)
         groups = missing_groups(plan, judged)
-        order = order_of(run, plan.inquiry, len(judged))
+        order = order_of(run, plan.question_plan, len(judged))
         if order is not None:
             groups = in_random_order(groups, plan.dataset, order["seed"])
         yield RunStarted(run.id, len(plan.dataset), len(judged))
-        keeper = RunKeeper(plan, store, run.id)
-        asking = Asking(plan.inquiry, plan.rubric.names)
+        keeper = RunWriter(plan, store, run.id)
+        asking = Asking(plan.question_plan, plan.rubric.names)
         yield from keeper.told_again(asking)
         stopped = False
         try:
@@ -89,7 +89,7 @@ def _judge_groups(
     plan: RunPlan,
     opened: OpenModel,
     groups: Sequence[Sequence[int]],
-    keeper: RunKeeper,
+    keeper: RunWriter,
     *,
     asking: Asking,
     ending: Callable[[], bool],
@@ -106,7 +106,7 @@ def _judge_groups(
             stopped = True
             break
         placed: list[Placed] = [(position, plan.dataset[position]) for position in group]
-        left = remaining.after(number, judge.pace)
+        left = remaining.after(number, judge.time_estimate)
         results = yield from _until_the_end(judge.judge(placed), left)
         for event in keeper.keep(results):
             asking.hear(event)

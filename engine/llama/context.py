@@ -15,13 +15,13 @@ import llama_cpp
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import DeviceFailed, EngineBug, ModelFileError, NoRoomError, SetupError
-from engine.core.remedies import Remedy, Setting
+from engine.core.remedies import Hint, Setting
 from engine.core.settings import DeviceKind, KvType
 from engine.llama.library import forget_errors, last_errors
 from engine.llama.model import LlamaModel
 from engine.llama.threads import ThreadCount
 
-SMALLER_CONTEXT = Remedy("Use a smaller ", Setting.CONTEXT, ", or close other programs.")
+SMALLER_CONTEXT = Hint("Use a smaller ", Setting.CONTEXT, ", or close other programs.")
 BATCH = 512  # tokens in one call
 OTHER_BATCH = 29
 """Tokens in one call where the same is read in another shape. Fewer than the 64 from which llama.cpp's flash
@@ -40,7 +40,7 @@ _computes_in: set[int] = set()  # the process in which llama.cpp computed, and t
 class SessionShape:
     """How large a session is: `context` tokens in all, `slots` items at once, `branches` questions each.
 
-    `kv_type`: what its cache is kept in. `batch`: tokens in one call, at most.
+    `kv_type`: what its cache is stored in. `batch`: tokens in one call, at most.
     """
 
     context: int
@@ -66,16 +66,16 @@ class OwnContext:
     def __init__(
         self, model: LlamaModel, make: Callable[[int], Any], threads: int | ThreadCount, cancel: CancelToken
     ) -> None:
-        """`make`: gives llama.cpp's pointer to a context with so many threads.
+        """`make`: gives llama.cpp's pointer to a context with this many threads.
 
-        `threads`: so many for each batch, or as many as there are cores for at the moment.
+        `threads`: this many for each batch, or as many as there are cores for at the moment.
         """
         self._owner = os.getpid(), threading.get_ident()
         _computes_in.add(os.getpid())
         if len(_computes_in) > 1:
             raise SetupError(
                 "llama.cpp has computed in the process that this one was forked from. Its threads stayed"
-                " there, and it would wait for them for ever.",
+                " there, and it would wait for them forever.",
                 'Start this process by multiprocessing.get_context("spawn").',
             )
         self._cancel = cancel
@@ -154,14 +154,15 @@ def _refusal(model: LlamaModel, shape: SessionShape) -> SetupError:
     reason = last_errors() or "it gives no reason"
     if shape.kv_type is not KvType.F16 and any(words in reason for words in _CACHE_WORDS):
         return ModelFileError(
-            f"{model.path.name}: this model cannot keep its cache in {shape.kv_type.value} ({reason}).",
-            Remedy("Use f16 (", Setting.KV_TYPE.at("f16"), ")."),
+            f"{model.path.name}: this model does not support the KV-cache type {shape.kv_type.value}"
+            f" ({reason}).",
+            Hint("Use f16 (", Setting.KV_TYPE.at("f16"), ")."),
         )
     if model.device is not None:
         return DeviceFailed(
-            model.device.title, f"there is no room for a context of {shape.context:,} tokens ({reason})"
+            model.device.title, f"it cannot allocate a context of {shape.context:,} tokens ({reason})"
         )
     return NoRoomError(
-        f"{model.path.name}: llama.cpp makes no room for a context of {shape.context:,} tokens ({reason}).",
+        f"{model.path.name}: llama.cpp cannot allocate a context of {shape.context:,} tokens ({reason}).",
         SMALLER_CONTEXT,
     )

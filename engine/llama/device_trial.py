@@ -18,7 +18,7 @@ from engine.llama.token_tree import LONE_TOKEN_CELLS, BranchTokens
 
 _LEAST_TRUNK = 16  # tokens that all texts share; as many as a run reads at once where there is room
 _OWN = tuple(1 + text * 32 // TEXTS for text in range(TEXTS))  # tokens of each text alone
-# An item of usual length with explanations of usual length, in both orders and on five criteria.
+# An item of typical length with explanations of typical length, in both orders and on five criteria.
 _ITEM_READ, _ITEM_WRITTEN = 1_700, 250
 
 
@@ -111,15 +111,17 @@ class DeviceTrial:
 
 
 def compared(device: Device, processor: FloatArray, own: FloatArray, speed: ModelSpeed) -> DeviceFinding:
-    """What a device gave beside what the processor gave, both probabilities of shape (places, vocabulary)."""
+    """What a device gave next to what the processor gave, both probabilities of shape (places,
+    vocabulary).
+    """
     if own.shape != processor.shape or not np.isfinite(own).all():
-        return DeviceFinding(device, speed=speed, reason="what it computes are no numbers")
+        return DeviceFinding(device, speed=speed, reason="its results are not finite numbers")
     distances = np.abs(own - processor).sum(axis=1) / 2
     mean, worst = float(distances.mean()), float(distances.max())
     found = DeviceFinding(device, mean, worst, speed)
-    return found if found.sound else replace(found, reason="it computes something else than the processor")
+    return found if found.sound else replace(found, reason="its results differ from the processor's")
 
 
 def seconds_of_an_item(speed: ModelSpeed) -> float:
-    """About how long an item of usual length takes, with explanations."""
+    """About how long an item of typical length takes, with explanations."""
     return _ITEM_READ / speed.reading + _ITEM_WRITTEN / speed.writing_ten

@@ -1,4 +1,4 @@
-"""The devices beside the processor that llama.cpp can compute with here: GPUs.
+"""The devices besides the processor that llama.cpp can compute with here: GPUs.
 
 Their libraries and drivers run in this process once one is looked for. Some drivers hang or end it, so only
 processes that may end do that.
@@ -22,7 +22,7 @@ GPU_FOLDER = "gpu"
 """Inside the folder of llama.cpp's libraries: those of GPUs, out of sight of what loads the others."""
 _VULKAN = "Vulkan"
 _KINDS = {1: DeviceKind.GPU, 2: DeviceKind.INTEGRATED}  # ggml_backend_dev_type; 0 is a processor
-_PROCESSOR, _ACCELERATOR = 0, 3  # the second works beside the processor, as BLAS does
+_PROCESSOR, _ACCELERATOR = 0, 3  # the second works besides the processor, as BLAS does
 
 
 def devices() -> list[Device]:

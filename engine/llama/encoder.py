@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import ModelFileError, NoRoomError
-from engine.core.remedies import Remedy
+from engine.core.remedies import Hint
 from engine.llama.batch import TokenBatch
 from engine.llama.context import OwnContext
 from engine.llama.library import last_errors
@@ -26,7 +26,7 @@ from engine.llama.vocabulary import Vocabulary
 LONGEST = 512
 """Tokens of a text that count, the first and the last special one included; bert-score cuts there too."""
 
-_SMALLER = Remedy("Close other programs, or choose a smaller encoder.")
+_SMALLER = Hint("Close other programs, or choose a smaller encoder.")
 _MANY_LETTERS = 32_768
 FloatVectors = npt.NDArray[np.float32]
 
@@ -63,7 +63,7 @@ class LlamaEncoder(OwnContext):
         begin, end = self._vocabulary.bos, self._vocabulary.separator
         if begin is None or end is None:
             raise ModelFileError(
-                f"{model.path.name}: its tokenizer does not say how a text begins and ends.",
+                f"{model.path.name}: its tokenizer does not define how a text begins and ends.",
                 "Choose a RoBERTa or BERT encoder.",
             )
         return begin, end
@@ -83,7 +83,7 @@ class LlamaEncoder(OwnContext):
         context = llama_cpp.llama_init_from_model(model.pointer, params)
         if not context:
             raise NoRoomError(
-                f"{model.path.name}: llama.cpp makes no room for a text of {self._longest:,} tokens"
+                f"{model.path.name}: llama.cpp cannot allocate memory for a text of {self._longest:,} tokens"
                 f" ({last_errors() or 'it gives no reason'}).",
                 _SMALLER,
             )

@@ -37,7 +37,7 @@ def _keep_log(level: int, text: bytes, _user_data: object) -> None:
 def start_library(gpu: bool = False) -> None:
     """Start llama.cpp's backends, once in a process, and send its log to `logging`. From any thread.
 
-    `gpu`: also those of GPUs that a build of a person's own may have linked in; what is started without them
+    `gpu`: also those of GPUs that a build of the user's own may have linked in; what is started without them
     stays so.
     """
     with _starting:
@@ -64,7 +64,7 @@ def library_folder() -> Path:
 def _load_processor_variant(folder: Path) -> None:
     """Of a portable build, load the library that is made for this computer's processor.
 
-    Left to itself ggml looks for it beside the executable and in the current folder, where any file of that
+    Left to itself ggml looks for it next to the executable and in the current folder, where any file of that
     name would be run.
     """
     forget("GGML_BACKEND_PATH")  # names one more library to load

@@ -12,7 +12,7 @@ import llama_cpp
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import DeviceFailed, ModelFileError, NoRoomError, SetupError
-from engine.core.remedies import Remedy
+from engine.core.remedies import Hint
 from engine.core.settings import Device
 from engine.llama.devices import device_pointer
 from engine.llama.library import forget_errors, last_errors, special_layouts_work, start_library
@@ -32,7 +32,7 @@ class LlamaModel:
         vocabulary_only: bool = False,
         cancel: CancelToken | None = None,
     ) -> None:
-        """Open a checked file; `device`: what computes with so many of its layers, None for the processor.
+        """Open a checked file; `device`: what computes with this many of its layers, None for the processor.
 
         ModelFileError where llama.cpp refuses it, DeviceFailed where it cannot use the device, Cancelled
         where `cancel` is set.
@@ -116,7 +116,7 @@ def _device_list(device: Device | None) -> Any:
         return (ctypes.c_void_p * 1)()
     pointer = device_pointer(device)
     if pointer is None:
-        raise DeviceFailed(device.title, "it is not found on this computer any more")
+        raise DeviceFailed(device.title, "it is no longer found on this computer")
     return (ctypes.c_void_p * 2)(pointer)
 
 
@@ -124,14 +124,14 @@ def _reason() -> str:
     return last_errors() or "no reason given"
 
 
-def cannot_compute(model: LlamaModel, code: int, smaller: Remedy) -> SetupError:
+def cannot_compute(model: LlamaModel, code: int, smaller: Hint) -> SetupError:
     """What to raise where llama.cpp does not compute with a model that it has loaded; `code`: its answer.
 
     `smaller`: what takes less memory. NoRoomError where that is wanted.
     """
     reason = _reason()
     if model.device is not None:
-        return DeviceFailed(model.device.title, f"it does not compute: {reason} (code {code})")
+        return DeviceFailed(model.device.title, f"the computation fails: {reason} (code {code})")
     if code == _NO_MEMORY:
         return NoRoomError(
             f"{model.path.name}: llama.cpp has no memory left to compute with this model: {reason}"

@@ -76,8 +76,8 @@ def _narrow(part: Path) -> bytes:
         ctypes.windll.kernel32.GetShortPathNameW(str(part), room, len(room))
         if not room.value or not room.value.isascii():
             raise SetupError(
-                f"llama.cpp cannot write to {part.parent}: the path has letters outside ASCII.",
-                "Let the variable TIEBREAK_HOME name a folder with a plain path, and try again.",
+                f"llama.cpp cannot write to {part.parent}: the path has characters outside ASCII.",
+                "Set the variable TIEBREAK_HOME to a folder with an ASCII path, and try again.",
             )
         return room.value.encode("ascii")
     return os.fsencode(part)

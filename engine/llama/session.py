@@ -79,7 +79,7 @@ class LlamaSession(OwnContext):
         return self._model.keeps_state
 
     def raise_if_cancelled(self) -> None:
-        """Raise Cancelled where the session was asked to stop; for work beside it."""
+        """Raise Cancelled where the session was asked to stop; for work alongside it."""
         self._cancel.raise_if_requested()
 
     def hold_stem(self, tokens: Sequence[int]) -> None:
@@ -115,7 +115,7 @@ class LlamaSession(OwnContext):
     def read_trunk(self, slot: int, tokens: Sequence[int], beside: int | None = None) -> None:
         """Read what the branches of a slot share, after what is held of it: there too, in another order.
 
-        `beside`: another slot that holds the same item in another order, and goes on holding it.
+        `beside`: another slot that holds the same item in another order, and continues holding it.
         """
         at_once(self.reading_trunk(slot, tokens, beside))
 
@@ -136,7 +136,7 @@ class LlamaSession(OwnContext):
     def scoring(
         self, slot: int, branches: Sequence[BranchTokens], goes_on: bool = False
     ) -> Steps[FloatArray]:
-        """The same in steps. `goes_on`: each branch may go on from what it holds since its trunk was read,
+        """The same in steps. `goes_on`: each branch may continue from what it holds since its trunk was read,
         not only from the trunk; then the last digits depend on what was asked before.
         """
         scores, _ = yield from self._scoring(slot, branches, goes_on)
@@ -166,7 +166,7 @@ class LlamaSession(OwnContext):
         return np.array(scores).reshape(len(branches), -1), log_probs
 
     def _rest(self, sequence: int, prompt: Sequence[int], label: Sequence[int]) -> Steps[float]:
-        """Log-probability of a label's tokens after its first; 0 for the usual label of one token."""
+        """Log-probability of a label's tokens after its first; 0 for the default label of one token."""
         if len(label) == 1:
             return 0.0
         # The last sequence but one; the last is a lone token's company.
@@ -314,7 +314,7 @@ class LlamaSession(OwnContext):
         # Some drivers give NaN for batches of some sizes. On the processor NaN is the model's own, and its
         # item stays unscored.
         if self._model.device is not None and np.isnan(scores.max()):
-            raise DeviceFailed(self._model.device.title, "what it computes are no numbers")
+            raise DeviceFailed(self._model.device.title, "its results are not finite numbers")
         return scores
 
 

@@ -1,6 +1,6 @@
 """How fast a model works on this computer, measured in a few seconds as a run works.
 
-Knows: what is read for it, what is written, what is told of it. Does not know: files, what is remembered.
+Knows: what is read for it, what is written, what is reported of it. Does not know: files, what is remembered.
 """
 
 import time
@@ -16,7 +16,7 @@ from engine.llama.token_tree import LONE_TOKEN_CELLS, BranchTokens
 from engine.llama.writer import Continuation, Sampling
 
 TEXTS = 10  # written at once: two items on five criteria
-PROMPT = 512  # tokens of a prompt of usual length
+PROMPT = 512  # tokens of a prompt of default length
 _SHORT_PROMPT = 128  # where that takes long
 _WARM_UP = 32
 _LONG = 15.0  # seconds for a prompt
@@ -71,7 +71,9 @@ class ModelSpeed:
         return self.cores < _FREE * self.threads
 
     def writing(self, texts: int) -> float:
-        """Tokens a second where so many texts are written together: a step's time grows evenly with them."""
+        """Tokens a second where this many texts are written together: a step's time grows evenly with
+        them.
+        """
         one, ten = 1 / self.writing_one, TEXTS / self.writing_ten
         return texts / (one + max(0.0, ten - one) * (texts - 1) / (TEXTS - 1))
 
@@ -92,7 +94,8 @@ def speed_shape(trained_context: int) -> SessionShape:
 
 
 def measuring_speed(session: LlamaSession, threads: int) -> Generator[MeasureProgress, None, ModelSpeed]:
-    """Measure a session of `speed_shape` that computes with at most so many threads (0: by a GPU), in stages.
+    """Measure a session of `speed_shape` that computes with at most this many threads (0: by a GPU), in
+    stages.
 
     Raises ModelFileError, Cancelled.
     """
@@ -133,7 +136,7 @@ def _seconds_of_reading(session: LlamaSession, tokens: tuple[int, ...]) -> float
 
 
 def _seconds_of_a_step(session: LlamaSession, trunk: tuple[int, ...], texts: int) -> float:
-    """Of one more token in each of so many texts after a trunk; which token it is makes no difference."""
+    """Of one more token in each of this many texts after a trunk; which token it is makes no difference."""
     words = trunk[: texts + _STEPS]
     prompts = [(*trunk, words[text % len(words)]) for text in range(texts)]
     session.score(0, [BranchTokens(prompt, ((words[0],),)) for prompt in prompts])

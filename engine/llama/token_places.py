@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from engine.llama.vocabulary import Vocabulary
 
-# Where a tokenizer changes its text: how many bytes before a token may be those that it left out.
+# Where a tokenizer changes its text: how many bytes before a token may be those that it omitted.
 _NEAR, _FAR, _LONG = 4, 24, 3  # far only for a token so long that it is hardly there by chance
 
 

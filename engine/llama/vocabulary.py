@@ -22,7 +22,7 @@ class SpecialToken:
 
     `control`: recognised only where control tokens are asked for. Otherwise user-defined: recognised in
     any text. `unknown`: a control token that stands for letters which the vocabulary lacks. `strips_left`,
-    `strips_right`: white space beside it belongs to it.
+    `strips_right`: white space next to it belongs to it.
     """
 
     id: int

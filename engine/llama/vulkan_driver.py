@@ -51,8 +51,8 @@ def vulkan_drivers() -> dict[str, str]:
     except OSError:
         return {}
     instance = ctypes.c_void_p()
-    wish = _CreateInfo(s_type=_CREATE_INFO)
-    if vulkan.vkCreateInstance(ctypes.byref(wish), None, ctypes.byref(instance)) != 0:
+    request = _CreateInfo(s_type=_CREATE_INFO)
+    if vulkan.vkCreateInstance(ctypes.byref(request), None, ctypes.byref(instance)) != 0:
         return {}
     try:
         return _drivers(vulkan, instance)

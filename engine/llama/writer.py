@@ -28,7 +28,7 @@ class Continuation:
 class Sampling:
     """How tokens are chosen: greedy at temperature 0. At most `max_tokens` continue a prompt.
 
-    `complete`: says of a growing text where it is to end, in characters; None while it may go on.
+    `complete`: says of a growing text where it is to end, in characters; None while it may continue.
     `lines`: a text ends with its line. `ends`: further tokens that end it.
     """
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import EngineBug, ModelFileError, NoRoomError, ProcessEnded
-from engine.core.remedies import Remedy
+from engine.core.remedies import Hint
 from engine.gguf.encoder_file import EncoderFile
 from engine.gguf.judge_file import ModelFile
 from engine.loading.model_memory import SeenFiles, file_state, model_memory
@@ -50,7 +50,7 @@ class CheckedModel:
             now = file_state((self.path, *self.more_files))
         except OSError as error:
             raise ModelFileError(
-                f"{self.path.name}: the file cannot be read any more: {error}.",
+                f"{self.path.name}: the file can no longer be read: {error}.",
                 "Put it back, or choose another model.",
             ) from error
         if now != (self.size_bytes, self.modified_ns):
@@ -88,7 +88,7 @@ def in_use(checked: CheckedModel) -> Iterator[None]:
         except ModelFileError as found:
             raise ModelFileError(
                 f"{found.problem} {ended.problem}",
-                Remedy("What was done until then is kept. ", *found.remedy.parts),
+                Hint("All results so far are stored. ", *found.hint.parts),
             ) from ended
         raise
 
@@ -127,24 +127,24 @@ def _raise_what_was_found(path: Path, code: int, printed: bytes) -> None:
         raise NoRoomError(*report)
     if code in CRASHES:
         raise ModelFileError(
-            f"{path.name}: llama.cpp breaks down on this file (code {code}): it is damaged, or of a kind that"
+            f"{path.name}: llama.cpp crashes on this file (code {code}): it is damaged, or of a kind that"
             " this version cannot run, or there is too little memory for it.",
             "Download the file again, close other programs, or choose another model.",
         )
     if code < 0:
         raise NoRoomError(
             f"{path.name}: the trial of this model was ended from outside (signal {-code}), most likely for"
-            " want of memory.",
+            " lack of memory.",
             "Close other programs, or choose a smaller model.",
         )
     raise EngineBug(f"the trial of {path.name} ended for another reason than the file: exit code {code}")
 
 
-def _read_report(printed: bytes) -> tuple[str, Remedy] | None:
-    """The problem and remedy in the child's line of JSON; None where it ended without one."""
+def _read_report(printed: bytes) -> tuple[str, Hint] | None:
+    """The problem and hint in the child's line of JSON; None where it ended without one."""
     try:
         report = json.loads(printed)
-        return str(report["problem"]), Remedy.of_json(report["remedy"])
+        return str(report["problem"]), Hint.of_json(report["remedy"])
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -1,9 +1,9 @@
-"""A model file written again with its weights in another format: whole, beside nothing that it replaces.
+"""A model file written again with its weights in another format: whole, next to nothing that it replaces.
 
 llama.cpp's quantiser cannot be stopped; so it works in a process of its own, whose end stops it.
 
-Knows: what is checked before, what is told meanwhile, what the new file says of its origin. Does not know:
-what each format is worth, who asks.
+Knows: what is checked before, what is reported meanwhile, what the new file says of its origin. Does not
+know: what each format is worth, who asks.
 """
 
 import re
@@ -19,7 +19,7 @@ from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress, Preparing
 from engine.core.file_names import file_stem
 from engine.core.formatting import amount
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 from engine.gguf.judge_file import ModelFile, describe, read_model_file
 from engine.gguf.precheck import precheck
 from engine.gguf.quantisation import LABEL
@@ -42,7 +42,7 @@ _SPARE = 16 << 20  # bytes of the disk for others
 
 @dataclass(frozen=True)
 class Quantised:
-    """What a process of its own is to write: `source` to `part`; about so many bytes are expected there."""
+    """What a process of its own is to write: `source` to `part`; about this many bytes are expected there."""
 
     source: Path
     part: Path
@@ -78,10 +78,10 @@ class Conversion:
         if not self.lossy_source:
             return self.to.cost
         if self.to.bits >= SMALL_BITS:
-            return f"What {self.source.quantisation} has lost stays lost; nothing more is."
+            return f"The precision lost by {self.source.quantisation} stays lost; no more is lost."
         return (
-            f"What {self.source.quantisation} has rounded is rounded once more, which may break the model:"
-            " let both judge the same items and compare them before you rely on it."
+            f"Weights rounded by {self.source.quantisation} are rounded again, which may break the model: let"
+            " both judge the same items and compare them before you rely on it."
         )
 
 
@@ -126,7 +126,7 @@ def _refuse(made: Conversion, lossy_source: bool) -> None:
         raise SetupError(
             f"{source.name} is a small quantisation already: {source.quantisation}, {made.bits:.1f} bits for"
             f" each weight. {made.cost}",
-            Remedy(Step.ALLOW_SMALL_SOURCE),
+            Hint(Step.ALLOW_SMALL_SOURCE),
         )
     _refuse_taken(target)
     check_writable(target)
@@ -142,7 +142,7 @@ def _refuse(made: Conversion, lossy_source: bool) -> None:
 def _refuse_taken(target: Path) -> None:
     if is_there(target) or target.is_symlink():
         raise SetupError(
-            f"{target} is there already, and is not written over.",
+            f"{target} exists already, and is not overwritten.",
             "Choose another name, or move that file elsewhere.",
         )
 
@@ -187,7 +187,7 @@ def provenance(planned: Conversion, checked: CheckedModel) -> dict[str, str]:
 
 
 def _at_most(text: str, most: int) -> str:
-    """A text of at most so many bytes: a longer one lacks its end."""
+    """A text of at most this many bytes: a longer one lacks its end."""
     return text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore")
 
 
@@ -204,7 +204,7 @@ def quantising(cancel: CancelToken, wanted: Quantised) -> Generator[MeasureProgr
         except BaseException as error:
             failed.append(error)
 
-    # A daemon: this process may end while llama.cpp goes on.
+    # A daemon: this process may end while llama.cpp continues.
     thread = threading.Thread(target=work, name="quantises", daemon=True)
     thread.start()
     shown = -1

@@ -1,10 +1,10 @@
-"""The devices of this computer beside the processor: looked for, tried with a model, chosen.
+"""The devices of this computer besides the processor: looked for, tried with a model, chosen.
 
 All of it is done in child processes: some drivers hang, or end the process that asks them. What is found is
 remembered for the model, the build of llama.cpp and the processor; a device counts as tried as long as its
 driver is the same.
 
-Knows: the trial, what is remembered of it, what a person's choice means. Does not know: runs, who asks.
+Knows: the trial, what is remembered of it, what the user's choice means. Does not know: runs, who asks.
 """
 
 import json
@@ -17,7 +17,7 @@ from engine.core.errors import DeviceFailed, ProcessEnded, SetupError
 from engine.core.events import MeasureProgress, Preparing
 from engine.core.items import digest
 from engine.core.log_probs import FloatArray
-from engine.core.remedies import Remedy, Setting
+from engine.core.remedies import Hint, Setting
 from engine.core.settings import CPU, Device, MachineSettings
 from engine.gguf.judge_file import ModelFile
 from engine.llama.device_trial import DeviceFinding, DeviceTrial, compared, next_token_probabilities
@@ -48,7 +48,7 @@ DeviceTrier = Worker[[CheckedModel, MachineSettings], MeasureProgress, Tried]
 
 
 def found_devices(cancel: CancelToken) -> list[Device]:
-    """All devices, looked for in a child process. SetupError where that breaks down, Cancelled."""
+    """All devices, looked for in a child process. SetupError where that crashes, Cancelled."""
     try:
         code, printed = run_child([*self_command(), *LIST_COMMAND], cancel, seconds=_LIST_SECONDS)
     except TimeoutError as error:
@@ -56,7 +56,7 @@ def found_devices(cancel: CancelToken) -> list[Device]:
     with suppress(ValueError, KeyError, TypeError):
         if code == 0:
             return [Device.of_json(each) for each in json.loads(printed)]
-    raise _no_list(f"broke down (exit code {code})")
+    raise _no_list(f"crashed (exit code {code})")
 
 
 def in_child() -> int:
@@ -67,8 +67,8 @@ def in_child() -> int:
 
 def _no_list(how: str) -> SetupError:
     return SetupError(
-        f"Looking for a GPU {how}: a driver is at fault, most likely.",
-        Remedy("Update the driver, or compute without it: ", Setting.DEVICE.at(CPU), "."),
+        f"The search for a GPU {how}: most likely a driver is faulty.",
+        Hint("Update the driver, or compute without it: ", Setting.DEVICE.at(CPU), "."),
     )
 
 
@@ -86,9 +86,9 @@ def device_called(words: str, cancel: CancelToken) -> Device:
     there = "; ".join(f"{each.name}, {each.title}" for each in found) or "none"
     which = "Several devices are" if meant else "No device is"
     raise SetupError(
-        f"{which} called {words!r}. On this computer, beside the processor: {there}.",
-        Remedy(
-            f"{'Name one of them' if found else 'Ask again when it is there'}, or compute without: ",
+        f"{which} called {words!r}. On this computer, besides the processor: {there}.",
+        Hint(
+            f"{'Name one of them' if found else 'Try again when it is connected'}, or use the processor: ",
             Setting.DEVICE.at(CPU),
             ".",
         ),
@@ -120,24 +120,24 @@ def proposed_device(file_hash: str, cancel: CancelToken) -> Device | None:
 
 
 def lost_device(file_hash: str, used: Device | None) -> str:
-    """What a person should know where the device that a trial proposed is not used; empty for nothing."""
+    """What the user should know where the device that a trial proposed is not used; empty for nothing."""
     best = _remembered_best(file_hash)
     if best is None or used is not None:
         return ""
     return (
-        f"{best.title} was found to be the fastest with this model. It is not there now, or has another"
-        " driver: the processor computes. Try the GPU again."
+        f"{best.title} was the fastest with this model. It is missing now, or its driver has changed: the"
+        " processor computes. Test the GPU again."
     )
 
 
-def wished_device(wish: str | None, file_hash: str, cancel: CancelToken) -> Device | None:
-    """What a person's choice means for a model: words for a device, CPU, None for what a trial proposed.
+def wished_device(request: str | None, file_hash: str, cancel: CancelToken) -> Device | None:
+    """What the user's choice means for a model: words for a device, CPU, None for what a trial proposed.
 
     None for the processor alone. SetupError where there is no such device.
     """
-    if wish is None:
+    if request is None:
         return proposed_device(file_hash, cancel)
-    return None if wish.strip().casefold() == CPU else device_called(wish.strip(), cancel)
+    return None if request.strip().casefold() == CPU else device_called(request.strip(), cancel)
 
 
 def try_device(
@@ -166,14 +166,14 @@ def trying_devices(
     """
     yield Preparing("Checking the model file")
     checked, machine = checked_model(model, cancel), machine_settings(threads)
-    yield Preparing("Trying the processor")
+    yield Preparing("Testing the processor")
     with worker() as working, in_use(checked):
         processor = yield from working.do(checked, machine)
     # It was measured anyhow, and a plan can take its time from it.
     remember_speed(checked.hash, machine, processor.speed)
     findings = []
     for device in tried:
-        yield Preparing(f"Trying {device.title}")
+        yield Preparing(f"Testing {device.title}")
         on_device = machine_on(device, threads, None, model)
         try:
             with worker() as working, in_use(checked):

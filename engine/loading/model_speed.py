@@ -82,7 +82,7 @@ def remember_speed(file_hash: str, machine: MachineSettings, speed: ModelSpeed) 
 
 
 def remembered_speed(file_hash: str, machine: MachineSettings) -> ModelSpeed | None:
-    """What was measured here of a content, with this build, so many threads and this device; else None."""
+    """What was measured here of a content, with this build, this many threads and this device; else None."""
     with model_memory() as memory:
         return memory.speed(_key(file_hash, machine))
 

@@ -64,7 +64,7 @@ def _rendered_apart(asked: Mapping[str, str], cancel: CancelToken) -> Frame:
         # Twice, with messages of different length: what cannot be repeated could not be resumed.
         first, second = (_frame_of_children({**given, "mark_bytes": size}, cancel) for size in _MARK_BYTES)
         if first != second:
-            raise UnusableTemplateError("it writes something else each time, or for other messages")
+            raise UnusableTemplateError("its output changes each time, or with the messages")
     except UnusableTemplateError as error:
         return plain_frame(f"The model's chat template cannot be used ({error})")
     return first
@@ -92,9 +92,9 @@ def _frame_of_child(asked: Mapping[str, object], cancel: CancelToken) -> Frame:
         raise _LimitReachedError(f"it takes more than {_MOST_BYTES >> 20} MB of memory") from error
     if code == _TIMED_OUT and time.monotonic() - began >= RENDER_SECONDS:
         raise _LimitReachedError(f"it takes more than {RENDER_SECONDS:.0f} seconds")
-    # 3 may be a fault of ours, which is told as one below.
+    # 3 may be a fault of ours, which is reported as one below.
     if code in CRASHES and code != _FAULT:
-        raise _LimitReachedError("it breaks down the process that renders it")
+        raise _LimitReachedError("it crashes the process that renders it")
     if code < 0:
         raise _not_now("ended from outside")
     return _frame_of_answer(code, printed)
@@ -102,7 +102,7 @@ def _frame_of_child(asked: Mapping[str, object], cancel: CancelToken) -> Frame:
 
 def _not_now(why: str) -> NoRoomError:
     return NoRoomError(
-        f"The model's chat template could not be rendered now: the process for it was {why}.",
+        f"The model's chat template could not be rendered now: its process was {why}.",
         "Close other programs, then try again.",
     )
 

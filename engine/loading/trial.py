@@ -88,5 +88,5 @@ def trial_report(path: Path, as_encoder: bool = False) -> tuple[int, str]:
             try_model(path)
     except SetupError as error:
         code = NO_ROOM if isinstance(error, NoRoomError) else REFUSED
-        return code, json.dumps({"problem": error.problem, "remedy": error.remedy.as_json()})
+        return code, json.dumps({"problem": error.problem, "remedy": error.hint.as_json()})
     return GOOD, "{}"

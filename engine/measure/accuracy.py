@@ -73,7 +73,7 @@ def mean_accuracy(accuracies: Mapping[str, Accuracy]) -> OverInstructions | None
 
 
 def run_accuracy(results: RunResults, dataset: Dataset) -> dict[str, Accuracy]:
-    """The accuracy of a run's labels in force, by criterion; criteria without human labels are left out."""
+    """The accuracy of a run's effective labels, by criterion; criteria without human labels are omitted."""
     human = human_labels(results, dataset)
     instructions = dataset.groups if human else {}
     found = {}
@@ -88,11 +88,11 @@ def run_accuracy(results: RunResults, dataset: Dataset) -> dict[str, Accuracy]:
     return found
 
 
-def accuracy_by_way(
-    by_way: Mapping[str, RunResults], dataset: Dataset | None
+def accuracy_by_method(
+    by_method: Mapping[str, RunResults], dataset: Dataset | None
 ) -> dict[str, dict[str, Accuracy]]:
-    """The accuracy of each of the results that `RunResults.by_way` gave; without human labels of none."""
-    return {name: {} if dataset is None else run_accuracy(each, dataset) for name, each in by_way.items()}
+    """The accuracy of each of the results that `RunResults.by_method` gave; without human labels of none."""
+    return {name: {} if dataset is None else run_accuracy(each, dataset) for name, each in by_method.items()}
 
 
 def share_right(predicted: HumanLabels, human: HumanLabels) -> float:

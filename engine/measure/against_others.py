@@ -1,13 +1,13 @@
-"""How often a person gives the label that most of the other people give, and a judge in his place.
+"""How often an annotator gives the label that most of the other annotators give, and a judge instead.
 
-Two people agree less often with each other than a good judge may with both: where three of them split two to
-one, each two agree in a third of the items, and a judge can be with the two in all of them. So each person is
-taken out in turn, and both he and the judge are held against the majority of those who are left, on the same
-items. That a judge is measured as the person whom he could stand for is the idea of Calderon, Reichart and
-Dror, The Alternative Annotator Test for LLM-as-a-Judge (2025); theirs asks how often others agree with him,
-here it is the majority, as in the human labels of a dataset.
+Two annotators agree less often with each other than a good judge may with both: where three of them split two
+to one, each two agree in a third of the items, and a judge can be with the two in all of them. So each
+annotator is taken out in turn, and both they and the judge are compared with the majority of those who are
+left, on the same items. That a judge is measured as the annotator whom it could replace is the idea of
+Calderon, Reichart and Dror, The Alternative Annotator Test for LLM-as-a-Judge (2025); theirs asks how often
+others agree with it, here it is the majority, as in the human labels of a dataset.
 
-Knows: labels by person, judgment. Does not know: where they come from, what is shown of it.
+Knows: labels by annotator, judgment. Does not know: where they come from, what is shown of it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,21 +21,22 @@ from engine.measure.intervals import difference, share
 
 LabelsByKey = Mapping[JudgmentKey, HumanLabel]
 JudgeLabels = Mapping[JudgmentKey, HumanLabel | None]
-"""What a judge says; None for unscored."""
+"""The label of a judge; None for unscored."""
 
 
 @dataclass(frozen=True)
 class AgainstOthers:
-    """`person`: who is held against the others; None for each in turn. `criterion`: None for all together.
+    """`annotator`: who is compared with the others; None for each in turn. `criterion`: None for all
+    together.
 
-    `items`: how many of his labels are of items where the others have a majority, at least 1; `undecided`:
+    `items`: how many of their labels are of items where the others have a majority, at least 1; `undecided`:
     how many are of items that others labelled without one: these take no part. `own`: the share of `items`
-    in which he gives their label. `judge`: that in which the judge does, where unscored counts as wrong;
-    `lead`: by how much the judge does more often; both None without a judge. `differing`: the ids of the
-    items where he gives another label, or the others have no majority.
+    in which the annotator gives the label of the others. `judge`: that in which the judge does, where
+    unscored counts as wrong; `lead`: by how much the judge does more often; both None without a judge.
+    `differing`: the ids of the items where the annotator gives another label, or the others have no majority.
     """
 
-    person: str | None
+    annotator: str | None
     criterion: str | None
     items: int
     undecided: int
@@ -46,28 +47,28 @@ class AgainstOthers:
 
 
 class _Held(NamedTuple):
-    """One label of a person, held against the others; `right` is None where they have no majority."""
+    """One label of an annotator, compared with the others; `right` is None where they have no majority."""
 
-    person: str
+    annotator: str
     key: JudgmentKey
     right: bool | None
     judge: bool | None
 
 
 def against_others(
-    people: Mapping[str, LabelsByKey],
+    annotators: Mapping[str, LabelsByKey],
     judge: JudgeLabels | None,
     instructions: Mapping[str, str],
     criteria: Sequence[str | None],
 ) -> list[AgainstOthers]:
-    """By criterion (None: all together) all people in turn, then each; those without such an item are left
-    out.
+    """By criterion (None: all together) all annotators in turn, then each; those without such an item are
+    omitted.
 
     `judge`: only items that it knows take part; None for no judge. `instructions`: by item id; items whose
     instruction is not known count as being of one, so that no interval is too narrow.
     """
-    held = list(_held(people, judge))
-    names: Sequence[str | None] = (None, *people)
+    held = list(_held(annotators, judge))
+    names: Sequence[str | None] = (None, *annotators)
     found = (
         _measured(
             name,
@@ -75,7 +76,7 @@ def against_others(
             [
                 each
                 for each in held
-                if name in (None, each.person) and criterion in (None, each.key.criterion)
+                if name in (None, each.annotator) and criterion in (None, each.key.criterion)
             ],
             instructions,
         )
@@ -90,9 +91,9 @@ def differing_items(equal: Mapping[JudgmentKey, float]) -> frozenset[str]:
     return frozenset(key.item_id for key, each in equal.items() if not each)
 
 
-def _held(people: Mapping[str, LabelsByKey], judge: JudgeLabels | None) -> Iterator[_Held]:
+def _held(annotators: Mapping[str, LabelsByKey], judge: JudgeLabels | None) -> Iterator[_Held]:
     given: dict[JudgmentKey, dict[str, HumanLabel]] = {}
-    for name, labels in people.items():
+    for name, labels in annotators.items():
         for key, label in labels.items():
             if judge is None or key in judge:
                 given.setdefault(key, {})[name] = label
@@ -107,7 +108,7 @@ def _held(people: Mapping[str, LabelsByKey], judge: JudgeLabels | None) -> Itera
 
 
 def _measured(
-    person: str | None, criterion: str | None, held: Sequence[_Held], instructions: Mapping[str, str]
+    annotator: str | None, criterion: str | None, held: Sequence[_Held], instructions: Mapping[str, str]
 ) -> AgainstOthers | None:
     decided = [each for each in held if each.right is not None]
     if not decided:
@@ -116,7 +117,7 @@ def _measured(
     own = [float(each.right or 0) for each in decided]
     judge = [float(each.judge) for each in decided if each.judge is not None]
     return AgainstOthers(
-        person,
+        annotator,
         criterion,
         items=len(decided),
         undecided=len(held) - len(decided),

@@ -1,4 +1,4 @@
-"""Agreement: what a second model says of a judge's explanation, held against the human one.
+"""Agreement: what a second model says of a judge's explanation, compared with the human one.
 
 P(yes) and P(no) are read from the logits after the prompt; no text is generated. All questions about an
 item share its texts, which are read once. Each question is read by itself after them, so that its result
@@ -42,7 +42,7 @@ from engine.prompt.parts import Part, own
 from engine.prompt.tokens import PROBES, branch_tokens, shared_tokens
 from engine.store.run_store import RunStore
 
-_NEITHER = "the model gave neither yes nor no any probability"
+_NEITHER = "the model gave no probability to yes or no"
 _SLOT = 0
 
 

@@ -1,18 +1,18 @@
-"""Whether a judge may stand in for a person: the alternative annotator test.
+"""Whether a judge may stand in for an annotator: the alternative annotator test.
 
-Each person is left out in turn. On each of his items it is seen with what part of the others he agrees, and
-with what part the judge does. His advantage is the share of items on which he agrees with as many as the
-judge or with more; the judge's the same the other way round. The judge wins against him where his advantage
-is surely less than epsilon above the judge's, for a person costs more; a judge that wins against half of the
-people or more may stand in for one. Source: Calderon, Reichart and Dror, The Alternative Annotator Test
-for LLM-as-a-Judge (2025), arXiv 2501.10970, sections 3.1 to 3.4 and B.1.
+Each annotator is left out in turn. For each of their items, the share of the others with whom they agree is
+compared with that of the judge. Their advantage is the share of items on which they agree with as many as the
+judge or with more; the judge's is the reverse. The judge wins against them if their advantage is
+significantly less than epsilon above the judge's, for an annotator costs more; a judge that wins against half
+of the annotators or more may stand in for one. Source: Calderon, Reichart and Dror, The Alternative Annotator
+Test for LLM-as-a-Judge (2025), arXiv 2501.10970, sections 3.1 to 3.4 and B.1.
 
 Theirs is the t-test of independent items. Here items of one instruction belong together, and the error is
 that of differences in `intervals`, no less than the least possible one: where the judge is worse by epsilon
-and never better, the plain t-test on thirty items lets it win in 13 to 17 % of drawn worlds, this one in 4 to
+and never better, the plain t-test on thirty items lets it win in 13 to 17 % of simulations, this one in 4 to
 5 %. Simulated: `bench/coverage/stand_ins.py`.
 
-Knows: labels by person, judgment. Does not know: where they come from, what is shown of it.
+Knows: labels by annotator, judgment. Does not know: where they come from, what is shown of it.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -26,16 +26,17 @@ from engine.core.value_tables import Estimate
 from engine.measure.intervals import FEW, OverInstructions
 
 LEAST_ITEMS = 30
-"""Of a person, that others labelled too: below it the paper does not trust its test."""
+"""The minimum number of an annotator's items that others labelled too: with fewer, the paper does not trust
+its test."""
 ENOUGH = 0.5
-"""Against what part of the people a judge has to win."""
+"""The share of annotators against whom a judge has to win."""
 _RATE = 0.05
-"""How many of the wins may be false, in the mean."""
+"""The expected share of false wins (false discovery rate)."""
 
 
 class Annotators(Enum):
-    """Who labelled, and the epsilon that the paper proposes for such people: what a person may be better by
-    (0 to 1) before he is worth his cost.
+    """Who labelled, and the epsilon that the paper proposes for such annotators: what an annotator may be
+    better by (0 to 1) before they are worth their cost.
     """
 
     EXPERTS = 0.2
@@ -50,17 +51,17 @@ class Annotators(Enum):
 
 
 @dataclass(frozen=True)
-class AgainstPerson:
-    """`person` is left out, and held with the judge against the others on `items` of his, at least
+class AgainstAnnotator:
+    """`annotator` is left out, and compared with the judge against the others on `items` of theirs, at least
     LEAST_ITEMS, of at least FEW instructions.
 
-    `judge`, `own`: on what share of these the judge agrees with as many of the others as the person does or
-    more, and the person with as many as the judge or more (0 to 1). `p_values`: one-sided, that the person's
-    share is above the judge's by epsilon or more. `beaten`: for whom the judge wins against him, after
-    Benjamini and Yekutieli's correction over all people.
+    `judge`, `own`: on what share of these the judge agrees with as many of the others as the annotator does
+    or more, and the annotator with as many as the judge or more (0 to 1). `p_values`: one-sided, that the
+    annotator's share is above the judge's by epsilon or more. `beaten`: for whom the judge wins against them,
+    after Benjamini and Yekutieli's correction over all annotators.
     """
 
-    person: str
+    annotator: str
     items: int
     judge: Estimate
     own: Estimate
@@ -70,26 +71,26 @@ class AgainstPerson:
 
 @dataclass(frozen=True)
 class AltTest:
-    """On one criterion, None for all together: two people or more.
+    """On one criterion, None for all together: two annotators or more.
 
-    `advantage`: the mean over people of what the judge's advantage is, rho, 0 to 1, with its 95 % interval
-    over instructions.
+    `advantage`: the mean over annotators of what the judge's advantage is, rho, 0 to 1, with its 95 %
+    interval over instructions.
     """
 
     criterion: str | None
-    people: tuple[AgainstPerson, ...]
+    annotators: tuple[AgainstAnnotator, ...]
     advantage: Estimate
 
     def wins(self, annotators: Annotators) -> int:
-        """Against how many people the judge wins."""
-        return sum(annotators in held.beaten for held in self.people)
+        """Against how many annotators the judge wins."""
+        return sum(annotators in held.beaten for held in self.annotators)
 
     def winning_rate(self, annotators: Annotators) -> float:
-        """Against what part of the people it does: omega, 0 to 1."""
-        return self.wins(annotators) / len(self.people)
+        """Against what part of the annotators it does: omega, 0 to 1."""
+        return self.wins(annotators) / len(self.annotators)
 
     def may_replace(self, annotators: Annotators) -> bool:
-        """Whether the judge may stand in for one of such people."""
+        """Whether the judge may stand in for one of such annotators."""
         return self.winning_rate(annotators) >= ENOUGH
 
     def as_json(self) -> dict[str, Any]:
@@ -109,21 +110,23 @@ class AltTest:
             ],
             "people": [
                 {
-                    "person": held.person,
+                    "person": held.annotator,
                     "items": held.items,
                     "judge_advantage": held.judge.value,
                     "own_advantage": held.own.value,
                     "p_values": {kind.name.lower(): p for kind, p in held.p_values.items()},
                     "beaten_as": [kind.name.lower() for kind in Annotators if kind in held.beaten],
                 }
-                for held in self.people
+                for held in self.annotators
             ],
         }
 
 
 @dataclass(frozen=True)
 class _Held:
-    """With what part of the others the judge and a person agree, by item of his; the instruction of each."""
+    """With what part of the others the judge and an annotator agree, by item of the annotator; the
+    instruction of each.
+    """
 
     judge: Sequence[float]
     own: Sequence[float]
@@ -135,34 +138,34 @@ class _Held:
 
     @property
     def judge_leads(self) -> list[float]:
-        """1 where the judge agrees with as many as the person or more, else 0."""
+        """1 where the judge agrees with as many as the annotator or more, else 0."""
         return [float(one >= other) for one, other in zip(self.judge, self.own, strict=True)]
 
     @property
-    def person_leads(self) -> list[float]:
+    def annotator_leads(self) -> list[float]:
         return [float(other >= one) for one, other in zip(self.judge, self.own, strict=True)]
 
 
 def alt_tests(
-    people: Mapping[str, Mapping[JudgmentKey, HumanLabel]],
+    annotators: Mapping[str, Mapping[JudgmentKey, HumanLabel]],
     judge: Mapping[JudgmentKey, HumanLabel | None],
     instructions: Mapping[str, str],
     criteria: Sequence[str | None],
 ) -> Iterator[AltTest]:
-    """On each of some criteria (None: all together) that two or more people labelled LEAST_ITEMS of.
+    """On each of some criteria (None: all together) that two or more annotators labelled LEAST_ITEMS of.
 
-    `judge`: only items that it knows take part; None as a label is unscored, and agrees with nobody.
+    `judge`: only items that it knows take part; None as a label is unscored, and agrees with none.
     `instructions`: by item id; items whose instruction is not known count as being of one.
     """
     given: dict[JudgmentKey, dict[str, HumanLabel]] = {}
-    for name, labels in people.items():
+    for name, labels in annotators.items():
         for key, label in labels.items():
             if key in judge:
                 given.setdefault(key, {})[name] = label
     for criterion in criteria:
         of_criterion = {key: said for key, said in given.items() if criterion in (None, key.criterion)}
-        held = {name: _held(name, of_criterion, judge, instructions) for name in people}
-        held = {name: of_person for name, of_person in held.items() if of_person.enough}
+        held = {name: _held(name, of_criterion, judge, instructions) for name in annotators}
+        held = {name: of_annotator for name, of_annotator in held.items() if of_annotator.enough}
         # All together, one criterion alone would be said twice.
         said_before = criterion is None and len({key.criterion for key in of_criterion}) == 1
         if len(held) > 1 and not said_before:
@@ -170,7 +173,7 @@ def alt_tests(
 
 
 def _held(
-    person: str,
+    annotator: str,
     given: Mapping[JudgmentKey, Mapping[str, HumanLabel]],
     judge: Mapping[JudgmentKey, HumanLabel | None],
     instructions: Mapping[str, str],
@@ -179,37 +182,37 @@ def _held(
     own: list[float] = []
     groups: list[Hashable] = []
     for key, said in given.items():
-        others = [label for name, label in said.items() if name != person]
-        if person in said and others:
+        others = [label for name, label in said.items() if name != annotator]
+        if annotator in said and others:
             of_judge.append(sum(agree(judge[key], label) for label in others) / len(others))
-            own.append(sum(agree(said[person], label) for label in others) / len(others))
+            own.append(sum(agree(said[annotator], label) for label in others) / len(others))
             groups.append(instructions.get(key.item_id, ""))
     return _Held(of_judge, own, groups)
 
 
 def _tested(criterion: str | None, held: Mapping[str, _Held]) -> AltTest:
-    people = [_against(name, of_person) for name, of_person in held.items()]
-    beaten = {kind: rejected([one.p_values[kind] for one in people]) for kind in Annotators}
+    annotators = [_against(name, of_annotator) for name, of_annotator in held.items()]
+    beaten = {kind: rejected([one.p_values[kind] for one in annotators]) for kind in Annotators}
     told = [
         replace(one, beaten=frozenset(kind for kind in Annotators if beaten[kind][place]))
-        for place, one in enumerate(people)
+        for place, one in enumerate(annotators)
     ]
     mean = OverInstructions.of(
-        {name: of_person.judge_leads for name, of_person in held.items()},
-        {name: of_person.instructions for name, of_person in held.items()},
+        {name: of_annotator.judge_leads for name, of_annotator in held.items()},
+        {name: of_annotator.instructions for name, of_annotator in held.items()},
     )
     assert mean is not None  # of FEW instructions or more
     return AltTest(criterion, tuple(told), Estimate(mean.mean, mean.share_interval()))
 
 
-def _against(person: str, held: _Held) -> AgainstPerson:
-    judge, own = held.judge_leads, held.person_leads
+def _against(annotator: str, held: _Held) -> AgainstAnnotator:
+    judge, own = held.judge_leads, held.annotator_leads
     lead = OverInstructions.of_one(
         [other - one for one, other in zip(judge, own, strict=True)], held.instructions
     )
     assert lead is not None
-    return AgainstPerson(
-        person,
+    return AgainstAnnotator(
+        annotator,
         len(own),
         Estimate(sum(judge) / len(judge)),
         Estimate(sum(own) / len(own)),
@@ -218,7 +221,7 @@ def _against(person: str, held: _Held) -> AgainstPerson:
 
 
 def rejected(p_values: Sequence[float]) -> list[bool]:
-    """Which of some null hypotheses are given up, so that in the mean 5 % of these at most are true ones,
+    """Which of some null hypotheses are given up, so that on average 5 % of these at most are true ones,
     however the tests depend on each other.
 
     Source: Benjamini and Yekutieli, The Control of the False Discovery Rate in Multiple Testing under

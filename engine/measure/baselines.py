@@ -14,7 +14,7 @@ from engine.measure.matching import Pair
 
 @dataclass(frozen=True)
 class Baselines:
-    """Accuracies (0 to 1) of trivial judges on the same items.
+    """Accuracies (0 to 1) of baselines on the same items.
 
     `most_frequent`: of the label that agrees with most of these very human labels: that of the other folds is
     too easy to beat where labels are about equally frequent. `longer`: the response with more characters, A
@@ -30,10 +30,10 @@ class Baselines:
 
 def baselines(pairs: Sequence[Pair]) -> Baselines:
     """The baselines on these pairs, of which there is at least one."""
-    return Baselines(**{name: sum(right) / len(right) for name, right in trivial_judges(pairs).items()})
+    return Baselines(**{name: sum(right) / len(right) for name, right in baseline_judges(pairs).items()})
 
 
-def trivial_judges(pairs: Sequence[Pair]) -> dict[str, list[float]]:
+def baseline_judges(pairs: Sequence[Pair]) -> dict[str, list[float]]:
     """By the names of Baselines, for each pair whether that judge is right (1 or 0; of guessing the
     chance).
     """
@@ -53,7 +53,7 @@ def trivial_judges(pairs: Sequence[Pair]) -> dict[str, list[float]]:
     return {**right, "random": guessing}
 
 
-def best_trivial(judges: Mapping[str, Sequence[float]]) -> tuple[str, float]:
+def best_baseline(judges: Mapping[str, Sequence[float]]) -> tuple[str, float]:
     """The name of the one that is right most often, of equally good ones the first; its accuracy (0 to 1)."""
     name = max(judges, key=lambda each: sum(judges[each]))
     return name, sum(judges[name]) / len(judges[name])

@@ -26,7 +26,7 @@ from engine.llama.encoder import Encoded
 from engine.store.run_store import RunStore
 
 BERTSCORE_VERSION = 1
-"""Part of what a remembered score is known by: another formula needs another number."""
+"""Part of the key of a cached score: another formula needs another number."""
 
 _STORED_AT_ONCE = 16  # pairs: some seconds of work with a large encoder
 _MOST_HELD_BYTES = 1 << 28  # of vectors that are needed again later

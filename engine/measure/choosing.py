@@ -32,7 +32,7 @@ def cost_of_choosing(candidates: Iterable[OverInstructions | None]) -> Choice | 
     normal numbers with mean 0, whose covariances are those of the means, clustered by instruction: the
     Gaussian multiplier bootstrap of the centred values (Chernozhukov, Chetverikov and Kato, Gaussian
     Approximations and Multiplier Bootstrap for Maxima of Sums of High-Dimensional Random Vectors, 2013).
-    Against drawn worlds: `bench/coverage/choosing.py`.
+    Against simulations: `bench/coverage/choosing.py`.
     """
     known = [one for one in candidates if one is not None and one.instructions >= FEW]
     if len(known) < 2:

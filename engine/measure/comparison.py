@@ -50,7 +50,7 @@ class PairAgreement:
     `criterion`: None for all, whose shares are means over the criteria and whose counts are sums. `same`:
     share (0 to 1) with equal labels, `kappa` Cohen's (None where both know one label only, and for all).
     Unscored counts as a label of its own. `only_one`, `only_other`: items that the one alone, or the other
-    alone, labels as people do. `difference`: how much more often the one is right (-1 to 1), with its
+    alone, labels as annotators do. `difference`: how much more often the one is right (-1 to 1), with its
     `interval` over instructions and the `p_value` that neither is; `corrected`: the latter for as many tests
     as the comparison has. None for a single instruction.
     """
@@ -92,10 +92,10 @@ class Comparison:
     criterion, what each run was asked where that differs, so that it is not compared. `borda_labels`,
     `borda_explanations`: by system, the Borda count over the accuracies of all criteria (sub-task 1) and over
     the explanation measures of all criteria that all explaining systems have (sub-task 2, explaining
-    systems alone; empty with fewer than two of them). `trivial`: by criterion, the best of the trivial judges
-    on these items, named as in Baselines, and its accuracy (0 to 1). `mean_intervals`: by the name of a
-    measure, those of the means over the criteria. `choice`: what choosing the system with the highest mean
-    accuracy (0 to 1) costs. `wordless`: sentences on explanations that hold no word that ROUGE-L knows.
+    systems alone; empty with fewer than two of them). `baseline`: by criterion, the best baseline on these
+    items, named as in Baselines, and its accuracy (0 to 1). `mean_intervals`: by the name of a measure, those
+    of the means over the criteria. `choice`: what choosing the system with the highest mean accuracy (0 to 1)
+    costs. `wordless`: sentences on explanations that hold no word that ROUGE-L knows.
     """
 
     systems: tuple[str, ...]
@@ -107,7 +107,7 @@ class Comparison:
     agreements: tuple[PairAgreement, ...]
     differences: tuple[Difference, ...]
     asked_otherwise: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    trivial: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+    baseline: Mapping[str, tuple[str, float]] = field(default_factory=dict)
     mean_intervals: Mapping[str, tuple[Interval | None, ...]] = field(default_factory=dict)
     choice: Choice | None = None
     wordless: tuple[str, ...] = ()
@@ -123,7 +123,7 @@ class Comparison:
 
 
 def match_all(systems: Sequence[System], gold: Dataset, partial: bool = False) -> list[Matched]:
-    """Each system held against the same items: see `match_together`, whose rule this is.
+    """Each system compared with the same items: see `match_together`, whose rule this is.
 
     Raises SetupError for fewer than two systems, for two of the same name, and what `match_together` raises.
     """
@@ -172,7 +172,7 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
         ),
         differences=tuple(_differences(evaluations, criteria)),
         asked_otherwise={name: asked for name, asked in otherwise.items() if name not in left_out},
-        trivial={name: (labels[name].rival, labels[name].rival_accuracy) for name in criteria},
+        baseline={name: (labels[name].rival, labels[name].rival_accuracy) for name in criteria},
         mean_intervals={
             "accuracy": tuple(_percents(over.share_interval() if over else None) for over in means),
             **{
@@ -217,7 +217,7 @@ def _compared(
         )
     if not criteria:
         found = "; ".join(f"{evaluation.name}: {', '.join(evaluation.labels)}" for evaluation in evaluations)
-        raise SetupError(f"The systems share no labelled criterion ({found}).", "Compare others.")
+        raise SetupError(f"The systems share no labelled criterion ({found}).", "Compare other systems.")
     return criteria
 
 

@@ -1,4 +1,4 @@
-"""The labels that a judge was surest of, and that are not the human ones.
+"""The labels of which a judge was most confident, and that are not the human ones.
 
 Knows: matched pairs, their probabilities. Does not know: how disagreements are shown.
 """
@@ -30,7 +30,7 @@ def largest_disagreements(evaluation: Evaluation, most: int = 20) -> list[Disagr
     """The `most` disagreements with the greatest lead, of equal ones the first in the dataset.
 
     Those without a lead come last, in the order of the dataset. What is unscored has no label, and is none.
-    Nor is what a person labelled in the judge's place, whether or not it is the judge's label: left out.
+    Nor is what an annotator labelled in the judge's place, whether or not it is the judge's label: omitted.
     """
     places = {item_id: place for place, item_id in enumerate(evaluation.matched.dataset.ids)}
     found = [
@@ -48,7 +48,7 @@ def largest_disagreements(evaluation: Evaluation, most: int = 20) -> list[Disagr
 
 def _disagreement(criterion: str, pair: Pair) -> Disagreement | None:
     human, predicted = pair.gold.label, pair.prediction.preference
-    if pair.labelled_by_person or human is None or predicted is None or agree(predicted, human):
+    if pair.labelled_by_annotator or human is None or predicted is None or agree(predicted, human):
         return None
     return Disagreement(criterion, pair, human, predicted, _lead(pair, human, predicted))
 

@@ -28,7 +28,7 @@ Move = tuple[Preference | None, Preference | None]
 
 
 @dataclass(frozen=True)
-class Anchor:
+class EarlierItem:
     """An item on a criterion, as both runs judged it; `human`: its human label, if it has one.
 
     `then_again`, `now_again`: what each judge said of it when it read it once more, in another batch shape;
@@ -84,7 +84,7 @@ def _apart(shifts: Sequence[float] | None) -> float | None:
     return None if shifts is None else min(sum(map(abs, shifts)) / 2, 1.0)
 
 
-Columns = Mapping[str, Sequence[Anchor]]
+Columns = Mapping[str, Sequence[EarlierItem]]
 """The items of each criterion."""
 
 
@@ -146,11 +146,11 @@ class Drift:
     """What changed between two runs, called `then` and `now`: by criterion, and on the `whole`.
 
     `drawn`: whether one of them draws what its labels depend on, so that these differ by chance as well.
-    `decided`: a sentence on what decides both; empty where nothing but their readings does. `left_out`:
-    criteria that one of the two has alone. `elsewhere`: a sentence on what computed the two, where that is
-    not the same: rounding as it is measured on one says nothing of the other; else empty. `p_moved`,
-    `p_labels`: that the probabilities, the labels of the one run are no strangers among the two readings of
-    the other; None where no item was read again.
+    `decided`: a sentence on what decides both; empty where nothing but their raw predictions does.
+    `left_out`: criteria that one of the two has alone. `elsewhere`: a sentence on what computed the two,
+    where that is not the same: rounding as it is measured on one says nothing of the other; else empty.
+    `p_moved`, `p_labels`: that the probabilities, the labels of the one run are no strangers among the two
+    raw predictions of the other; None where no item was read again.
     """
 
     then: str
@@ -201,7 +201,7 @@ class Drift:
 
     @cached_property
     def accuracy_moves(self) -> Mapping[str | None, int]:
-        """Where the accuracy significantly rose (1) or fell (-1): by None in the mean, by name on one of
+        """Where the accuracy significantly rose (1) or fell (-1): by None on average, by name on one of
         several criteria. Together these are wrong in 5 % of cases at most. Empty on fewer than FEW
         instructions.
         """
@@ -240,19 +240,19 @@ class Drift:
         found, ends = self.whole, self.whole.changed.ends
         labels = counted(found.items, "label", "labels")
         if not found.labels_changed:
-            least = f"; so many can show a change of {percent(ends[1])} of them or more" if ends else ""
-            return f"Nothing changed significantly in the labels: none of {labels} is another{least}."
+            least = f"; this number of items can show a change of {percent(ends[1])} or more" if ends else ""
+            return f"The labels did not change significantly: none of {labels} changed{least}."
         share = f"{found.labels_changed:,} of {labels}, {percent(found.changed.value)}"
         share += f" ({interval(ends, 100)})" if ends else ""
         if self.drawn:
             return (
-                f"Labels changed: {share}. That may be chance, for thoughts are drawn: how much of it is,"
-                " another check tells that changes the seed alone."
+                f"Labels changed: {share}. That may be chance, because reasoning is sampled. To measure"
+                " this, run another check that changes only the seed."
             )
         if self.labels_changed_significantly:
             return f"Labels changed significantly: {share}."
         if self.knows_rounding:
-            return f"Nothing changed significantly in the labels: {share} are others, as by rounding."
+            return f"The labels did not change significantly: {share} changed, as by rounding."
         return f"Labels changed: {share}. That may be rounding."
 
     @property
@@ -262,11 +262,11 @@ class Drift:
             return ""
         if not self.whole.moved:
             return "No probability changed."
-        said = f"Probabilities moved by {100 * distance.value:.1f} points on average"
+        said = f"Probabilities changed by {100 * distance.value:.1f} points on average"
         said += f" ({interval(distance.ends, 100)})" if distance.ends else ""
         read = self.whole.distance_read
         if read is not None and read.value != distance.value:
-            said += f"; as they were read, without the calibration, by {100 * read.value:.1f}"
+            said += f"; the raw ones, without the calibration, by {100 * read.value:.1f}"
         if self.moved_significantly:
             said += ": significantly more than by rounding"
         elif self.knows_rounding and not self.drawn:
@@ -282,11 +282,11 @@ class Drift:
         if noise is not None:
             said.append(noise.in_words)
         elif not self.elsewhere:
-            said.append("How much of it is rounding, a check of the earlier run measures.")
+            said.append("To measure the part due to rounding, check the earlier run.")
         if not self.knows_rounding:
             said.append(
-                f"Only more than {100 * ROUNDING_ON_AVERAGE:g} points on average are called significant here:"
-                " two sound devices may be as far apart."
+                f"Only more than {100 * ROUNDING_ON_AVERAGE:g} points on average are called significant"
+                " here: two correct devices may differ by this much."
             )
         return " ".join(filter(None, said))
 
@@ -298,7 +298,7 @@ class Drift:
         by = f"from {percent(mean.then)} to {percent(mean.now)}"
         if mean.over is None or mean.instructions < FEW:
             return (
-                f"Accuracy: {by}. Fewer than {FEW} instructions do not say whether it changed significantly."
+                f"Accuracy: {by}. Fewer than {FEW} instructions do not show whether it changed significantly."
             )
         by += f", by {_points(mean)}"
         moves = self.accuracy_moves
@@ -306,10 +306,11 @@ class Drift:
             said = f"Accuracy {_DIRECTION[moves[None]]} significantly: {by}."
         else:
             least = 100 * mean.over.findable_difference(self.tests)
-            where = " in the mean" if moves else ""
+            where = " on average" if moves else ""
             said = (
-                f"Accuracy did not change significantly{where}: {by}. So many items show a change of"
-                f" {least:.0f} points in at least four of five checks, a smaller one perhaps less often."
+                f"Accuracy did not change significantly{where}: {by}. This number of items detects a"
+                f" change of {least:.0f} points with at least 80 % power; a smaller one may be missed"
+                " more often."
             )
         on = (
             f"On {words(name)} it {_DIRECTION[moves[name]]} significantly, by {_points(each.accuracy)}."
@@ -320,7 +321,7 @@ class Drift:
 
 
 def _points(change: ThenAndNow) -> str:
-    """A difference, for people: `-6.0 points (-11.2 to -0.8)`."""
+    """A difference, for display: `-6.0 points (-11.2 to -0.8)`."""
     ends = change.difference.ends
     return f"{100 * change.difference.value:+.1f} points" + (f" ({interval(ends, 100)})" if ends else "")
 
@@ -332,7 +333,11 @@ def drift(
     each = tuple(_measured(name, {name: column}) for name, column in columns.items())
     whole = _measured(None, columns) if len(each) > 1 else replace(each[0], criterion=None)
     threes = [
-        [(anchor.instruction, three) for anchor in column if (three := anchor.three) is not None]
+        [
+            (earlier_item.instruction, three)
+            for earlier_item in column
+            if (three := earlier_item.three) is not None
+        ]
         for column in columns.values()
     ]
     p_moved, p_labels = strangers(threes)
@@ -342,18 +347,18 @@ def drift(
 
 
 def _measured(criterion: str | None, columns: Columns) -> LabelDrift:
-    every = [anchor for column in columns.values() for anchor in column]
-    changed = _mean(columns, lambda anchor: float(anchor.changed))
-    distance = _mean(columns, lambda anchor: anchor.distance)
-    read = _mean(columns, lambda anchor: anchor.distance_read)
+    every = [earlier_item for column in columns.values() for earlier_item in column]
+    changed = _mean(columns, lambda earlier_item: float(earlier_item.changed))
+    distance = _mean(columns, lambda earlier_item: earlier_item.distance)
+    read = _mean(columns, lambda earlier_item: earlier_item.distance_read)
     assert changed is not None  # there is an item
     return LabelDrift(
         criterion=criterion,
         items=len(every),
-        instructions=len({anchor.instruction for anchor in every}),
+        instructions=len({earlier_item.instruction for earlier_item in every}),
         unscored=(
-            sum(anchor.then.label is None for anchor in every),
-            sum(anchor.now.label is None for anchor in every),
+            sum(earlier_item.then.label is None for earlier_item in every),
+            sum(earlier_item.now.label is None for earlier_item in every),
         ),
         changed=changed.share,
         distance=None if distance is None else distance.share,
@@ -361,9 +366,16 @@ def _measured(criterion: str | None, columns: Columns) -> LabelDrift:
         shifts=_shifts(columns),
         flips=_change(columns, _flips),
         accuracy=_change(columns, _right),
-        moves=Counter((anchor.then.label, anchor.now.label) for anchor in every if anchor.changed),
-        far=sum(anchor.changed and (anchor.distance_read or 0) > ROUNDING_AT_WORST for anchor in every),
-        noise=noise_of([three for anchor in every if (three := anchor.three) is not None]),
+        moves=Counter(
+            (earlier_item.then.label, earlier_item.now.label)
+            for earlier_item in every
+            if earlier_item.changed
+        ),
+        far=sum(
+            earlier_item.changed and (earlier_item.distance_read or 0) > ROUNDING_AT_WORST
+            for earlier_item in every
+        ),
+        noise=noise_of([three for earlier_item in every if (three := earlier_item.three) is not None]),
     )
 
 
@@ -371,41 +383,41 @@ def _shifts(columns: Columns) -> dict[Preference, Estimate]:
     found = {}
     for place, label in enumerate(PREFERENCES):
 
-        def shift(anchor: Anchor, place: int = place) -> float | None:
-            return anchor.shifts[place] if anchor.shifts is not None else None
+        def shift(earlier_item: EarlierItem, place: int = place) -> float | None:
+            return earlier_item.shifts[place] if earlier_item.shifts is not None else None
 
         if (mean := _mean(columns, shift)) is not None:
             found[label] = mean.difference
     return found
 
 
-def _flips(anchor: Anchor) -> tuple[float, float] | None:
-    then, now = anchor.then.flipped, anchor.now.flipped
+def _flips(earlier_item: EarlierItem) -> tuple[float, float] | None:
+    then, now = earlier_item.then.flipped, earlier_item.now.flipped
     return None if then is None or now is None else (float(then), float(now))
 
 
-def _right(anchor: Anchor) -> tuple[float, float] | None:
-    human = anchor.human
+def _right(earlier_item: EarlierItem) -> tuple[float, float] | None:
+    human = earlier_item.human
     if human is None:
         return None
-    return float(agree(anchor.then.label, human)), float(agree(anchor.now.label, human))
+    return float(agree(earlier_item.then.label, human)), float(agree(earlier_item.now.label, human))
 
 
-def _change(columns: Columns, both: Callable[[Anchor], tuple[float, float] | None]) -> ThenAndNow | None:
+def _change(columns: Columns, both: Callable[[EarlierItem], tuple[float, float] | None]) -> ThenAndNow | None:
     """Of what is known then and now; None where nothing is."""
 
     def of(value: Callable[[float, float], float]) -> "_Mean | None":
-        def of_anchor(anchor: Anchor) -> float | None:
-            known = both(anchor)
+        def of_earlier_item(earlier_item: EarlierItem) -> float | None:
+            known = both(earlier_item)
             return None if known is None else value(*known)
 
-        return _mean(columns, of_anchor)
+        return _mean(columns, of_earlier_item)
 
     then, now = of(lambda then, _now: then), of(lambda _then, now: now)
     difference = of(lambda then, now: now - then)
     if then is None or now is None or difference is None:
         return None
-    items = sum(both(anchor) is not None for column in columns.values() for anchor in column)
+    items = sum(both(earlier_item) is not None for column in columns.values() for earlier_item in column)
     over = difference.over
     instructions, p_value = (over.instructions, over.p_value) if over else (1, None)
     return ThenAndNow(items, instructions, then.value, now.value, difference.difference, p_value, over)
@@ -444,13 +456,13 @@ class _Mean:
         return Estimate(self.value, self.over.difference_interval() if self.over else None)
 
 
-def _mean(columns: Columns, value: Callable[[Anchor], float | None]) -> _Mean | None:
+def _mean(columns: Columns, value: Callable[[EarlierItem], float | None]) -> _Mean | None:
     """Of a value where it is known; None where it is of no item."""
     values: dict[str, list[float]] = {}
     groups: dict[str, list[str]] = {}
     for name, column in columns.items():
-        for anchor in column:
-            if (known := value(anchor)) is not None:
+        for earlier_item in column:
+            if (known := value(earlier_item)) is not None:
                 values.setdefault(name, []).append(known)
-                groups.setdefault(name, []).append(anchor.instruction)
+                groups.setdefault(name, []).append(earlier_item.instruction)
     return _Mean(values, groups) if values else None

@@ -23,7 +23,7 @@ from engine.measure.explanation_measures import (
 from engine.measure.intervals import Interval, OverInstructions
 from engine.measure.label_measures import LabelMeasures, mean_accuracy_of, measure_labels
 from engine.measure.matching import Matched
-from engine.measure.people_agreement import PeopleAgreement, annotator_agreement, people_agreement
+from engine.measure.people_agreement import AnnotatorAgreement, agreement_of_annotators, annotator_agreement
 
 _LABEL_KEYS = (  # the order in the JSON; what is not named here follows
     *("criterion", "items", "accuracy", "instructions", "interval", "rival", "lead", "kappa", "macro_f1"),
@@ -47,11 +47,13 @@ class Evaluation:
         return self.matched.system.name
 
     @cached_property
-    def people(self) -> PeopleAgreement | None:
-        """How far the people of a run and the annotators of the dataset agree; None where there are none."""
+    def annotators(self) -> AnnotatorAgreement | None:
+        """How far the annotators of a run and the annotators of the dataset agree; None where there are
+        none.
+        """
         system, dataset = self.matched.system, self.matched.dataset
         if system.results is not None:
-            return people_agreement(system.results, dataset)
+            return agreement_of_annotators(system.results, dataset)
         return annotator_agreement(dataset, system.labels)
 
     @property
@@ -70,8 +72,8 @@ class Evaluation:
         return mean_accuracy_of({name: self.matched.pairs[name] for name in criteria})
 
     @property
-    def trivial(self) -> float:
-        """The mean over the criteria of what the best trivial judge of each reaches (0 to 1)."""
+    def baseline(self) -> float:
+        """The mean over the criteria of what the best baseline of each reaches (0 to 1)."""
         return sum(measures.rival_accuracy for measures in self.labels.values()) / len(self.labels)
 
     def explanation_mean(self, measure: str) -> float | None:
@@ -98,9 +100,8 @@ def wordless_in_words(explanations: Iterable[ExplanationMeasures]) -> str:
     where = ", where most human ones hold none."
     measured = f" It is not measured on {', '.join(left_out)}{where}" if left_out else ""
     return (
-        "ROUGE-L compares words of Latin letters without accents, and digits:"
-        f" {human:,} of {of_human:,} human explanations and {own:,} of {given:,} of the system's hold none,"
-        f" and score 0 whatever they say.{measured}"
+        f"ROUGE-L compares words of unaccented Latin characters and digits: {human:,} of {of_human:,}"
+        f" human explanations and {own:,} of {given:,} of the system's have none, and score 0.{measured}"
     )
 
 
@@ -191,11 +192,11 @@ def _details(evaluation: Evaluation, judge_name: str | None) -> dict[str, Any]:
         }
         if evaluation.explanations
         else {},
-        "people": evaluation.people and evaluation.people.as_json(),
+        "people": evaluation.annotators and evaluation.annotators.as_json(),
         **_annotators_json(matched),
         "labels": {name: _label_details(measures) for name, measures in evaluation.labels.items()},
         "wordless": wordless_in_words(evaluation.explanations.values()) or None,
-        "explanations": {name: asdict(measures) for name, measures in evaluation.explanations.items()},
+        "explanations": {name: _plain(measures) for name, measures in evaluation.explanations.items()},
     }
 
 
@@ -209,10 +210,16 @@ def _annotators_json(matched: Matched) -> dict[str, Any]:
     return {"annotators": said} if said else {}
 
 
+def _plain(measures: LabelMeasures | ExplanationMeasures) -> dict[str, Any]:
+    values = asdict(measures)
+    # The key is older than the name.
+    return {"format_mass" if name == "answer_mass" else name: value for name, value in values.items()}
+
+
 def _label_details(measures: LabelMeasures) -> dict[str, Any]:
     columns = [*(label.value for label in PREFERENCES), UNSCORED]
     details = {
-        **asdict(measures),
+        **_plain(measures),
         "confusion": {
             human.value: dict(zip(columns, row, strict=True)) for human, row in measures.confusion.items()
         },

@@ -1,4 +1,4 @@
-"""How good a system's explanations are, held against human ones: ROUGE-L, BERTScore, LLM agreement.
+"""How good a system's explanations are, compared with human ones: ROUGE-L, BERTScore, LLM agreement.
 
 ROUGE-L is computed here; BERTScore and agreement, which need a model, are measured elsewhere.
 
@@ -41,8 +41,8 @@ class ExplanationMeasures:
 
     An item that the system did not explain (`unexplained`) counts 0 in `rouge_l`, `bertscore`, `agreement`
     and `p_yes`; all four are means x 100, None where they were not measured. `unmeasured`:
-    explanations that the judge model could not be asked about, left out of `agreement` and `p_yes`.
-    `format_mass`: the mean share (0 to 1) of all probability that yes and no hold; well below 1, the judge
+    explanations that the judge model could not be asked about, omitted from `agreement` and `p_yes`.
+    `answer_mass`: the mean share (0 to 1) of all probability that yes and no hold; well below 1, the judge
     model did not understand what it was asked. `typical`: ROUGE-L x 100 of giving each item the most typical
     human explanation of its most frequent label, cross-validated; None for a single instruction.
     `wordless`, `own_wordless`: how many of the human explanations, and of the system's, hold no word that
@@ -60,7 +60,7 @@ class ExplanationMeasures:
     bertscore: float | None
     agreement: float | None
     p_yes: float | None
-    format_mass: float | None
+    answer_mass: float | None
     unmeasured: int
     typical: float | None
     words: float | None
@@ -92,7 +92,7 @@ def measure_explanations(criterion: str, pairs: Sequence[Pair]) -> ExplanationMe
         bertscore=None,
         agreement=None,
         p_yes=None,
-        format_mass=None,
+        answer_mass=None,
         unmeasured=0,
         typical=None if mostly else _typical(known),
         words=mean([len((pair.prediction.explanation or "").split()) for pair in explained]),
@@ -149,7 +149,7 @@ def add_model_scores(
     return replace(
         _with_values(measures, "agreement", [*agrees, *zeros]),
         p_yes=p_yes and 100 * p_yes,
-        format_mass=mean([answer.format_mass for _, answer in asked]),
+        answer_mass=mean([answer.answer_mass for _, answer in asked]),
         unmeasured=len(model_scores.agreements) - len(asked),
     )
 

@@ -17,7 +17,7 @@ from engine.core.value_tables import Estimate
 from engine.measure.folds import LEAST_GROUPS, group_numbers
 
 FEW = 10
-"""Fewer instructions than this say next to nothing: on them nothing is called better than something else."""
+"""With fewer instructions than this, nothing is called better than anything else."""
 
 _TAIL = 0.025
 _FOUND = 0.8
@@ -235,8 +235,8 @@ class OverInstructions:
         return 2 * float(stdtr(self._freedom, -abs(self.mean) / self._error))
 
     def findable_difference(self, tests: int = 1) -> float:
-        """How large a true difference of shares must be (0 to 1) to be surely one in 80 % of cases or more,
-        where p is corrected for so many tests.
+        """How large a true difference of shares must be (0 to 1) to be found in 80 % of cases or
+        more, where p is corrected for so many tests.
 
         So many items more that went one way vary by themselves, as shares do: the error of a difference that
         is near 0 would promise too much. Simulated: `bench/coverage/drift.py`.
@@ -253,7 +253,7 @@ class OverInstructions:
         """One-sided, that a mean of differences is `bound` (0 to 1) or more.
 
         The error is not below that of the least varied differences of such a mean, all 0 or 1 and alike
-        within an instruction: by their own, few that are 1 would surely be fewer than the bound.
+        within an instruction: by their own, few that are 1 would reliably be fewer than the bound.
         """
         from scipy.special import stdtr  # noqa: PLC0415
 
@@ -285,8 +285,8 @@ class OverInstructions:
         """The standard error of a mean of differences.
 
         As if there were two instructions more, each wholly for one side: few that differ, or none, would seem
-        to be surely alike else. The idea is that of Agresti and Min, Simple Improved Confidence Intervals for
-        Comparing Matched Proportions (2005).
+        to be certainly alike else. The idea is that of Agresti and Min, Simple Improved Confidence
+        Intervals for Comparing Matched Proportions (2005).
         """
         count = self.instructions
         return float(np.sqrt(self._variance + 2 * count / (count - 1) / self._whole**2))

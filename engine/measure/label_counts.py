@@ -1,6 +1,6 @@
 """What the labels of a system say by themselves, without human ones.
 
-Knows: judgments, the labels in force. Does not know: human labels, files, models.
+Knows: judgments, the effective labels. Does not know: human labels, files, models.
 """
 
 from collections import Counter
@@ -17,9 +17,9 @@ from engine.measure.accuracy import Labels, mean
 class LabelCounts:
     """One criterion over some `items`.
 
-    `predicted` counts the labels in force, which people may have given; `unscored`: the items without one.
-    `flipped`: share (0 to 1) of the model's judgments in two orders that the orders alone would decide
-    differently; `format_mass`: its mean; both None where no model read anything, as in a submission.
+    `predicted` counts the effective labels, which annotators may have given; `unscored`: the items without
+    one. `flipped`: share (0 to 1) of the model's judgments in two orders that the orders alone would decide
+    differently; `answer_mass`: its mean; both None where no model read anything, as in a submission.
     `in_both_orders`: how many of its judgments were read in two orders, and how many it scored.
     """
 
@@ -29,7 +29,7 @@ class LabelCounts:
     predicted: Mapping[Preference, int]
     flipped: float | None
     in_both_orders: tuple[int, int]
-    format_mass: float | None
+    answer_mass: float | None
 
     @property
     def partly_in_both_orders(self) -> bool:
@@ -39,9 +39,9 @@ class LabelCounts:
 
 
 def count_labels(criterion: str, labels: Labels, judgments: Sequence[AnyJudgment | None]) -> LabelCounts:
-    """Count the labels in force of one criterion; `judgments`: the model's own of the same items, if any."""
+    """Count the effective labels of one criterion; `judgments`: the model's own of the same items, if any."""
     scored = [judgment for judgment in judgments if isinstance(judgment, Judgment)]
-    masses = [judgment.format_mass for judgment in scored if judgment.format_mass is not None]
+    masses = [judgment.answer_mass for judgment in scored if judgment.answer_mass is not None]
     flips = [judgment.flipped for judgment in scored if judgment.flipped is not None]
     return LabelCounts(
         criterion=criterion,
@@ -50,7 +50,7 @@ def count_labels(criterion: str, labels: Labels, judgments: Sequence[AnyJudgment
         predicted=Counter(label for label in labels if label is not None),
         flipped=mean(flips),
         in_both_orders=(len(flips), len(scored)),
-        format_mass=mean(masses),
+        answer_mass=mean(masses),
     )
 
 

@@ -1,4 +1,4 @@
-"""How well a system's labels agree with human ones, how sure that is, and what bias there is.
+"""How well a system's labels agree with human ones, how uncertain this is, and what bias there is.
 
 Knows: matched pairs. Does not know: explanations, files, models.
 """
@@ -18,10 +18,10 @@ from engine.measure.accuracy import (
 )
 from engine.measure.baselines import (
     Baselines,
+    baseline_judges,
     baselines,
-    best_trivial,
+    best_baseline,
     longer_response,
-    trivial_judges,
 )
 from engine.measure.intervals import FEW, Interval, OverInstructions, least_interval, share_interval
 from engine.measure.label_counts import LabelCounts, count_labels
@@ -34,14 +34,13 @@ class LabelMeasures(LabelCounts):
 
     `accuracy`: share (0 to 1) of the items whose prediction agrees with the human label; an unscored one
     counts as wrong. `interval`: its 95 % interval, None for a single instruction; `instructions`: how many
-    different ones the items have. `rival`: the best
-    of the trivial judges on the same items, named as in Baselines, of equally good ones the first of
-    `trivial_judges`. `lead`: how much more accurate than the rival, with the interval of that. `kappa`:
-    Cohen's, with unscored as a label of its own; None where both sides know one and the same label only.
-    `macro_f1`: mean over the labels that occur on either side; all ties are one where people gave any of
-    which they said no more. `confusion`: a row for each human label, `tie` only where it occurs, a column for
-    each predicted one and the last for unscored. `longer` and `longer_human`: among the
-    preferences for A or B where the lengths differ, the share for the longer response.
+    different ones the items have. `rival`: the best baseline on the same items, named as in Baselines, of
+    equally good ones the first of `baseline_judges`. `lead`: how much more accurate than the rival, with the
+    interval of that. `kappa`: Cohen's, with unscored as a label of its own; None where both sides know one
+    and the same label only. `macro_f1`: mean over the labels that occur on either side; all ties are one
+    where annotators gave any of which they said no more. `confusion`: a row for each human label, `tie` only
+    where it occurs, a column for each predicted one and the last for unscored. `longer` and `longer_human`:
+    among the preferences for A or B where the lengths differ, the share for the longer response.
     """
 
     accuracy: float
@@ -59,12 +58,12 @@ class LabelMeasures(LabelCounts):
 
     @property
     def rival_accuracy(self) -> float:
-        """What the best of the trivial judges reaches (0 to 1)."""
+        """The accuracy of the best baseline (0 to 1)."""
         return self.accuracy - self.lead[0]
 
     @property
     def better(self) -> str:
-        """Than the best of the trivial judges: `yes`, `not surely` (the interval of the lead includes 0),
+        """Whether it beats the best baseline: `yes`, `not significant` (the interval of the lead includes 0),
         `no`, or `-` for fewer than FEW instructions.
         """
         lead, interval = self.lead
@@ -72,7 +71,7 @@ class LabelMeasures(LabelCounts):
             return "-"
         if lead <= 0:
             return "no"
-        return "not surely" if interval.low <= 0 else "yes"
+        return "not significant" if interval.low <= 0 else "yes"
 
 
 def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
@@ -82,14 +81,14 @@ def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
     right = [float(is_right(pair)) for pair in pairs]
     instructions = [pair.item.group for pair in pairs]
     counts = count_labels(criterion, predicted, [pair.judgment for pair in pairs])
-    trivial = trivial_judges(pairs)
+    baseline = baseline_judges(pairs)
     return LabelMeasures(
         **vars(counts),
         accuracy=share_right(predicted, human),
         interval=share_interval(right, instructions),
         instructions=len(set(instructions)),
-        rival=best_trivial(trivial)[0],
-        lead=_lead(right, list(trivial.values()), instructions),
+        rival=best_baseline(baseline)[0],
+        lead=_lead(right, list(baseline.values()), instructions),
         kappa=kappa(human, predicted),
         macro_f1=_macro_f1(human, predicted),
         confusion=_confusion(human, predicted),
@@ -114,22 +113,26 @@ def is_right(pair: Pair) -> bool:
 
 
 def _lead(
-    right: Sequence[float], trivial: Sequence[Sequence[float]], instructions: Sequence[str]
+    right: Sequence[float], baseline: Sequence[Sequence[float]], instructions: Sequence[str]
 ) -> tuple[float, Interval | None]:
-    """How much better than the best of the trivial judges, which is chosen by these items: the interval
+    """How much better than the best baseline, which is chosen by these items: the interval
     holds that choice, too, for it is of the least of all leads.
     """
-    leads = [tuple(own - other for own, other in zip(right, judge, strict=True)) for judge in trivial]
+    leads = [tuple(own - other for own, other in zip(right, judge, strict=True)) for judge in baseline]
     interval = least_interval([*dict.fromkeys(leads)], instructions)
     return min(map(sum, leads)) / len(right), interval
 
 
 def _macro_f1(human: HumanLabels, predicted: Labels) -> float:
-    """Where people gave ties without saying more, every tie is `tie`: nothing else can be right or wrong."""
+    """Where annotators gave ties without saying more, every tie is `tie`: nothing else can be right or
+    wrong.
+    """
     as_one = Tie.TIE in human
-    people, judge = (_ties_as_one(labels) if as_one else labels for labels in (human, predicted))
-    together = Counter(label for label, other in zip(people, judge, strict=True) if label == other)
-    each = Counter(people) + Counter(judge)  # 2 / (1/precision + 1/recall) is twice those of both over all
+    annotators, judge = (_ties_as_one(labels) if as_one else labels for labels in (human, predicted))
+    together = Counter(label for label, other in zip(annotators, judge, strict=True) if label == other)
+    each = Counter(annotators) + Counter(
+        judge
+    )  # 2 / (1/precision + 1/recall) is twice those of both over all
     return fmean(2 * together[label] / each[label] for label in HUMAN_LABELS if each[label])
 
 

@@ -12,8 +12,8 @@ from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed
 from engine.core.items import Gold, Item, Prediction, Tie
 from engine.core.judgments import Judgment, JudgmentKey, Origin
-from engine.core.people import Standing, count_overrides, picked_in_words, skipped_in_words
-from engine.core.remedies import Remedy, Setting, Step
+from engine.core.people import EffectiveAnnotation, count_overrides, picked_in_words, skipped_in_words
+from engine.core.remedies import Hint, Setting, Step
 from engine.data.dataset import Dataset
 from engine.data.label_origins import label_origins, skipped_items
 from engine.decisions.gaps import incomplete
@@ -33,22 +33,22 @@ class Pair:
     gold: Gold
     prediction: Prediction
     judgment: Judgment | None = None
-    override: Standing | None = None
+    override: EffectiveAnnotation | None = None
 
     @property
-    def labelled_by_person(self) -> bool:
-        """True where the label of the prediction is a person's, who overrode the judge."""
+    def labelled_by_annotator(self) -> bool:
+        """True where the label of the prediction is an annotator's, who overrode the judge."""
         return self.override is not None and self.override.preference is not None
 
 
 @dataclass(frozen=True)
 class Matched:
-    """A system held against a dataset.
+    """A system compared with a dataset.
 
     `pairs`: by criterion, in the order of the dataset, of the items that have a label there; criteria
-    without any label are left out, and all where no labels were asked for. `items`: how many items both have;
+    without any label are omitted, and all where no labels were asked for. `items`: how many items both have;
     `missing`: ids of the dataset that the system lacks; `extra`: ids of the system that the dataset lacks.
-    `part`: of which slice all of this is, for people, `part_caveats` what is to be known of that; empty for
+    `part`: of which slice all of this is, for display, `part_caveats` what is to be known of that; empty for
     all items. `whole`: the dataset that this is a part of, be it a slice or what several systems share; None
     for all of it.
     """
@@ -114,7 +114,7 @@ class Matched:
         ids = len(self.system.rows)
         return (
             f"{ids - len(self.extra):,} of {ids:,} ids of {self.system.name} are in {self.dataset.name}. A"
-            " submission holds no texts: that these are the same items, only their ids say."
+            " submission holds no texts, so the items are matched only by their ids."
         )
 
     @property
@@ -152,7 +152,7 @@ class Matched:
             caveats.append(run.device_left_in_words)
         if self._fit_in_words:
             caveats.append(self._fit_in_words)
-        return caveats + people_caveats(self.system, set(self.dataset.ids))
+        return caveats + annotator_caveats(self.system, set(self.dataset.ids))
 
     @cached_property
     def _fit_in_words(self) -> str:
@@ -164,12 +164,12 @@ class Matched:
             return calibration.overlap_in_words(calibration.fitted_on.overlap(self.items_of_both))
         if calibration.dataset_hash == (self.whole or self.dataset).hash:
             return (
-                "The run is calibrated on these labels: held against them it looks better than it is."
-                " What was measured while calibrating is cross-validated."
+                "The run is calibrated on these labels: measured on them it looks better than it is. The"
+                " measures of the calibration itself are cross-validated."
             )
         return (
-            "The calibration is of an earlier version: which items took part in its fit is not known. Held"
-            " against those that did it looks better than it is."
+            "The calibration is of an earlier version: which items took part in its fit is not known."
+            " Measured on these it looks better than it is."
         )
 
     @property
@@ -189,28 +189,31 @@ class Matched:
 
     @property
     def _ties_in_words(self) -> str:
-        """A sentence on human ties of which nobody said more; empty where there are none."""
+        """A sentence on human labels that are only “tie”; empty where there are none."""
         ties = sum(pair.gold.label is Tie.TIE for pairs in self.pairs.values() for pair in pairs)
         if not ties:
             return ""
         return (
-            f"{counted(ties, 'human label says', 'human labels say')} tie, and not whether both responses are"
-            " good or bad: both_good and both_bad count as right there."
+            f"{counted(ties, 'human label is', 'human labels are')} only “tie”, without whether both"
+            " responses are good or bad: both_good and both_bad count as right there."
         )
 
 
-def people_caveats(system: System, ids: Container[str] | None = None) -> list[str]:
-    """Sentences on what people overrode in a run, with `ids` only in these items; none where nothing."""
-    in_force = [each for each in system.overrides.values() if ids is None or each.item_id in ids]
-    counted = count_overrides(in_force)
+def annotator_caveats(system: System, ids: Container[str] | None = None) -> list[str]:
+    """Sentences on human overrides in a run, with `ids` only in these items; none where nothing."""
+    effective = [each for each in system.overrides.values() if ids is None or each.item_id in ids]
+    counted = count_overrides(effective)
     if not (counted.labels or (counted.explanations and system.explains)):
         return []
-    verb = "is" if counted.labels + counted.explanations == 1 else "are"
-    labels = [(each.item_id, each.origin) for each in in_force if each.preference is not None]
+    verb = (
+        "is a human override; the scores include it"
+        if counted.labels + counted.explanations == 1
+        else "are human overrides; the scores include them"
+    )
+    labels = [(each.item_id, each.origin) for each in effective if each.preference is not None]
     results = system.results
     return [
-        f"{counted.in_words} of these items {verb} a person's, not the judge's: what is measured is both"
-        " together.",
+        f"{counted.in_words} of these items {verb}.",
         *(origins_in_words(labels, results.reviews) if results is not None else ()),
     ]
 
@@ -256,11 +259,11 @@ def _joined(systems: Sequence[System], gold: Dataset, partial: bool) -> list[tup
     ]
     for system, missing, extra in apart:
         if (missing or extra) and not partial:
-            raise SetupError(_differences(system, gold, missing, extra), _remedy(system, shared=True))
+            raise SetupError(_differences(system, gold, missing, extra), _hint(system, shared=True))
     shared = [item for item in items if all(item.id in system.rows for system in systems)]
     if not shared:
         names = ", ".join(system.name for system in systems)
-        raise SetupError(f"{names} and {gold.name} have no id in common.", _remedy(systems[-1]))
+        raise SetupError(f"{names} and {gold.name} have no id in common.", _hint(systems[-1]))
     # One system keeps all labels around it: other pages look for its other items there.
     cut = len(systems) > 1 and len(shared) < len(items)
     dataset, whole = (gold.only({item.id for item in shared}), gold) if cut else (gold, None)
@@ -283,16 +286,16 @@ def _labelled(system: System, gold: Dataset, shared: Sequence[Item]) -> Mapping[
     return labelled
 
 
-def _remedy(system: System, shared: bool = False) -> Remedy:
+def _hint(system: System, shared: bool = False) -> Hint:
     results = system.results
     run = results and results.run
     share = (", or score what both have with ", Setting.PARTIAL, ".") if shared else (".",)
     if results and run and not run.complete and not run.submitted:
-        return Remedy(f"{incomplete(results)} ", Step.RESUME, *share)
+        return Hint(f"{incomplete(results)} ", Step.RESUME, *share)
     if run and run.identity.chosen:
-        judged = f"The run judged {run.identity.dataset_in_words} alone. "
-        return Remedy(judged, Step.CHOOSE_JUDGED_DATASET, *share)
-    return Remedy(Step.CHOOSE_JUDGED_DATASET, *share)
+        judged = f"The run judged only {run.identity.dataset_in_words}. "
+        return Hint(judged, Step.CHOOSE_JUDGED_DATASET, *share)
+    return Hint(Step.CHOOSE_JUDGED_DATASET, *share)
 
 
 def _differences(system: System, gold: Dataset, missing: Sequence[str], extra: Sequence[str]) -> str:
@@ -309,11 +312,11 @@ def _check_texts(system: System, gold: Dataset, shared: Sequence[Item]) -> None:
     other = [item.id for item in shared if hashes.get(item.id, item.content_hash) != item.content_hash]
     if other:
         raise SetupError(
-            f"{gold.name} holds other texts than {system.name} judged under the same ids"
+            f"{gold.name} has other texts than {system.name} judged under the same ids"
             f" ({len(other):,} of {len(shared):,}): {listed(other)}.",
-            Remedy(
+            Hint(
                 Step.CHOOSE_JUDGED_DATASET,
-                ". If its texts were only saved in another way, ",
+                ". If its texts were only saved in another format, ",
                 Step.EXPORT_RUN,
                 ".",
             ),

@@ -24,7 +24,7 @@ from engine.measure.explanation_measures import explained_pairs
 from engine.measure.matching import Matched
 from engine.store.run_store import RunStore
 
-_LEAST_MASS = 0.5  # of yes and no together, in the mean
+_LEAST_MASS = 0.5  # of yes and no together, on average
 
 Score = TypeVar("Score")
 _Progress = Generator[MeasureProgress, None, Score]
@@ -104,18 +104,19 @@ def ask_questions(
 def agreement_warnings(agreements: Mapping[str, Sequence[Agreement | Unscored]]) -> Iterator[str]:
     """Where the judge model did not understand what it was asked, and what it could not be asked."""
     answers = [answer for column in agreements.values() for answer in column]
-    mass = mean([answer.format_mass for answer in answers if isinstance(answer, Agreement)])
+    mass = mean([answer.answer_mass for answer in answers if isinstance(answer, Agreement)])
     if mass is not None and mass < _LEAST_MASS:
         yield (
-            f"The judge model gave yes and no only {percent(mass)} of its probability: it did not understand"
-            " what it was asked, and its agreement means little."
+            f"The judge model gave yes and no only {percent(mass)} of the total probability: it did not"
+            " understand the question, and its agreement means little."
         )
     unasked = [answer for answer in answers if isinstance(answer, Unscored)]
     if unasked:
         first = unasked[0]
         yield (
-            f"{counted(len(unasked), 'explanation', 'explanations')} left out of the agreement: the judge"
-            f" model could not be asked. The first: item {first.item_id}, {first.criterion}: {first.reason}"
+            f"{counted(len(unasked), 'explanation', 'explanations')} omitted from the agreement: the"
+            f" judge model could not be asked. The first: item {first.item_id}, {first.criterion}:"
+            f" {first.reason}"
         )
 
 

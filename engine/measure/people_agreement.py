@@ -1,9 +1,10 @@
-"""How far people give the same labels: among themselves, as the judge alone, as the dataset's human labels.
+"""How far annotators give the same labels: among themselves, as the judge alone, as the dataset's human
+labels.
 
-How often two people agree is no limit for a judge; what one of them is worth beside a judge is measured in
-`against_others`. People are those who labelled a run, and the annotators of a dataset.
+How often two annotators agree is no limit for a judge; what one of them is worth next to a judge is measured
+in `against_others`. Annotators are those who labelled a run, and the annotators of a dataset.
 
-Knows: labels by side, criterion, item. Does not know: where people gave them, whether they saw others'.
+Knows: labels by side, criterion, item. Does not know: where annotators gave them, whether they saw others'.
 """
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
@@ -34,18 +35,20 @@ from engine.measure.alt_test import AltTest, alt_tests
 from engine.measure.intervals import share
 
 JUDGE, HUMAN = "the judge", "the human labels"
-"""The sides beside people; a person of such a name is still a person."""
+"""The sides besides annotators; an annotator with such a name is still an annotator."""
 
 _ALIKE = np.array([[agree(one, other) for other in HUMAN_LABELS] for one in HUMAN_LABELS])
 
 
 @dataclass(frozen=True)
 class _Side:
-    """Whose labels are held against others'. `of_dataset`: an annotator of the dataset, or their majority."""
+    """Whose labels are compared with others'. `of_dataset`: an annotator of the dataset, or their
+    majority.
+    """
 
     name: str
     labels: LabelsByKey
-    is_person: bool = True
+    is_annotator: bool = True
     of_dataset: bool = False
 
 
@@ -54,7 +57,7 @@ class SharedLabels:
     """Two sides over the `items` (judgments, where all criteria are together) that both labelled; at least 1.
 
     `criterion`: None for all together. `equal`: the share of equal labels. `kappa`: Cohen's, -1 to 1, None
-    where both gave one and the same label only. `between_people`: False where one side is no person.
+    where both gave one and the same label only. `between_annotators`: False where one side is no annotator.
     `differing`: the ids of the items on which they differ.
     """
 
@@ -64,23 +67,23 @@ class SharedLabels:
     items: int
     equal: Estimate
     kappa: float | None
-    between_people: bool
+    between_annotators: bool
     differing: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
-class AmongPeople:
-    """All people on one criterion, None for all together.
+class AmongAnnotators:
+    """All annotators on one criterion, None for all together.
 
     `pairs`: how many two of them labelled an item in common, at least 1; `items`: that two or more labelled.
     `equal`, `kappa`: the means over these pairs, each of which counts by the items that both labelled;
-    `kappa` over those that have one, None where none has. `alpha`: Krippendorff's, nominal, over all people,
-    1 for complete agreement and 0 for that of chance; None where one label only was given. `differing`: the
-    ids of the items on which any two differ.
+    `kappa` over those that have one, None where none has. `alpha`: Krippendorff's, nominal, over all
+    annotators, 1 for complete agreement and 0 for that of chance; None where one label only was given.
+    `differing`: the ids of the items on which any two differ.
     """
 
     criterion: str | None
-    people: int
+    annotators: int
     pairs: int
     items: int
     equal: Estimate
@@ -90,17 +93,17 @@ class AmongPeople:
 
 
 @dataclass(frozen=True)
-class PeopleAgreement:
-    """`pairs`: each two sides that share items, people first, by criterion and at last all together.
+class AnnotatorAgreement:
+    """`pairs`: each two sides that share items, annotators first, by criterion and at last all together.
 
-    `among`: by criterion, None for all together; a criterion on which no two people share an item is left
-    out. `against_others`: each person, and the judge in his place, against the majority of the others.
-    `alt_tests`: whether the judge may stand in for a person, where enough was labelled to ask. `picked`:
+    `among`: by criterion, None for all together; a criterion on which no two annotators share an item is
+    omitted. `against_others`: each annotator, and the judge instead, against the majority of the others.
+    `alt_tests`: whether the judge may stand in for an annotator, where enough was labelled to ask. `picked`:
     sentences on labels whose items are no sample, where there are any.
     """
 
     pairs: tuple[SharedLabels, ...]
-    among: Mapping[str | None, AmongPeople]
+    among: Mapping[str | None, AmongAnnotators]
     against_others: tuple[AgainstOthers, ...] = ()
     alt_tests: tuple[AltTest, ...] = ()
     picked: Sequence[str] = ()
@@ -116,59 +119,71 @@ class PeopleAgreement:
         }
 
 
-def _plain(found: AmongPeople | SharedLabels | AgainstOthers) -> dict[str, Any]:
+_KEYS = {"annotators": "people", "annotator": "person", "between_annotators": "between_people"}
+"""Keys in JSON files that are older than the names of the fields."""
+
+
+def _plain(found: AmongAnnotators | SharedLabels | AgainstOthers) -> dict[str, Any]:
     """The fields of a record; of a share its value, and its interval under a name of its own."""
     plain: dict[str, Any] = {}
-    for name, value in vars(found).items():
+    for field_name, value in vars(found).items():
+        name = _KEYS.get(field_name, field_name)
         if isinstance(value, frozenset):  # a list of items is a matter of tables
             continue
+        key = _KEYS.get(name, name)
         if isinstance(value, Estimate):
-            plain |= {name: value.value, f"{name}_interval": value.ends}
+            plain |= {key: value.value, f"{key}_interval": value.ends}
         else:
-            plain[name] = value
+            plain[key] = value
     return plain
 
 
-def people_agreement(
+# The keys in JSON are older than the names of the fields.
+_KEYS = {"annotator": "person", "annotators": "people", "between_annotators": "between_people"}
+
+
+def agreement_of_annotators(
     results: RunResults, gold: Dataset | None = None, own: Dataset | None = None
-) -> PeopleAgreement | None:
-    """How far the people of a run agree, and the annotators of a dataset with them; None where nobody has
+) -> AnnotatorAgreement | None:
+    """How far the annotators of a run agree, and the annotators of a dataset with them; None where nobody has
     labelled anything.
 
-    The model is held against them as it judged, whatever people overrode. `gold`: the dataset with human
-    labels, of items with the same id and texts. Its annotators are not held against these labels: they are
+    The model is compared with them as it judged, whatever annotators overrode. `gold`: the dataset with human
+    labels, of items with the same id and texts. Its annotators are not compared with these labels: they are
     their own majority. `own`: the run's dataset, for the instructions of what `gold` lacks: intervals are
     over them.
     """
     items = [] if gold is None else list(gold.same_items(results.content_hashes))
-    people = _people(results, items)
+    annotators = _all_annotators(results, items)
     alone = results.model_alone().answered
     judge = {each.key: alone.label(each) for column in alone.judgments.values() for each in column}
     scored = {key: label for key, label in judge.items() if label is not None}
-    others = [_Side(JUDGE, scored, is_person=False)]
+    others = [_Side(JUDGE, scored, is_annotator=False)]
     if gold is not None:
-        others.append(_Side(HUMAN, human_labels(results, gold), is_person=False, of_dataset=True))
-    if not people:
+        others.append(_Side(HUMAN, human_labels(results, gold), is_annotator=False, of_dataset=True))
+    if not annotators:
         return None
     beside = [] if own is None or own is gold else own.same_items(results.content_hashes)
-    found = _agreement(people, others, judge, _Facts((*results.judgments, None), [*beside, *items]))
+    found = _agreement(annotators, others, judge, _Facts((*results.judgments, None), [*beside, *items]))
     picked = origins_in_words(results.reviews.origins, results.reviews)
     return found and replace(found, picked=picked)
 
 
-def people_against_others(results: RunResults, gold: Dataset, criteria: Sequence[str]) -> list[AgainstOthers]:
+def annotators_against_others(
+    results: RunResults, gold: Dataset, criteria: Sequence[str]
+) -> list[AgainstOthers]:
     """Those who labelled a run, and the annotators of a dataset of its items: each against the majority of
     the others, on some criteria together, all in turn first; none where no two labelled the same item.
     """
     items = list(gold.same_items(results.content_hashes))
-    people = {
+    annotators = {
         side.name: {key: label for key, label in side.labels.items() if key.criterion in criteria}
-        for side in _people(results, items)
+        for side in _all_annotators(results, items)
     }
-    return against_others(people, None, {item.id: item.group for item in items}, [None])
+    return against_others(annotators, None, {item.id: item.group for item in items}, [None])
 
 
-def annotator_agreement(dataset: Dataset, judge: JudgeLabels | None = None) -> PeopleAgreement | None:
+def annotator_agreement(dataset: Dataset, judge: JudgeLabels | None = None) -> AnnotatorAgreement | None:
     """How far the annotators of a dataset agree, and a `judge` in the place of one with the others; None
     where no criterion has several.
     """
@@ -191,17 +206,17 @@ class _Facts:
 
 
 def _agreement(
-    people: Sequence[_Side], others: Sequence[_Side], judge: JudgeLabels | None, facts: _Facts
-) -> PeopleAgreement | None:
-    if not people:
+    annotators: Sequence[_Side], others: Sequence[_Side], judge: JudgeLabels | None, facts: _Facts
+) -> AnnotatorAgreement | None:
+    if not annotators:
         return None
     pairs = [
         _Two(one, other, facts)
-        for one, other in (*combinations(people, 2), *product(people, others))
-        if not (one.of_dataset and other.of_dataset and not other.is_person)
+        for one, other in (*combinations(annotators, 2), *product(annotators, others))
+        if not (one.of_dataset and other.of_dataset and not other.is_annotator)
     ]
-    by_name = {side.name: side.labels for side in people}
-    return PeopleAgreement(
+    by_name = {side.name: side.labels for side in annotators}
+    return AnnotatorAgreement(
         tuple(shared for pair in pairs for shared in pair.shared()),
         _among(by_name.values(), pairs, facts),
         tuple(against_others(by_name, judge, facts.instructions, facts.criteria)),
@@ -209,7 +224,7 @@ def _agreement(
     )
 
 
-def _people(results: RunResults, items: Sequence[Item]) -> list[_Side]:
+def _all_annotators(results: RunResults, items: Sequence[Item]) -> list[_Side]:
     """Those who labelled a run, and the annotators of items that it judged."""
     own = [_Side(name, labels) for name, labels in sorted(results.reviews.labels.items()) if labels]
     return [*own, *_annotators(items, {side.name for side in own})]
@@ -241,9 +256,9 @@ class _Two:
         }
 
     @property
-    def is_of_people(self) -> bool:
-        """Whether both are people; the first one always is."""
-        return self._other.is_person
+    def is_of_annotators(self) -> bool:
+        """Whether both are annotators; the first one always is."""
+        return self._other.is_annotator
 
     def equal(self, criterion: str | None) -> dict[JudgmentKey, float]:
         """By label that both gave on a criterion: 1 where they agree, else 0."""
@@ -265,25 +280,29 @@ class _Two:
                     items=len(equal),
                     equal=share(list(equal.values()), self._facts.of(equal)),
                     kappa=self.kappa(criterion),
-                    between_people=self.is_of_people,
+                    between_annotators=self.is_of_annotators,
                     differing=differing_items(equal),
                 )
 
 
 def _among(
-    people: Collection[LabelsByKey], pairs: Sequence[_Two], facts: _Facts
-) -> dict[str | None, AmongPeople]:
+    annotators: Collection[LabelsByKey], pairs: Sequence[_Two], facts: _Facts
+) -> dict[str | None, AmongAnnotators]:
     found = {}
     for criterion in facts.criteria:
-        shared = [(pair, equal) for pair in pairs if pair.is_of_people and (equal := pair.equal(criterion))]
+        shared = [
+            (pair, equal) for pair in pairs if pair.is_of_annotators and (equal := pair.equal(criterion))
+        ]
         if shared:
-            counts = _label_counts(people, criterion)
+            counts = _label_counts(annotators, criterion)
             kappas = [
                 (len(equal), known) for pair, equal in shared if (known := pair.kappa(criterion)) is not None
             ]
-            found[criterion] = AmongPeople(
+            found[criterion] = AmongAnnotators(
                 criterion,
-                people=sum(any(criterion in (None, key.criterion) for key in labels) for labels in people),
+                annotators=sum(
+                    any(criterion in (None, key.criterion) for key in labels) for labels in annotators
+                ),
                 pairs=len(shared),
                 items=len(counts),
                 equal=share(
@@ -304,10 +323,10 @@ def _weighted_mean(values: Sequence[tuple[int, float]]) -> float | None:
     )
 
 
-def _label_counts(people: Iterable[LabelsByKey], criterion: str | None) -> list[list[int]]:
+def _label_counts(annotators: Iterable[LabelsByKey], criterion: str | None) -> list[list[int]]:
     """How often each label was given to each item that two or more labelled."""
     given: dict[JudgmentKey, list[HumanLabel]] = {}
-    for labels in people:
+    for labels in annotators:
         for key, label in labels.items():
             if criterion in (None, key.criterion):
                 given.setdefault(key, []).append(label)
@@ -324,11 +343,11 @@ def _alpha(counts: Sequence[Sequence[int]], alike: BoolArray | None = None) -> f
     """
     table = np.array(counts)
     unlike = 1 - (np.eye(table.shape[1]) if alike is None else alike).astype(np.int64)
-    people, labels = table.sum(axis=1), table.sum(axis=0)
-    values = people.sum()
+    annotators, labels = table.sum(axis=1), table.sum(axis=0)
+    values = annotators.sum()
     expected = (labels @ unlike @ labels) / (values * (values - 1))
     if not expected:
         return None
     pairs = (table @ unlike * table).sum(axis=1)  # ordered pairs of unlike labels, by item
-    observed = (pairs / (people - 1)).sum() / values
+    observed = (pairs / (annotators - 1)).sum() / values
     return float(1 - observed / expected)

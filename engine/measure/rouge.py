@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from rouge_score.tokenize import tokenize
 
-MOST_COMPARED = 256  # texts that each candidate for the most typical one is held against
+MOST_COMPARED = 256  # texts that each candidate for the most typical one is compared with
 
 
 @lru_cache(maxsize=1 << 16)  # a window scores the same texts again after each change of a label
@@ -32,7 +32,7 @@ def holds_words(text: str) -> bool:
 class Typicality:
     """Which of some texts is most like the others, by mean ROUGE-L; computed once, asked for any subset.
 
-    At most MOST_COMPARED of the texts, evenly spread, are those that all are held against.
+    At most MOST_COMPARED of the texts, evenly spread, are those that all are compared with.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:

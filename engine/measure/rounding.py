@@ -1,7 +1,8 @@
 """Rounding, as it is measured: a judge reads the same items once more, in another batch shape.
 
-Together with what another run says there are three readings of each item. Where the judge is the same, none
-of them is more of a stranger than the others; how much that of the other run is, a permutation test tells.
+Together with what another run says there are three raw predictions of each item. Where the judge is the same,
+none of them is more of a stranger than the others; how much that of the other run is, a permutation test
+tells.
 
 Knows: labels, probabilities. Does not know: runs, human labels, what else changed.
 """
@@ -55,12 +56,12 @@ class Opinion:
 
 
 Three = tuple[Opinion, Opinion, Opinion]
-"""What one run says of an item, and what the judge of another says of it twice, in two batch shapes."""
+"""The prediction of one run for an item, and two of the judge of another run, in two batch shapes."""
 
 
 @dataclass(frozen=True)
 class Noise:
-    """How far apart two readings of the same items by the same judge are, in two batch shapes.
+    """How far apart two raw predictions of the same items by the same judge are, in two batch shapes.
 
     `labels`: so many, of which `changed` are others. `distance`: of what was read, the mean total variation
     (0 to 1); `nats`, `most`: by how much the natural-log probabilities differ, root mean square and at most,
@@ -84,7 +85,7 @@ class Noise:
         others = f"{self.changed:,} of {counted(self.labels, 'label', 'labels')}"
         return (
             "Rounding, as measured: the same items read in another batch shape gave probabilities"
-            f" {100 * self.distance:.1f} points apart on average{nats} and {others} that are others."
+            f" {100 * self.distance:.1f} points apart on average{nats} and changed {others}."
         )
 
 
@@ -108,7 +109,8 @@ def noise_of(threes: Sequence[Three]) -> Noise | None:
 
 def strangers(criteria: Iterable[Sequence[tuple[str, Three]]]) -> tuple[float | None, float | None]:
     """That the probabilities, and that the labels of the run that read the items once are as near to the two
-    readings of the other as these are to each other: two p-values, None where no item was scored three times.
+    raw predictions of the other as these are to each other: two p-values, None where no item was scored three
+    times.
 
     `criteria`: of each its items, with their instructions.
     """
@@ -144,8 +146,8 @@ def _likelier_moved(squares: "_Scores") -> "_Scores":
 
 
 def _apart_from_others(read: FloatArray, in_common: bool) -> FloatArray:
-    """How far each of three readings is from the mean of the two others: of probabilities, shape (items, 3,
-    4), squares of shape (items, 3), in natural logarithms.
+    """How far each of three raw predictions is from the mean of the two others: of probabilities, shape
+    (items, 3, 4), squares of shape (items, 3), in natural logarithms.
 
     `in_common`: with what all items have in common. They share the beginning of their prompts, and its
     rounding.
@@ -160,7 +162,7 @@ def _apart_from_others(read: FloatArray, in_common: bool) -> FloatArray:
 
 @dataclass
 class _Scores:
-    """How much of a stranger each of three readings of an item is, and the instruction of the item."""
+    """How much of a stranger each of three raw predictions of an item is, and the instruction of the item."""
 
     scores: list[Sequence[float]] = field(default_factory=list)
     instructions: list[str] = field(default_factory=list)

@@ -1,6 +1,6 @@
 """What changed between two runs that models judged, on the items and criteria that both have.
 
-What people overrode takes no part: it is asked whether a judge still says the same.
+What annotators overrode takes no part: it is asked whether a judge still says the same.
 
 Light, for judging prints it.
 
@@ -16,7 +16,7 @@ from engine.core.cancel import CancelToken
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.judgments import AnyJudgment
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 from engine.core.run_records import (
     CLUSTER,
     COMPUTED_ON,
@@ -32,11 +32,11 @@ from engine.decisions.calibration import Calibration, judge_of_run
 from engine.decisions.read_again import results_read_again
 from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import RunResults, load_results
-from engine.measure.drift import Anchor, Drift, drift
+from engine.measure.drift import Drift, EarlierItem, drift
 from engine.measure.rounding import Opinion
 from engine.store.run_store import RunStore
 
-_WISH = "be compared with another"
+_REQUEST = "be compared with another"
 _CLUSTER = "computers of a cluster"
 
 
@@ -55,13 +55,13 @@ def run_drift(
     SetupError where no model judged a run, and where both share no item or no criterion.
     """
     for each in (then, now):
-        refuse_unasked(each.run, _WISH)
+        refuse_unasked(each.run, _REQUEST)
     before, after, decided = decided_alike(then.model_alone(), now.model_alone())
     shared = _shared_criteria(then.run, now.run)
     columns = _columns(before, after, dataset, gold or dataset, again)
     if not columns[shared[0]]:
         raise _no_shared_item(then.run, now.run)
-    drawn = any(settings_of(each.run.identity.settings).thinks for each in (then, now))
+    drawn = any(settings_of(each.run.identity.settings).reasons for each in (then, now))
     elsewhere = computed_elsewhere(then.run, now.run)
     found = drift(columns, then.run.title, now.run.title, drawn=drawn, decided=decided, elsewhere=elsewhere)
     names = dict.fromkeys((*before.judgments, *after.judgments))
@@ -85,7 +85,7 @@ def stored_drift(
     """
     runs = [store.run(number) for number in (then, now)]
     for run in runs:
-        refuse_unasked(run, _WISH)
+        refuse_unasked(run, _REQUEST)
     _shared_criteria(*runs)
     if now not in store.shared_items(then):
         raise _no_shared_item(*runs)
@@ -108,8 +108,8 @@ def computed_elsewhere(then: StoredRun, now: StoredRun) -> str:
         return ""
     those, these = (" and ".join(sorted(each)) for each in (first, second))
     return (
-        f"{then.title} was computed by {those}, {now.title} by {these}:"
-        " each rounds in its own way, which reading in another batch shape on one of them does not tell."
+        f"{then.title} was computed by {those}, {now.title} by {these}: each rounds differently, which"
+        " reading in another batch shape on one of them does not measure."
     )
 
 
@@ -127,7 +127,7 @@ def _computed_by(run: StoredRun) -> set[str]:
 
 def _no_shared_item(then: StoredRun, now: StoredRun) -> SetupError:
     return SetupError(
-        f"{then.title} and {now.title} share no item with the same texts.", Remedy(Step.CHOOSE_RUN)
+        f"{then.title} and {now.title} share no item with the same texts.", Hint(Step.CHOOSE_RUN)
     )
 
 
@@ -136,7 +136,7 @@ def _shared_criteria(then: StoredRun, now: StoredRun) -> list[str]:
     shared = [name for name in then.identity.criteria if name in now.identity.criteria]
     if not shared:
         asked = "; ".join(f"{run.title}: {', '.join(run.identity.criteria)}" for run in (then, now))
-        raise SetupError(f"The two runs share no criterion ({asked}).", Remedy(Step.CHOOSE_RUN))
+        raise SetupError(f"The two runs share no criterion ({asked}).", Hint(Step.CHOOSE_RUN))
     return shared
 
 
@@ -146,12 +146,12 @@ def decided_alike(then: RunResults, now: RunResults) -> tuple[RunResults, RunRes
     """
     calibration = then.calibration
     if calibration is None:
-        said = f"Both are decided as they were read, without the calibration of {now.run.called}."
+        said = f"Both use raw predictions, without the calibration of {now.run.called}."
         return then, now.calibrated(None), said if now.calibration else ""
     if why_not := _does_not_fit(calibration, now):
-        said = f"Both are decided as they were read: the calibration of {then.run.called} {why_not}"
+        said = f"Both use raw predictions: the calibration of {then.run.called} {why_not}"
         return then.calibrated(None), now.calibrated(None), f"{said} {now.run.called}."
-    return then, now.calibrated(calibration), f"Both are decided by the calibration of {then.run.called}."
+    return then, now.calibrated(calibration), f"Both use the calibration of {then.run.called}."
 
 
 def _does_not_fit(calibration: Calibration, other: RunResults) -> str:
@@ -163,7 +163,7 @@ def _does_not_fit(calibration: Calibration, other: RunResults) -> str:
     try:
         calibration.check_run(other.run, other.judged)
     except SetupError:
-        return "looks at what is not known of"
+        return "uses what is not known of"
     return ""
 
 
@@ -173,7 +173,7 @@ def _columns(
     dataset: Dataset,
     gold: Dataset,
     again: Sequence[RunResults | None],
-) -> dict[str, list[Anchor]]:
+) -> dict[str, list[EarlierItem]]:
     """The items that both judged with the same texts, in the order of the dataset."""
     hashes = dict(then.content_hashes.items() & now.content_hashes.items())
     items = list(dataset.same_items(hashes))
@@ -191,7 +191,7 @@ def _columns(
     for name in _shared_criteria(then.run, now.run):
         said = [_opinions(each[0].judgments[name], each[1].judgments[name]) if each else {} for each in both]
         columns[name] = [
-            Anchor(
+            EarlierItem(
                 item.group,
                 said[0][item.id],
                 said[1][item.id],

@@ -24,7 +24,7 @@ class SliceMeasures:
     """One slice. `items`: how many of its items the system answers, `labelled`: those with a human label,
     which have `instructions` different ones.
 
-    `counts`: what its labels say by themselves, by criterion, and `measures` how they agree with people's,
+    `counts`: what its labels say by themselves, by criterion, and `measures` how they agree with annotators',
     empty without human labels. `over`: what `accuracy` is a mean of; None for a single instruction.
     """
 
@@ -68,7 +68,7 @@ class SliceMeasures:
 
     @property
     def flipped(self) -> float | None:
-        """The share of judgments that the order of the responses decides, in the mean over the criteria."""
+        """The share of judgments that the order of the responses decides, as the mean over the criteria."""
         return mean([found.flipped for found in self.counts.values() if found.flipped is not None])
 
     @property
@@ -150,7 +150,7 @@ def count_slices(results: RunResults, division: Slicing) -> SlicedMeasures:
     )
 
 
-class Lead(NamedTuple):
+class AccuracyLead(NamedTuple):
     """How much more accurate one of two systems is than the other, -1 to 1.
 
     `over`: what it is a mean of, None for a single instruction.
@@ -165,8 +165,8 @@ class Lead(NamedTuple):
         return self.over.difference_interval() if self.over else None
 
 
-def lead(one: Matched, other: Matched, part: Slice) -> Lead | None:
-    """How much more accurate one of two systems is than the other on a slice, in the mean over the criteria
+def lead(one: Matched, other: Matched, part: Slice) -> AccuracyLead | None:
+    """How much more accurate one of two systems is than the other on a slice, as the mean over the criteria
     that both have; None where the slice has no human label.
     """
     differences: dict[str, list[float]] = {}
@@ -180,7 +180,7 @@ def lead(one: Matched, other: Matched, part: Slice) -> Lead | None:
     found = mean([sum(values) / len(values) for values in differences.values()])
     if found is None:
         return None
-    return Lead(found, OverInstructions.of(differences, instructions))
+    return AccuracyLead(found, OverInstructions.of(differences, instructions))
 
 
 def _measured(part: Slice, items: int, pairs: Mapping[str, Sequence[Pair]]) -> SliceMeasures:

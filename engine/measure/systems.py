@@ -15,16 +15,16 @@ from engine.core.formatting import short_name
 from engine.core.health import Health
 from engine.core.items import Preference
 from engine.core.judgments import Judgment, JudgmentKey
-from engine.core.label_sources import LabelSource, Whose
-from engine.core.people import Standing
-from engine.core.remedies import Remedy, Step
+from engine.core.label_sources import LabelSource, LabelSourceKind
+from engine.core.people import EffectiveAnnotation
+from engine.core.remedies import Hint, Step
 from engine.core.rubric import Rubric
-from engine.core.settings import USUAL_WAYS
+from engine.core.settings import DEFAULT_METHODS
 from engine.data.file_kinds import expecting
 from engine.data.submission import Submission, SubmissionRow, read_submission
 from engine.decisions.health import run_health, submission_health
 from engine.decisions.run_results import RunResults, load_results, submission_of
-from engine.store.opening import is_there
+from engine.store.opening import has_store
 from engine.store.run_store import RunStore
 
 
@@ -43,7 +43,7 @@ class System:
 
     @property
     def asked(self) -> Rubric | None:
-        """What the run was asked that it comes from; None for submissions: nobody knows it of them."""
+        """What the run was asked that it comes from; None for submissions: it is not known of them."""
         run = self.results.run if self.results else None
         return run.identity.asked if run is not None and not run.submitted else None
 
@@ -54,26 +54,26 @@ class System:
 
     @property
     def description(self) -> str:
-        """What it is, for people: a run's model, dataset, orders and calibration, or the file."""
+        """What it is, for display: a run's model, dataset, orders and calibration, or the file."""
         if self.results is None:
             return f"submission {self.submission.path or self.name}"
         identity = self.results.run.identity
-        people = f", {self.results.overridden.in_words} by people" if self.overrides else ""
+        annotators = f", {self.results.overridden.in_words} by annotators" if self.overrides else ""
         if self.results.run.submitted:
-            return f"submission {identity.model_name} on {identity.dataset_path.name}{people}"
+            return f"submission {identity.model_name} on {identity.dataset_path.name}{annotators}"
         if self.results.run.panel:
             calibrated = self.results.calibrated_in_words
-            judged = f"{identity.model_name} on {identity.dataset_in_words}{people}"
+            judged = f"{identity.model_name} on {identity.dataset_in_words}{annotators}"
             return f"{judged}, calibrated {calibrated}" if calibrated else judged
         below = identity.settings.get("second_order_below")
         joint = " and ".join(identity.settings["orders"])
         orders = joint if below is None else f"{joint} where a margin is below {below:g}"
-        asked = self.results.ways
-        ways = "" if asked == USUAL_WAYS else f", asked by {' and '.join(asked)}"
+        asked = self.results.methods
+        methods = "" if asked == DEFAULT_METHODS else f", by {' and '.join(asked)}"
         rubric = f", rubric {short_name(identity.rubric.name)}" if identity.rubric else ""
         calibration = self.results.calibrated_in_words
         calibrated = f", calibrated {calibration}" if calibration else ""
-        made = f"{orders}{ways}{rubric}{calibrated}{people}"
+        made = f"{orders}{methods}{rubric}{calibrated}{annotators}"
         return f"{identity.model_name} on {identity.dataset_in_words}, {made}"
 
     @property
@@ -89,7 +89,7 @@ class System:
 
     @property
     def labels(self) -> dict[JudgmentKey, Preference | None]:
-        """Its labels, those in force of a run; None for unscored."""
+        """Its labels, the effective ones of a run; None for unscored."""
         return {
             JudgmentKey(row.id, criterion): said.preference
             for row in self.submission.rows
@@ -119,8 +119,8 @@ class System:
         return replace(self, submission=replace(self.submission, rows=rows), results=results)
 
     @property
-    def overrides(self) -> Mapping[JudgmentKey, Standing]:
-        """What people overrode in a run; empty for a submission file."""
+    def overrides(self) -> Mapping[JudgmentKey, EffectiveAnnotation]:
+        """What annotators overrode in a run; empty for a submission file."""
         return self.results.overrides if self.results else {}
 
     @cached_property
@@ -152,18 +152,18 @@ def told_apart(systems: Sequence[System]) -> list[System]:
     ]
 
 
-def open_system(word: str, store_path: Path, labels_of: str = Whose.LAST) -> System:
+def open_system(word: str, store_path: Path, labels_of: str = LabelSourceKind.LAST) -> System:
     """The system that a word names: the id of a run in the store, else the path of a submission file.
 
     A file whose name is a number is named with its folder: `./3`. `labels_of`: whose labels of a run stand in
-    the place of the judge's: a Whose, or a person's name. Raises SetupError.
+    the place of the judge's: a Whose, or an annotator's name. Raises SetupError.
     """
     if not word.isdecimal():
         return system_of_file(Path(word))
-    if not is_there(store_path):
+    if not has_store(store_path):
         raise SetupError(
             f"There is no run store {store_path} that could hold run {word}.",
-            Remedy(Step.CHOOSE_STORE, f", or a submission file: ./{word}"),
+            Hint(Step.CHOOSE_STORE, f", or a submission file: ./{word}"),
         )
     with expecting(store_path, FileKind.RUN_STORE), RunStore(store_path) as store:
         results = load_results(store, int(word))

@@ -1,7 +1,7 @@
-"""The file by which what people said of a run goes to another computer: their words, and no texts of items.
+"""The annotation file, by which a run's annotations go to another computer: without the texts of items.
 
-Knows: what stands in such a file, how it is made of a run, checked whole and read. Does not know: to which
-run its words belong elsewhere, windows.
+Knows: what such a file contains, how it is made of a run, checked and read. Does not know: to which
+run its annotations belong elsewhere, windows.
 """
 
 import re
@@ -15,29 +15,29 @@ from typing import Any, TypeVar
 
 from engine.core.errors import InputError, SetupError
 from engine.core.formatting import listed, quoted
-from engine.core.handed_words import HandedWords, StepKey, step_of
+from engine.core.handed_words import ImportedAnnotations, StepKey, step_of
 from engine.core.item_sample import checked_seed
 from engine.core.items import Item, Preference
 from engine.core.judgments import Confirmation, ItemNote, Origin, Override, ReviewMark, ReviewState
-from engine.core.people import Reviews, Word
+from engine.core.people import Annotation, Reviews
 from engine.core.run_records import StoredRun
 from engine.core.said import checked_author, checked_explanation, checked_tags, now
 from engine.data.dataset import Dataset
 from engine.data.plain_file import load_record
-from engine.store.row_gate import DamagedError, Gate
+from engine.store.row_gate import DamagedError, RowValidator
 from engine.store.run_store import RunStore
 from engine.system.files import write_json
-from engine.system.gate import gated
+from engine.system.gate import sandboxed
 
 FORMAT = 1
 """The version of these files; a newer program may write a later one."""
-WHAT = "file of people's words"
+WHAT = "annotation file"
 _MARK = "tiebreak_people"
 _FIRST_BYTES = 512
 _IS_ONE = re.compile(rb'\s*(?:\xef\xbb\xbf)?\s*\{\s*"' + _MARK.encode() + rb'"\s*:')
 _NO_TEXTS = "no texts of the dataset"
 _TEXTS = ("instruction", "output_a", "output_b")
-_EXPORT_AGAIN = "Have it exported again by the person that it comes from."
+_EXPORT_AGAIN = "Ask its sender to export it again."
 _LAST_YEAR = 8999  # that a store reads
 _SHA256 = re.compile("[0-9a-f]{64}")
 
@@ -46,7 +46,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class RunFacts:
-    """Of which run words are: its `title`, who judged, its criteria, the dataset by name and hash."""
+    """The run of the annotations: its `title`, who judged, its criteria, the dataset by name and hash."""
 
     title: str
     judge: str
@@ -56,61 +56,65 @@ class RunFacts:
 
 
 @dataclass(frozen=True)
-class HandOver:
+class AnnotationFile:
     """What such a file holds. `words`: of its own items, notes too, and only of these.
 
     `store`: the id of the run store that it was written by, at `written` (UTC). `items`: the hash of the
-    content of each item of which anything is said, by its id. `known_as`: by name, how that person is called
-    in other stores, each by its id. `texts`: of items, where these were asked for.
+    content of each item of which anything is said, by its id. `known_as`: by name, how that annotator is
+    called in other stores, each by its id. `texts`: of items, where these were asked for.
     """
 
     store: str
     written: datetime
     run: RunFacts
     items: Mapping[str, str]
-    words: HandedWords
+    words: ImportedAnnotations
     known_as: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
     texts: Mapping[str, Item] = field(default_factory=dict)
 
     @property
-    def people(self) -> tuple[str, ...]:
-        """Whose words these are, sorted by name."""
-        return self.words.people
+    def annotators(self) -> tuple[str, ...]:
+        """The annotators, sorted by name."""
+        return self.words.annotators
 
     @property
     def texts_in_words(self) -> str:
-        """A sentence on whether texts of the dataset go along: who may read the file hangs on it."""
+        """A sentence on whether texts of the dataset are included: this decides who may read the file."""
         return (
             f"It holds {'the instruction and both responses of each of them' if self.texts else _NO_TEXTS}."
         )
 
 
-def is_hand_over(file: Path | bytes) -> bool:
+def is_annotation_file(file: Path | bytes) -> bool:
     """Whether a file, or one that begins with these bytes, claims to be one; it may be damaged."""
     if isinstance(file, bytes):
         return _IS_ONE.match(file) is not None
     with suppress(OSError, ValueError), file.open("rb") as opened:
-        return is_hand_over(opened.read(_FIRST_BYTES))
+        return is_annotation_file(opened.read(_FIRST_BYTES))
     return False
 
 
-def hand_over(
-    store: RunStore, run_id: int, people: Iterable[str] = (), dataset: Dataset | None = None
-) -> HandOver:
-    """What people said of a run; of all, or of those named alone. `dataset`: whose texts go along.
+def annotation_file(
+    store: RunStore, run_id: int, annotators: Iterable[str] = (), dataset: Dataset | None = None
+) -> AnnotationFile:
+    """The annotations of a run; of all, or of those named alone. `dataset`: whose texts are included.
 
     StoreError for no run, SetupError where nobody, or one of those named, has said anything.
     """
     own_id = store.own_id()
     with store.reading():
-        run, words = store.run(run_id), store.handed_words(run_id)
-        hashes, met = store.content_hashes(run_id), store.met_people()
-    wanted = frozenset(people)
-    if unknown := sorted(wanted - set(words.people)):
-        by = f"It has words of {listed(words.people)}." if words.people else "Nobody has said anything of it."
-        raise SetupError(f"{run.title} has no words of {listed(unknown)}.", by)
-    if not words.people:
-        raise SetupError(f"Nobody has said anything of {run.called}.", "Review it first.")
+        run, words = store.run(run_id), store.imported_annotations(run_id)
+        hashes, met = store.content_hashes(run_id), store.imported_annotators()
+    wanted = frozenset(annotators)
+    if unknown := sorted(wanted - set(words.annotators)):
+        by = (
+            f"It has annotations of {listed(words.annotators)}."
+            if words.annotators
+            else "It has no annotations."
+        )
+        raise SetupError(f"{run.title} has no annotations of {listed(unknown)}.", by)
+    if not words.annotators:
+        raise SetupError(f"There are no annotations of {run.called}.", "Review it first.")
     if wanted:
         words = words.of(wanted)
     places = _first_ids(hashes)
@@ -119,19 +123,19 @@ def hand_over(
     known_as: dict[str, list[tuple[str, str]]] = {}
     for there, called in met.items():
         known_as.setdefault(called, []).append(there)
-    return HandOver(
+    return AnnotationFile(
         own_id,
         now(),
         _facts(run),
         items,
         words,
-        {name: known_as[name] for name in words.people if name in known_as},
+        {name: known_as[name] for name in words.annotators if name in known_as},
         {item.id: item for item in dataset if item.id in items} if dataset is not None else {},
     )
 
 
 def _first_ids(hashes: Mapping[str, str]) -> dict[str, str]:
-    """By the hash of its content, the first item that has it: where a note is kept."""
+    """By the hash of its content, the first item that has it: where a note is stored."""
     return {content: item_id for item_id, content in reversed([*hashes.items()])}
 
 
@@ -142,12 +146,12 @@ def _facts(run: StoredRun) -> RunFacts:
     )
 
 
-def save_hand_over(path: Path, made: HandOver) -> None:
+def save_annotation_file(path: Path, made: AnnotationFile) -> None:
     """Write it, whole or not at all. SetupError where that cannot be."""
     write_json(path, as_json(made))
 
 
-def as_json(made: HandOver) -> dict[str, Any]:
+def as_json(made: AnnotationFile) -> dict[str, Any]:
     """The plain values of the file."""
     run = made.run
     row = partial(_row, made.words, _first_ids(made.items))
@@ -166,7 +170,7 @@ def as_json(made: HandOver) -> dict[str, Any]:
                 "name": name,
                 "known_as": [{"store": of, "name": as_} for of, as_ in made.known_as.get(name, ())],
             }
-            for name in made.people
+            for name in made.annotators
         ],
         "items": [
             {"id": item_id, "sha256": content, **_texts(made.texts.get(item_id))}
@@ -183,8 +187,8 @@ def _texts(item: Item | None) -> dict[str, str]:
     return {name: getattr(item, name) for name in _TEXTS} if item is not None else {}
 
 
-def _row(words: HandedWords, places: Mapping[str, str], word: Word) -> dict[str, Any]:
-    """A word as plain values, without what is not known of it."""
+def _row(words: ImportedAnnotations, places: Mapping[str, str], word: Annotation) -> dict[str, Any]:
+    """An annotation as plain values, without what is not known of it."""
     turned = words.turned(word)
     values: dict[str, Any] = {
         "item": places[word.content_hash] if isinstance(word, ItemNote) else word.item_id,
@@ -215,16 +219,16 @@ def _row(words: HandedWords, places: Mapping[str, str], word: Word) -> dict[str,
     return {name: value for name, value in values.items() if value is not None}
 
 
-@gated
-def load_hand_over(path: Path) -> HandOver:
-    """What a file of people's words holds.
+@sandboxed
+def load_annotation_file(path: Path) -> AnnotationFile:
+    """What a file of annotations holds.
 
     SetupError where it cannot be read, InputError with all that is wrong in it.
     """
-    return load_record(path, WHAT, partial(_hand_over_of, path), _EXPORT_AGAIN)
+    return load_record(path, WHAT, partial(_annotation_file_of, path), _EXPORT_AGAIN)
 
 
-def _hand_over_of(path: Path, values: Any) -> HandOver:
+def _annotation_file_of(path: Path, values: Any) -> AnnotationFile:
     """What `as_json` gave. InputError with the problems found; what load_record takes for what is no file of
     the kind.
     """
@@ -232,7 +236,7 @@ def _hand_over_of(path: Path, values: Any) -> HandOver:
     if version != FORMAT:
         raise InputError(
             path,
-            [f"is a {WHAT} of version {quoted(str(version))}; this program knows {FORMAT}."],
+            [f"is an {WHAT} of version {quoted(str(version))}; this program knows {FORMAT}."],
             "Use a newer Tiebreak.",
         )
     reader = _Reader()
@@ -249,16 +253,16 @@ class _Reader:
         self.problems: list[str] = []
         self._redone: dict[StepKey, datetime] = {}
 
-    def read(self, values: Mapping[str, Any]) -> HandOver | None:
+    def read(self, values: Mapping[str, Any]) -> AnnotationFile | None:
         """All of it; None where it has problems."""
         head = self._try(lambda: _head(values))
         facts = self._try(lambda: _facts_of(values["run"]))
-        known_as = dict(self._each("people", values, _person))
+        known_as = dict(self._each("people", values, _annotator))
         pairs = self._each("items", values, _item)
         items = {item_id: content for item_id, content, _ in pairs}
         if len(items) < len(pairs):
-            self.problems.append("items: an id stands there twice.")
-        self._items, self._people = items, known_as
+            self.problems.append("items: an id occurs twice.")
+        self._items, self._annotators = items, known_as
         overrides = self._each("overrides", values, self._override)
         confirmations = self._each("confirmations", values, self._confirmation)
         marks = self._each("marks", values, self._mark)
@@ -266,26 +270,26 @@ class _Reader:
         if self.problems or head is None or facts is None:
             return None
         reviews = Reviews(tuple(overrides), tuple(marks), tuple(confirmations))
-        words = HandedWords(reviews, tuple(notes), self._redone)
+        words = ImportedAnnotations(reviews, tuple(notes), self._redone)
         texts = {item_id: item for item_id, _, item in pairs if item is not None}
         known_as = {name: there for name, there in known_as.items() if there}
-        return HandOver(*head, facts, items, words, known_as, texts)
+        return AnnotationFile(*head, facts, items, words, known_as, texts)
 
     def _each(
-        self, name: str, values: Mapping[str, Any], made_of: Callable[[Gate, Mapping[str, Any]], Made]
+        self, name: str, values: Mapping[str, Any], made_of: Callable[[RowValidator, Mapping[str, Any]], Made]
     ) -> list[Made]:
         """What is made of each row of a list, but for those that have a problem."""
         rows = values.get(name)
         if not isinstance(rows, list):
-            self.problems.append(f"{name}: there is no such list.")
+            self.problems.append(f"{name}: this list is missing.")
             return []
         found = []
         for number, row in enumerate(rows, start=1):
-            gate = Gate(f"{name}, entry {number}")
+            validator = RowValidator(f"{name}, entry {number}")
             if not isinstance(row, dict):
-                self.problems.append(f"{gate.of}: it is no record.")
+                self.problems.append(f"{validator.of}: it is not an object.")
                 continue
-            made = self._try(partial(gate.made, "values", row, partial(made_of, gate, row)))
+            made = self._try(partial(validator.made, "values", row, partial(made_of, validator, row)))
             if made is not None:
                 found.append(made)
         return found
@@ -297,115 +301,120 @@ class _Reader:
             self.problems.append(error.problem)
             return None
 
-    def _said(self, gate: Gate, row: Mapping[str, Any]) -> dict[str, Any]:
-        """What all words have: item, author, times."""
-        item_id, author = gate.text("item", row["item"]), gate.text("author", row["author"])
+    def _said(self, validator: RowValidator, row: Mapping[str, Any]) -> dict[str, Any]:
+        """What all annotations have: item, author, times."""
+        item_id, author = validator.text("item", row["item"]), validator.text("author", row["author"])
         if item_id not in self._items:
-            gate.refuse("item", item_id, "one of the items of the file")
-        if author not in self._people:
-            gate.refuse("author", author, "one of the people of the file")
+            validator.refuse("item", item_id, "one of the items of the file")
+        if author not in self._annotators:
+            validator.refuse("author", author, "one of the annotators of the file")
         return {
             "item_id": item_id,
             "author": author,
-            "created": _time(gate, "said", row["said"]),
-            "undone": _or_none(partial(_time, gate, "undone"), row.get("undone")),
+            "created": _time(validator, "said", row["said"]),
+            "undone": _or_none(partial(_time, validator, "undone"), row.get("undone")),
         }
 
-    def _kept(self, gate: Gate, row: Mapping[str, Any], word: Made) -> Made:
-        """A word, once it is kept when it was done again."""
+    def _kept(self, validator: RowValidator, row: Mapping[str, Any], word: Made) -> Made:
+        """An annotation, once the time is stored when it was redone."""
         if (redone := row.get("redone")) is not None:
-            self._redone[step_of(word)] = _time(gate, "redone", redone)  # type: ignore[arg-type]
+            self._redone[step_of(word)] = _time(validator, "redone", redone)  # type: ignore[arg-type]
         return word
 
-    def _override(self, gate: Gate, row: Mapping[str, Any]) -> Override:
-        text = _or_none(partial(gate.text, "explanation"), row.get("explanation"))
+    def _override(self, validator: RowValidator, row: Mapping[str, Any]) -> Override:
+        text = _or_none(partial(validator.text, "explanation"), row.get("explanation"))
         made = Override(
             id=0,
-            preference=_or_none(partial(gate.one_of, Preference, "label"), row.get("label")),
+            preference=_or_none(partial(validator.one_of, Preference, "label"), row.get("label")),
             explanation=checked_explanation(text),
-            written_for=_or_none(partial(gate.one_of, Preference, "written_for"), row.get("written_for")),
-            settles=gate.flag("settles", row.get("settles", False)),
-            **self._said(gate, row),
-            **_judged(gate, row),
+            written_for=_or_none(
+                partial(validator.one_of, Preference, "written_for"), row.get("written_for")
+            ),
+            settles=validator.flag("settles", row.get("settles", False)),
+            **self._said(validator, row),
+            **_judged(validator, row),
         )
-        return self._kept(gate, row, made)
+        return self._kept(validator, row, made)
 
-    def _confirmation(self, gate: Gate, row: Mapping[str, Any]) -> Confirmation:
-        label = gate.one_of(Preference, "label", row["label"])
-        made = Confirmation(preference=label, **self._said(gate, row), **_judged(gate, row))
-        return self._kept(gate, row, made)
+    def _confirmation(self, validator: RowValidator, row: Mapping[str, Any]) -> Confirmation:
+        label = validator.one_of(Preference, "label", row["label"])
+        made = Confirmation(preference=label, **self._said(validator, row), **_judged(validator, row))
+        return self._kept(validator, row, made)
 
-    def _mark(self, gate: Gate, row: Mapping[str, Any]) -> ReviewMark:
-        state = gate.one_of(ReviewState, "state", row["state"])
-        return self._kept(gate, row, ReviewMark(state=state, **self._said(gate, row)))
+    def _mark(self, validator: RowValidator, row: Mapping[str, Any]) -> ReviewMark:
+        state = validator.one_of(ReviewState, "state", row["state"])
+        return self._kept(validator, row, ReviewMark(state=state, **self._said(validator, row)))
 
-    def _note(self, gate: Gate, row: Mapping[str, Any]) -> ItemNote:
-        said = self._said(gate, row)
+    def _note(self, validator: RowValidator, row: Mapping[str, Any]) -> ItemNote:
+        said = self._said(validator, row)
         content = self._items[said.pop("item_id")]
-        tags = tuple(checked_tags(gate.texts("tags", row["tags"])))
+        tags = tuple(checked_tags(validator.texts("tags", row["tags"])))
         return self._kept(
-            gate, row, ItemNote(content, text=gate.text("text", row["text"]).strip(), tags=tags, **said)
+            validator,
+            row,
+            ItemNote(content, text=validator.text("text", row["text"]).strip(), tags=tags, **said),
         )
 
 
 def _head(values: Mapping[str, Any]) -> tuple[str, datetime]:
-    gate = Gate("The file")
-    return gate.text("store", values["store"]), _time(gate, "written", values["written"])
+    validator = RowValidator("The file")
+    return validator.text("store", values["store"]), _time(validator, "written", values["written"])
 
 
 def _facts_of(run: Any) -> RunFacts:
-    gate = Gate("run")
+    validator = RowValidator("run")
 
     def make() -> RunFacts:
         return RunFacts(
-            gate.text("title", run["title"]),
-            gate.text("judge", run["judge"]),
-            gate.texts("criteria", run["criteria"]),
-            gate.text("dataset", run["dataset"]["name"]),
-            gate.text("sha256", run["dataset"]["sha256"]),
+            validator.text("title", run["title"]),
+            validator.text("judge", run["judge"]),
+            validator.texts("criteria", run["criteria"]),
+            validator.text("dataset", run["dataset"]["name"]),
+            validator.text("sha256", run["dataset"]["sha256"]),
         )
 
-    return gate.made("values", run, make)
+    return validator.made("values", run, make)
 
 
-def _person(gate: Gate, row: Mapping[str, Any]) -> tuple[str, list[tuple[str, str]]]:
+def _annotator(validator: RowValidator, row: Mapping[str, Any]) -> tuple[str, list[tuple[str, str]]]:
     known_as = [
-        (gate.text("store", each["store"]), gate.text("name", each["name"])) for each in row["known_as"]
+        (validator.text("store", each["store"]), validator.text("name", each["name"]))
+        for each in row["known_as"]
     ]
-    name = gate.text("name", row["name"])
+    name = validator.text("name", row["name"])
     if checked_author(name) != name:
-        gate.refuse("name", name, "a name without white space around it")
+        validator.refuse("name", name, "a name without white space around it")
     return name, known_as
 
 
-def _item(gate: Gate, row: Mapping[str, Any]) -> tuple[str, str, Item | None]:
-    item_id, content = gate.text("id", row["id"]), gate.text("sha256", row["sha256"])
+def _item(validator: RowValidator, row: Mapping[str, Any]) -> tuple[str, str, Item | None]:
+    item_id, content = validator.text("id", row["id"]), validator.text("sha256", row["sha256"])
     if not _SHA256.fullmatch(content):
-        gate.refuse("sha256", content, "a SHA-256")
+        validator.refuse("sha256", content, "a SHA-256")
     if not any(name in row for name in _TEXTS):
         return item_id, content, None
-    instruction, output_a, output_b = (gate.text(name, row[name]) for name in _TEXTS)
+    instruction, output_a, output_b = (validator.text(name, row[name]) for name in _TEXTS)
     item = Item(item_id, instruction, output_a, output_b)
     if item.content_hash != content:
-        gate.refuse("sha256", content, "that of its texts")
+        validator.refuse("sha256", content, "the hash of its texts")
     return item_id, content, item
 
 
-def _judged(gate: Gate, row: Mapping[str, Any]) -> dict[str, Any]:
-    """What labels and confirmations have: the criterion, and how the person came to the item."""
+def _judged(validator: RowValidator, row: Mapping[str, Any]) -> dict[str, Any]:
+    """What labels and confirmations have: the criterion, and how the annotator came to the item."""
     seed = row.get("seed")
     return {
-        "criterion": gate.text("criterion", row["criterion"]),
-        "origin": _or_none(partial(gate.one_of, Origin, "origin"), row.get("origin")),
-        "seed": None if seed is None else checked_seed(gate.count("seed", seed)),
-        "blind": _or_none(partial(gate.flag, "blind"), row.get("blind")),
+        "criterion": validator.text("criterion", row["criterion"]),
+        "origin": _or_none(partial(validator.one_of, Origin, "origin"), row.get("origin")),
+        "seed": None if seed is None else checked_seed(validator.count("seed", seed)),
+        "blind": _or_none(partial(validator.flag, "blind"), row.get("blind")),
     }
 
 
-def _time(gate: Gate, field_name: str, value: object) -> datetime:
-    at = gate.time(field_name, value).astimezone(UTC)
+def _time(validator: RowValidator, field_name: str, value: object) -> datetime:
+    at = validator.time(field_name, value).astimezone(UTC)
     if at.year >= _LAST_YEAR:
-        gate.refuse(field_name, value, "a time after which something else can be said")
+        validator.refuse(field_name, value, "an earlier time")
     return at
 
 

@@ -41,7 +41,7 @@ class ChatTemplate:
         return self._guard.pieces
 
     def tokenize(self, conversation: Conversation) -> list[int]:
-        """Token ids of the whole conversation, up to where the model goes on writing the reply."""
+        """Token ids of the whole conversation, up to where the model continues writing the reply."""
         return [token for _, ids in self.tokenized(conversation) for token in ids]
 
     def tokenized(self, conversation: Conversation) -> list[tuple[Sequence[Piece], Sequence[int]]]:

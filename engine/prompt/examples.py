@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.core.errors import SetupError
 from engine.core.items import Item, Preference, digest
-from engine.core.remedies import Remedy, Setting
+from engine.core.remedies import Hint, Setting
 from engine.core.rubric import Rubric
 from engine.core.settings import ExampleKind
 
@@ -51,9 +51,9 @@ class ExamplePool:
         allowed = (example for example in self.ranked if _asked(example) != same)
         return tuple(example for example, _ in zip(allowed, range(self.shots), strict=False))
 
-    def for_probe(self, probe: Item) -> tuple[Item, ...]:
+    def for_probe(self, perturbation: Item) -> tuple[Item, ...]:
         """The examples of an item that stands for any: as little is known of them where each has its own."""
-        return (probe,) * self.shots if self.are_own else self.for_item(probe)
+        return (perturbation,) * self.shots if self.are_own else self.for_item(perturbation)
 
     @property
     def are_own(self) -> bool:
@@ -73,7 +73,7 @@ class ExamplePool:
             for item in self.ranked
         ]
         if not self.are_own:
-            # As it was before examples could be chosen in another way: stored runs go on.
+            # As it was before examples could be chosen in another way: stored runs continue.
             return digest([self.shots, shown])
         return f"{self.choice}:{digest([self.shots, shown, _METHOD])}"
 
@@ -103,13 +103,13 @@ def choose_examples(
 
     Where each item is shown the nearest: first those with labels on more of the rubric's criteria, the
     shortest of them first. Items without a label on the rubric's criteria, and repeated instructions, are
-    left out; of equals the first of the file comes first. SetupError where fewer than `shots` different
+    omitted; of equals the first of the file comes first. SetupError where fewer than `shots` different
     instructions are labelled, besides the one that may be the item's own.
     """
     if shots < 1:
         raise SetupError(
             f"The number of examples is {shots}.",
-            Remedy("Use 1 or more, or leave ", Setting.EXAMPLES, " out."),
+            Hint("Use 1 or more, or omit ", Setting.EXAMPLES, " out."),
         )
     near = choice is ExampleKind.NEAR
     candidates: dict[str, Item] = {}
@@ -123,9 +123,9 @@ def choose_examples(
     if len(candidates) < wanted:
         most = max(len(candidates) - 1, 0)
         raise SetupError(
-            f"{shots} examples were asked for, but only {len(candidates)} different instructions carry labels"
-            " (one more than the examples is needed, to stand in for an example that is judged itself).",
-            Remedy("Use ", Setting.SHOTS.at(most), " or fewer, or a file with more labelled items."),
+            f"{shots} examples were requested, but only {len(candidates)} different instructions have labels"
+            " (one more than the examples is needed, to replace an example that is judged itself).",
+            Hint("Use ", Setting.SHOTS.at(most), " or fewer, or a file with more labelled items."),
         )
     rest = list(candidates.values())
     if near:

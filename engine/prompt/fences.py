@@ -1,7 +1,7 @@
 """Marks that foreign text must not hold: found however they are written, broken up by a space.
 
 A text is looked at as a model may read it: in any letter case, without accents, without characters that
-nobody sees, wide letters as the usual ones, U+2581 as the space for which SentencePiece takes it.
+nobody sees, wide letters as the normal ones, U+2581 as the space for which SentencePiece takes it.
 
 Knows: texts, titles, the fences around foreign text. Does not know: what is asked, chat templates, tokens.
 """
@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from engine.core.errors import SetupError
 from engine.core.prompt_text import Source
-from engine.core.rubric import USUAL_WORDING, put_in
+from engine.core.rubric import DEFAULT_WORDING, put_in
 from engine.prompt.parts import Part, foreign, own
 
 # Between the letters of a mark they hide it from a search, and not from a model.
@@ -32,8 +32,8 @@ class UnbreakableTextError(SetupError):
     @classmethod
     def of(cls, what: str) -> "UnbreakableTextError":
         """`what`: a clause that says what is in the text."""
-        problem = f"A text would be read as structure of the prompt: {what}."
-        return cls(problem, "Leave that item or example out, or use another model.")
+        problem = f"A text would be parsed as part of the prompt's structure: {what}."
+        return cls(problem, "Remove that item or example, or use another model.")
 
     @property
     def reason(self) -> str:
@@ -56,9 +56,9 @@ class Mark:
 
     def pattern(self, spaced: bool) -> str:
         """A regular expression that finds it in folded text: in its own letter case anywhere, in any other
-        where it does not go on a word, so that `Robot:` is not `Bot:`.
+        where it does not continue a word, so that `Robot:` is not `Bot:`.
 
-        White space inside it may be left out or doubled. `spaced`: there alone; else some may stand anywhere.
+        White space inside it may be omitted or doubled. `spaced`: there alone; else some may stand anywhere.
         """
         text = folded(self.text).strip()
         parts = [part for part in re.findall(r"\s+|\d+|.", text) if spaced or not part.isspace()]
@@ -93,7 +93,9 @@ class Marks:
                 return text
             text = "".join(f"{by}{char}" if place in cuts else char for place, char in enumerate(text))
         # Rather an item without a label than one whose text may act as structure.
-        raise UnbreakableTextError.of("it holds one of its marks, however it is broken up")
+        raise UnbreakableTextError.of(
+            "it contains one of the model's special marks, which cannot be broken up"
+        )
 
     def found(self, text: str) -> Iterator[tuple[int, int]]:
         """Where each mark of a text begins and ends."""
@@ -107,7 +109,7 @@ class Marks:
 
 def _cut(mark: str, start: int) -> int:
     """Where a mark that begins at `start` can be broken: between its first two letters that adjoin."""
-    # Between letters that are seen: a space beside one that is not would change nothing.
+    # Between letters that are seen: a space next to one that is not would change nothing.
     seen = [(place, char) for place, char in enumerate(mark, start) if folded(char)]
     for (_, first), (place, second) in pairwise(seen):
         if not (folded(first).isspace() or folded(second).isspace()):
@@ -130,8 +132,8 @@ class _Folding(dict[int, str]):
         elif char == _SPACE_OF_PIECES or char.isspace():
             folded = " "
         else:
-            usual = unicodedata.normalize("NFKD", char)
-            folded = "".join(each for each in usual if unicodedata.category(each) not in _UNSEEN)
+            default = unicodedata.normalize("NFKD", char)
+            folded = "".join(each for each in default if unicodedata.category(each) not in _UNSEEN)
         self[code] = folded
         return folded
 
@@ -147,7 +149,7 @@ class Fences:
     """
 
     titles: tuple[str, ...]
-    end: str = USUAL_WORDING.end
+    end: str = DEFAULT_WORDING.end
 
     def block(self, title: str, text: str, source: Source) -> tuple[Part, ...]:
         """Foreign text between its two marks."""

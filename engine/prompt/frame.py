@@ -26,11 +26,12 @@ class Frame:
     """What a template writes of its own, with the names of the messages where they belong.
 
     `slots[i]` stands between `pieces[i]` and `pieces[i + 1]`. The last slot is the reply, which the piece
-    before it begins. `note` says what a person should know: that this is not the model's own format, or that
+    before it begins. `note` says what the user should know: that this is not the model's own format, or that
     replies begin elsewhere than the template would let them; empty where all is as the model has it.
-    `thinking`: the frame in which the model thinks first, with a slot for the thought before the reply; None
-    for a model that does not. `turns`: what the template writes between the messages of longer conversations,
-    and after their last ones, each text once: all that a model was taught to take for the end of a turn.
+    `thinking`: the frame in which the model thinks first, with a slot for the reasoning before the reply;
+    None for a model that does not. `turns`: what the template writes between the messages of longer
+    conversations, and after their last ones, each text once: all that a model was taught to take for the end
+    of a turn.
     """
 
     pieces: tuple[str, ...]
@@ -44,7 +45,7 @@ class Frame:
         if len(self.pieces) != len(self.slots) + 1 or slots - {THOUGHT} not in _FIXED_FRAMES:
             raise ValueError(f"{len(self.pieces)} pieces around the slots {self.slots}")
         if THOUGHT in slots and self.slots[-2:] != (THOUGHT, REPLY):
-            raise ValueError(f"a thought elsewhere than before the reply: {self.slots}")
+            raise ValueError(f"reasoning elsewhere than before the reply: {self.slots}")
 
     def as_json(self) -> dict[str, Any]:
         """The frame as plain values."""

@@ -29,7 +29,7 @@ Cuts = Mapping[int, str]
 """What breaks a run up, by places in it, in characters."""
 
 # User-defined tokens are recognised in any text. Those that hold anything but words and white space are
-# structure: turns, tools, thoughts, markup.
+# structure: turns, tools, reasoning, markup.
 _NO_WORDS = re.compile(r"[^\w\s▁]")
 _BREAKS = (" ", "_")  # the first that a tokenizer reads
 _MOST_ROUNDS = 24  # of breaking up, for what is left of one token may be another
@@ -77,8 +77,8 @@ class Guard:
                 break
             fewest = len(wrong)
             run = _broken(run, cuts)
-        usual = self._structure_of(own)
-        others = [stretch for stretch in wrong if ids[stretch[0]] not in usual] or wrong
+        default = self._structure_of(own)
+        others = [stretch for stretch in wrong if ids[stretch[0]] not in default] or wrong
         names = dict.fromkeys(
             "".join(map(self.pieces.shown, ids[first : last + 1])) for first, last in others
         )
@@ -221,7 +221,7 @@ def _within_words_first(text: str, places: Iterable[int]) -> list[int]:
 def _culprit(text: str, breaks: Sequence[str], wrong: Callable[[str], bool]) -> Iterator[tuple[int, str]]:
     """Where to put which of `breaks` into the shortest part of a text that is wrong already, wherever it is.
 
-    A harmless letter stands for what is left out before and after, so that its edges make nothing new.
+    A harmless letter stands for what is omitted before and after, so that its edges make nothing new.
     """
 
     def within(start: int, end: int, put_in: int = 0, by: str = "") -> bool:

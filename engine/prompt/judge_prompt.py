@@ -4,7 +4,7 @@
      trunk   this item, its responses in one order       shared by all criteria
       branch the criterion's question                    one for each
 
-The words are those of the rubric's wording. Whoever changes the usual ones, or how they are put together,
+The words are those of the rubric's wording. Whoever changes the default ones, or how they are put together,
 raises PROMPT_VERSION: runs and calibrations are tied to it.
 
 Knows: how a prompt is put together. Does not know: tokens, chat templates, models.
@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache
 
 from engine.core.items import Item, Order, Preference
 from engine.core.prompt_text import Source
-from engine.core.rubric import USUAL_WORDING, PromptWording, Rubric, put_in
+from engine.core.rubric import DEFAULT_WORDING, PromptWording, Rubric, put_in
 from engine.core.ways.letters import LETTERS
 from engine.prompt.fences import Fences
 from engine.prompt.parts import Conversation, Part, foreign, own
@@ -31,7 +31,7 @@ class PromptTree:
     stem: tuple[Part, ...]
     trunk: tuple[Part, ...]
     branches: tuple[tuple[Part, ...], ...]
-    wording: PromptWording = USUAL_WORDING
+    wording: PromptWording = DEFAULT_WORDING
 
     def question(
         self, branch: int, reply: str | None = None, text: str = "", thought: str | None = None
@@ -69,12 +69,12 @@ def build_prompt(item: Item, order: Order, rubric: Rubric, examples: Sequence[It
     )
 
 
-def verdict_reply(preference: Preference, wording: PromptWording = USUAL_WORDING) -> str:
+def verdict_reply(preference: Preference, wording: PromptWording = DEFAULT_WORDING) -> str:
     """The reply up to and with the verdict's letter."""
     return f"{wording.verdict} {LETTERS[preference]}"
 
 
-def explanation_reply(preference: Preference, wording: PromptWording = USUAL_WORDING) -> str:
+def explanation_reply(preference: Preference, wording: PromptWording = DEFAULT_WORDING) -> str:
     """The reply up to where the explanation of a verdict begins."""
     return f"{verdict_reply(preference, wording)}\n{wording.explanation}"
 
@@ -86,7 +86,7 @@ def fences_of(wording: PromptWording) -> Fences:
 
 
 def item_parts(
-    item: Item, order: Order, fences: Fences, wording: PromptWording = USUAL_WORDING
+    item: Item, order: Order, fences: Fences, wording: PromptWording = DEFAULT_WORDING
 ) -> tuple[Part, ...]:
     """The three texts of an item, each between marks; `fences` must know the titles of the wording."""
     texts = (item.instruction, *order.arrange(item.output_a, item.output_b))
@@ -101,7 +101,7 @@ def item_parts(
 
 
 def _labels(example: Item, rubric: Rubric, fences: Fences) -> list[Part]:
-    """What a person said of an example, in the form in which the model shall reply."""
+    """What the user said of an example, in the form in which the model shall reply."""
     wording, parts = rubric.wording, list[Part]()
     for criterion in rubric.criteria:
         gold = example.gold.get(criterion.name)

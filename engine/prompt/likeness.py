@@ -18,7 +18,9 @@ _DECIMALS = 6  # computers differ in the sixteenth
 
 
 class WordLikeness:
-    """Finds those most like a text among others, which are given once: these alone say how rare a word is."""
+    """Finds those most like a text among others, which are given once: these alone show how rare a word
+    is.
+    """
 
     def __init__(self, texts: Sequence[str]) -> None:
         """`texts`: with letter case as it shall count."""

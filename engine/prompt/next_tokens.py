@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.core.items import Order
-from engine.core.judgments import RawAnswer
+from engine.core.judgments import AnswerLogProbs
 from engine.core.log_probs import FloatArray
 from engine.core.value_tables import Column, Kind, Row, Table
-from engine.core.ways.all_ways import Asked
+from engine.core.ways.all_ways import MethodQuestion
 from engine.llama.token_places import Pieces
 
 
@@ -43,10 +43,10 @@ class NextTokens:
 
     criterion: str
     order: Order
-    asked: Asked
+    asked: MethodQuestion
     tokens: tuple[NextToken, ...]
     rest: float
-    said: RawAnswer
+    said: AnswerLogProbs
 
 
 class TokenRanking:
@@ -86,26 +86,24 @@ class TokenRanking:
 _LEAST = 0.0005  # what is less is shown as less
 _TOKEN = (
     Column("rank", "rank", Kind.COUNT, "1 for the likeliest of all tokens."),
-    Column("token", "token", Kind.TEXT, "What it writes, between quotation marks."),
-    Column(
-        "probability", "probability", Kind.SHARE, "Its share of all probability, of the whole vocabulary."
-    ),
+    Column("token", "token", Kind.TEXT, "Its text, in quotation marks."),
+    Column("probability", "probability", Kind.SHARE, "Its probability over the whole vocabulary."),
 )
 _ID = Column("id", "id", Kind.COUNT, "Its number in the model's vocabulary.")
 _LETTER = (
-    Column("letter", "letter", Kind.TEXT, "The letter of the verdict that begins with it."),
-    Column("label", "label", Kind.TEXT, "What this letter says in this order of the responses."),
+    Column("letter", "letter", Kind.TEXT, "The label token that begins with it."),
+    Column("label", "label", Kind.TEXT, "The label of this token in this order of the responses."),
 )
 _ANSWER = (
     Column("answer", "answer", Kind.TEXT, "The answer that begins with it."),
-    Column("says", "says", Kind.TEXT, "What this answer says, by the item's own A and B."),
+    Column("says", "says", Kind.TEXT, "What this answer means for the item's own A and B."),
 )
 
 
 def next_table(found: NextTokens) -> Table:
     """The tokens, and below them what all others hold."""
     question = found.asked.question
-    middle: tuple[Column, ...] = () if question.thinks else _LETTER if question.chooses else _ANSWER
+    middle: tuple[Column, ...] = () if question.reasons else _LETTER if question.chooses else _ANSWER
     rows: list[Row] = []
     for token in found.tokens:
         said = (

@@ -36,9 +36,9 @@ def foreign(text: str, source: Source = Source.FOREIGN) -> Part:
 class Conversation:
     """What a model is shown: the system's words, the user's words, and how its reply begins.
 
-    `thought`: what it thought before its reply; None where it is still to think, and there is no reply yet.
-    Only formats with a place for thoughts show it. `fences`: what its own words set around texts of others,
-    so that these must not read like it.
+    `thought`: its reasoning before its reply; None where it is still to think, and there is no reply yet.
+    Only formats with a place for reasoning show it. `fences`: what its own words set around texts of
+    others, so that these must not read like it.
     """
 
     system: tuple[Part, ...]

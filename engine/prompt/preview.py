@@ -33,10 +33,10 @@ class Previewer:
     def preview(self, tree: PromptTree, question: Question, tokens: PromptTokens, branch: int) -> Preview:
         """What the model is shown for a question of one criterion; `tokens`: of this tree and question.
 
-        Up to where its answer is read, or a thought is to be written.
+        Up to where its answer is read, or reasoning is to be written.
         """
         length, answer = len(tokens.branches[branch].prompt), ""
-        if question.thinks:
+        if question.reasons:
             template = self._template.thinking or self._template
             conversation = tree.question(branch, text=question.text)
         else:

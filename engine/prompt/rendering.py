@@ -36,7 +36,7 @@ _FIXED_DAY = date(2024, 7, 26)
 # What templates call the switch for thinking, off and on.
 _SWITCHES = ("enable_thinking", "thinking", "enable_reasoning", "reasoning", "think")
 _QUIET: Mapping[str, bool | int] = {**dict.fromkeys(_SWITCHES, False), "thinking_budget": 0}
-_THINKING: Mapping[str, bool | int] = dict.fromkeys(_SWITCHES, True)
+_CHAIN_OF_THOUGHT: Mapping[str, bool | int] = dict.fromkeys(_SWITCHES, True)
 _NO_THINK = "/no_think"  # the switch of templates that look for words in the system message
 _LONGEST_REASON = 200
 # The roles of conversations of which a template shows how it writes turns.
@@ -125,8 +125,8 @@ def _split(text: str, marks: Mapping[str, str], slots: Sequence[str]) -> list[st
 def _thinking_frame(
     render: _Render, source: str, messages: list[dict[str, str]], marks: Mapping[str, str]
 ) -> Frame | None:
-    """The frame of a reply with a thought before it; None where the template knows no thoughts."""
-    text = _or_nothing(render, messages=messages, add_generation_prompt=True, **_THINKING)
+    """The frame of a reply with reasoning before it; None where the template knows no reasoning."""
+    text = _or_nothing(render, messages=messages, add_generation_prompt=True, **_CHAIN_OF_THOUGHT)
     slots = [message["role"] for message in messages]
     if any(text.count(marks[slot]) != 1 for slot in slots):
         return None
@@ -140,7 +140,7 @@ def _thinking_frame(
 
 
 def _quiet(render: _Render, messages: list[dict[str, str]]) -> tuple[str, bool]:
-    """The prompt for a reply without a thought, and whether the template has a switch for that.
+    """The prompt for a reply without reasoning, and whether the template has a switch for that.
 
     Where the switch is words in the system message, `messages` are given them.
     """
@@ -149,7 +149,7 @@ def _quiet(render: _Render, messages: list[dict[str, str]]) -> tuple[str, bool]:
     except UnusableTemplateError:
         return render(messages=messages, add_generation_prompt=True), False
     # No template says that it has a switch: it has one if on and off differ.
-    if quiet != _or_nothing(render, messages=messages, add_generation_prompt=True, **_THINKING):
+    if quiet != _or_nothing(render, messages=messages, add_generation_prompt=True, **_CHAIN_OF_THOUGHT):
         return quiet, True
     system, *others = messages
     told = [{**system, "content": system["content"] + _NO_THINK}, *others]
@@ -174,7 +174,7 @@ def _finished_start(
     """What the template writes between the `last` mark of a message and a finished `reply`.
 
     None where it does not write both once. It may hold more than the prompt for a reply does: a space, or a
-    thought closed empty.
+    reasoning closed empty.
     """
     try:
         text = render(messages=[*messages, {"role": "assistant", "content": reply}], **_QUIET)

@@ -1,9 +1,9 @@
-"""Where the reply of a model begins, so that a verdict is not read inside a thought.
+"""Where the reply of a model begins, so that a verdict is not read inside reasoning.
 
-What a template lets a model go on from, and what it writes before a finished reply, should agree. But a model
-that thinks is let begin with a thought, which a verdict would go on with.
+What a template lets a model continue from, and what it writes before a finished reply, should agree. But a
+model that thinks is let begin with reasoning, which a verdict would continue.
 
-Knows: how templates open thoughts. Does not know: Jinja, tokens, what is asked.
+Knows: how templates open reasoning. Does not know: Jinja, tokens, what is asked.
 """
 
 import re
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 _NAME = r"(?:\w+:)?(?:think|thinking|thought|reasoning)"
 _OPENED = re.compile(rf"<{_NAME}>")
 _OPEN_THOUGHT = re.compile(rf"<({_NAME})>\s*$")
-# Before and after a thought, in formats that do not name it by a tag; the first is looked for in templates.
+# Before and after reasoning, in formats that do not name it by a tag; the first is looked for in templates.
 _CHANNELS = (
     ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
     ("<|channel>thought\n", "\n<channel|>"),
@@ -28,7 +28,7 @@ _LONGEST_QUOTE = 200
 class Opening:
     """What a template writes after the last message.
 
-    `prompt`: for a reply to be written, without a thought where the template has a switch for it, which
+    `prompt`: for a reply to be written, without reasoning where the template has a switch for it, which
     `switched` says; `opens`: whether it then writes more than where no reply is asked for. `finished`: before
     a finished reply; None where it does not write one.
     """
@@ -56,24 +56,25 @@ def reply_start(opening: Opening) -> tuple[str, str]:
         return (prompt if ours.endswith(theirs) else prompt + theirs), ""
     return _with_closed_thought(
         finished,
-        f"The model's chat template lets replies begin with {_quoted(ours)}, which its finished replies do"
-        " not: the verdict is read where finished replies begin.",
+        f"The model's chat template lets replies begin with {_quoted(ours)}, unlike its finished replies: the"
+        " verdict is read where finished replies begin.",
     )
 
 
-def may_think(source: str) -> bool:
-    """Whether a template's `source` names the marks of thoughts, so that its model can be asked to think.
+def may_reason(source: str) -> bool:
+    """Whether a template's `source` names the marks of reasoning, so that its model can be asked to
+    think.
 
-    It is certain once the template is rendered; a template without such marks knows no thoughts.
+    It is certain once the template is rendered; a template without such marks knows no reasoning.
     """
     return bool(_OPENED.search(source)) or thought_around("", source) is not None
 
 
 def thought_around(prompt: str, source: str) -> tuple[str, str] | None:
-    """What stands before a thought and after it, where a reply with one begins with `prompt`.
+    """What stands before reasoning and after it, where a reply with one begins with `prompt`.
 
     The mark is that which the prompt opens, or else one that is closed in the template's `source`. None where
-    no thought is known.
+    no reasoning is known.
     """
     if thought := _OPEN_THOUGHT.search(prompt):
         return prompt, f"\n</{thought[1]}>\n\n"
@@ -94,7 +95,7 @@ def _note_of_more(opening: Opening, more: str) -> str:
         return _closed(thought[1])
     if opening.opens and re.search(_MARKUP, more):
         return (
-            "The model's chat template leaves it to the model to begin with a thought: the verdict is read"
+            "The model's chat template lets the model begin with reasoning: the verdict is read"
             f" after {_quoted(more)}, with which finished replies begin."
         )
     return ""
@@ -109,8 +110,8 @@ def _with_closed_thought(begins: str, note: str) -> tuple[str, str]:
 
 def _closed(tag: str) -> str:
     return (
-        f"The model's chat template opens a thought (<{tag}>), and no switch for it is known: it is closed"
-        " empty, and the verdict is read after it."
+        f"The model's chat template opens a reasoning block (<{tag}>), and no switch for it is known: it is"
+        " closed empty, and the verdict is read after it."
     )
 
 

@@ -2,7 +2,7 @@
 
 Whoever plans asks the same PromptSizer as whoever judges, so that a plan counts what a run will do.
 
-Knows: rubrics, settings, examples, tokenized prompts. Does not know: sessions, stores, how a run goes on.
+Knows: rubrics, settings, examples, tokenized prompts. Does not know: sessions, stores, how a run continues.
 """
 
 from collections import Counter
@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from engine.core.errors import SetupError
-from engine.core.items import Item, Order, Way
+from engine.core.items import Item, Method, Order
 from engine.core.judgments import Shortening
-from engine.core.remedies import Remedy, Setting
+from engine.core.remedies import Hint, Setting
 from engine.core.rubric import Rubric
 from engine.core.settings import JudgeSettings
 from engine.core.ways.all_ways import asked_by
@@ -31,7 +31,7 @@ _LEAST_SHOWN = 200  # characters of each response that stay in a shortened item
 @dataclass(frozen=True)
 class SizedItem:
     """An item as it is shown, with its prompts in each order: those of the letters, from which explanations
-    go on, and the rounds in which it is asked.
+    continue, and the rounds in which it is asked.
 
     `apart`: what all of them begin with, up to the end of the instruction, where it is read apart from the
     rest, so that it can be held for a neighbour; else empty. `cells`: tokens of context that it takes, with
@@ -66,7 +66,7 @@ class PromptSizer:
         keeps_state: bool = False,
     ) -> None:
         """Count what all items share. SetupError where it alone fills the context, and where the model is to
-        think and its chat template has no place for thoughts.
+        think and its chat template has no place for reasoning.
 
         `raise_if_cancelled` is called before each order of each item. `keeps_state`: see LlamaModel.
         """
@@ -76,19 +76,19 @@ class PromptSizer:
         self._examples = examples
         self._raise_if_cancelled = raise_if_cancelled
         self._keeps_state = keeps_state
-        self.asked = asked_by(settings.ways, rubric.wording, settings.thoughts)
-        if settings.thinks and template.thinking is None:
+        self.asked = asked_by(settings.methods, rubric.wording, settings.reasoning_samples)
+        if settings.reasons and template.thinking is None:
             raise SetupError(
-                "The model's chat template knows no thoughts: it cannot be asked to think first.",
-                Remedy("Choose a model that reasons, or other ", Setting.WAYS, "."),
+                "The model's chat template has no reasoning block: chain of thought is not possible.",
+                Hint("Choose a reasoning model, or other ", Setting.METHODS, "."),
             )
         self.stem = stem_tokens(rubric, examples, template)
         self.shared_cells = len(self.stem) + LONE_TOKEN_CELLS
         if self.shared_cells >= settings.context:
             raise SetupError(
                 f"The labels' meanings and the examples take {len(self.stem):,} tokens, the context holds"
-                f" {settings.context:,}: no item fits beside them.",
-                Remedy("Use a larger ", Setting.CONTEXT, ", fewer ", Setting.SHOTS, " or shorter examples."),
+                f" {settings.context:,}: no item fits.",
+                Hint("Use a larger ", Setting.CONTEXT, ", fewer ", Setting.SHOTS, " or shorter examples."),
             )
         self._closing = closing_tokens(rubric, self.asked, template)
         # All explanations of an item are written at once, each with its lead.
@@ -99,8 +99,8 @@ class PromptSizer:
 
     @property
     def thought_cells(self) -> int:
-        """Tokens of context for a thought, closed and answered."""
-        return self.settings.max_thought_tokens + self._closing
+        """Tokens of context for reasoning, closed and answered."""
+        return self.settings.max_reasoning_tokens + self._closing
 
     def sized(self, original: Item, shown: Item, in_series: bool = False) -> SizedItem:
         """The prompts of `original` as it is `shown`, which may be shorter. Raises Cancelled.
@@ -131,17 +131,19 @@ class PromptSizer:
         )
 
     def _cells(self, letters: PromptTokens, rounds: Sequence[Round]) -> int:
-        """Cells of one order: of its largest round, and of the letters, from which explanations go on."""
+        """Cells of one order: of its largest round, and of the label tokens, from which explanations
+        continue.
+        """
         cells = [letters.cells_beside(self.stem)] if self.settings.explains else []
         for each in rounds:
-            thoughts = len(each.tokens.branches) * self.thought_cells
-            cells.append(each.tokens.cells_beside(self.stem) + (thoughts if each.thought_for else 0))
+            reasoning_samples = len(each.tokens.branches) * self.thought_cells
+            cells.append(each.tokens.cells_beside(self.stem) + (reasoning_samples if each.thought_for else 0))
         return max(cells)
 
     def _own_cells(
         self, tokens: Mapping[Order, PromptTokens], cells: Mapping[Order, int], apart: tuple[int, ...]
     ) -> int:
-        """Cells of an item and its explanations: of its larger order; or of AB and, beside it, of BA, which
+        """Cells of an item and its explanations: of its larger order; or of AB and, next to it, of BA, which
         is gone before anything is written.
         """
         if not self._aside:
@@ -151,7 +153,9 @@ class PromptSizer:
         return cells[Order.AB] + max(cells[Order.BA] - max(shared, 0), self._writing_cells)
 
     def as_judged(self, item: Item, in_series: bool = False) -> tuple[SizedItem, Shortening | None]:
-        """The prompts of an item as a run asks them: shortened where the settings wish it and it must be."""
+        """The prompts of an item as a run asks them: shortened where the settings request it and it must
+        be.
+        """
         sized = self.sized(item, item, in_series)
         if self.settings.shorten and not self.fits(sized):
             shortened = shorten(
@@ -185,7 +189,7 @@ class PromptSizer:
         room = max(self.settings.context - self.shared_cells - self._writing_cells, 0)
         for place, order in enumerate(self.settings.orders_as_read):
             rounds = sized.rounds[order]
-            in_order = self._unread(rounds[0].tokens.trunk, sources) + self._by_way(rounds).total()
+            in_order = self._unread(rounds[0].tokens.trunk, sources) + self._by_method(rounds).total()
             read[place] = in_order if self.fits(sized) else min(in_order, room)
             sources.append(rounds[-1].tokens.trunk)
         if self.settings.explains:
@@ -193,20 +197,24 @@ class PromptSizer:
         first, second = read
         return once + first, second
 
-    def tokens_by_way(self, sized: SizedItem) -> Counter[Way]:
-        """Of these the ways' own: what their questions add to the item, in all orders."""
-        return sum(map(self._by_way, sized.rounds.values()), Counter())
+    def tokens_by_method(self, sized: SizedItem) -> Counter[Method]:
+        """Of these the methods' own: what their questions add to the item, in all orders."""
+        return sum(map(self._by_method, sized.rounds.values()), Counter())
 
-    def _by_way(self, rounds: Sequence[Round]) -> Counter[Way]:
+    def _by_method(self, rounds: Sequence[Round]) -> Counter[Method]:
         """What the branches of an order add to its first trunk."""
-        thoughts = sum(len(each.tokens.branches) for each in rounds if each.thought_for)
-        closed = Counter({Way.THINKING: thoughts * self._closing}) if thoughts else Counter[Way]()
+        reasoning_samples = sum(len(each.tokens.branches) for each in rounds if each.thought_for)
+        closed = (
+            Counter({Method.CHAIN_OF_THOUGHT: reasoning_samples * self._closing})
+            if reasoning_samples
+            else Counter[Method]()
+        )
         return tokens_read(rounds, self._keeps_state) + closed
 
     def _unread_letters(self, sized: SizedItem) -> int:
-        """What explanations read of the letters' questions where the last round was another way's."""
+        """What explanations read of the label-token questions where the last round was another method's."""
         last, letters = sized.rounds[Order.AB][-1], sized.tokens[Order.AB]
-        if last.way is Way.LETTERS:
+        if last.method is Method.LABEL_TOKENS:
             return 0
         held = zip(letters.branches, last.tokens.branches, strict=True)
         return sum(self._unread(mine.prompt, [letters.trunk, other.prompt]) for mine, other in held)

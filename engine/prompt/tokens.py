@@ -36,7 +36,7 @@ def tokenize_prompt(tree: PromptTree, template: ChatTemplate) -> PromptTokens:
 
 
 def branch_tokens(replies: Sequence[Conversation], template: ChatTemplate) -> BranchTokens:
-    """One conversation with each of its labels at its end; the prompt ends where they part ways."""
+    """One conversation with each of its labels at its end; the prompt ends where they diverge."""
     ids = [template.tokenize(reply) for reply in replies]
     # Where one reply is a prefix of another, it would add no token: read one token earlier.
     length = min(common_prefix(ids), *(len(reply) - 1 for reply in ids))
@@ -55,8 +55,8 @@ def stem_tokens(rubric: Rubric, examples: ExamplePool, template: ChatTemplate) -
     conversations = []
     for text in PROBES:
         # All its texts begin with another letter than those of the other probe: both share the stem alone.
-        probe = Item("probe", text, text, text)
-        tree = build_prompt(probe, Order.AB, rubric, examples.for_probe(probe))
+        perturbation = Item("probe", text, text, text)
+        tree = build_prompt(perturbation, Order.AB, rubric, examples.for_probe(perturbation))
         conversations.append(tree.question(0))
     return shared_tokens(conversations, template)
 
@@ -72,8 +72,8 @@ def instruction_tokens(
 
     Those of other items with the same instruction and examples begin so, too.
     """
-    probes = [replace(item, output_a=text, output_b=text) for text in PROBES]
-    trees = [build_prompt(probe, Order.AB, rubric, examples) for probe in probes]
+    perturbations = [replace(item, output_a=text, output_b=text) for text in PROBES]
+    trees = [build_prompt(perturbation, Order.AB, rubric, examples) for perturbation in perturbations]
     trunks = [prompt.trunk for prompt in prompts]
     ids = [*trunks, *(template.tokenize(tree.question(0)) for tree in trees)]
     return trunks[0][: common_prefix(ids)]

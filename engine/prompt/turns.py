@@ -8,7 +8,7 @@ Of all that a template writes around messages a mark is
 - a line of words alone (`User`), for lines of a foreign text.
 
 Where a token that is no end stands with a label, as in `<|start|>user: `, that token opens the turn: the
-label cannot be forged without it, and is none. What has no two signs beside each other (`A`, `- A -`) is no
+label cannot be forged without it, and is none. What has no two signs next to each other (`A`, `- A -`) is no
 mark either, for nothing can be put inside.
 
 Knows: what a template writes. Does not know: Jinja, texts of a dataset, how marks are found in them.

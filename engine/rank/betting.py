@@ -1,17 +1,17 @@
 """What can be said of the mean of numbers from 0 to 1, at any moment: tests and intervals by betting.
 
 Whoever bets against "the mean is m", and cannot win on average if it is so, has made a fortune of 1 / error
-with a chance of `error` at most, however often he looks (Ville). Several bets of a fixed part of what one has
-stand side by side, and their mean is the fortune, so that no bet must be chosen beforehand (Waudby-Smith &
-Ramdas, Estimating means of bounded random variables by betting, JRSS-B 2024, sections 4 and 5: a mixture of
+with a chance of `error` at most, however often one looks (Ville). Several bets of a fixed part of what one
+has stand side by side, and their mean is the fortune, so that no bet must be chosen beforehand (Waudby-Smith
+& Ramdas, Estimating means of bounded random variables by betting, JRSS-B 2024, sections 4 and 5: a mixture of
 constant bets, on both sides). A fixed part makes the fortune fall as m rises, so what is not refuted is one
 interval; and it depends on how often each number came, not on their order: counts are all there is to keep.
 
-The numbers are taken as drawn from a population, not out of the dataset without putting back: what is said
-holds of instructions like these, as the intervals of a ranking do. Without putting back 50.1 % would surely
-be a win once the dataset is used up, and the ranking of the same labels would say that it is none.
+The numbers are taken as drawn from a population, not out of the dataset without replacement: what is said
+holds of instructions like these, as the intervals of a ranking do. Without replacement, 50.1 % would be a
+significant win once the dataset is used up, and the ranking of the same labels would say that it is none.
 
-Knows: numbers. Does not know: contests, candidates, several questions at once.
+Knows: numbers. Does not know: comparisons, candidates, several questions at once.
 """
 
 import math
@@ -26,8 +26,9 @@ from engine.core.log_probs import FloatArray
 ERROR = 0.05
 _BETS = ((np.arange(12) + 0.5) / 12) ** 1.5
 _LOG_STAKES = np.log((0.02 + (_BETS * (1 - _BETS)) ** 1.5) / np.sum(0.02 + (_BETS * (1 - _BETS)) ** 1.5))
-"""Bets, as parts of what one has, and how much of 1 each begins with: most is on what is soonest sure of
-candidates 15 to 35 points from one half; a little on small bets, for narrow intervals of many numbers.
+"""Bets as shares of the wealth, and the initial wealth of each, of 1 in total. Most is on the bets that
+become significant first for candidates 15 to 35 points from one half; a little is on small bets, for narrow
+intervals with many numbers.
 """
 _STEPS = 40  # halvings of an interval between 0 and 1: to a thousandth of a billionth
 
@@ -40,7 +41,7 @@ def growth(values: FloatArray, mean: float) -> FloatArray:
     return np.asarray(np.log1p(_BETS * (values[..., None] / mean - 1)))
 
 
-def log_fortune(grown: FloatArray) -> FloatArray:
+def log_wealth(grown: FloatArray) -> FloatArray:
     """The logarithm of what one has of 1, by the sums of `growth`, shape (..., bets): shape (...)."""
     return np.asarray(np.logaddexp.reduce(grown + _LOG_STAKES, axis=-1))
 
@@ -48,20 +49,20 @@ def log_fortune(grown: FloatArray) -> FloatArray:
 def needed(error: float = ERROR, questions: int = 1) -> float:
     """The logarithm of the fortune on one side that refutes a mean, or shows that it is not on that side.
 
-    An e-value is held against the number of questions over `error` (Holm, for the largest of them), and half
+    An e-value is compared with the number of questions over `error` (Holm, for the largest of them), and half
     of what one has is bet on either side.
     """
     return math.log(2 * questions / error)
 
 
 @dataclass
-class Tally:
+class ValueCounts:
     """How often each number came: a plain record, to which numbers are added."""
 
     counts: Counter[float] = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, values: Iterable[float]) -> "Tally":
+    def of(cls, values: Iterable[float]) -> "ValueCounts":
         """Of some numbers, 0 to 1."""
         return cls(Counter(values))
 
@@ -78,20 +79,20 @@ class Tally:
         return sum(value * count for value, count in self.counts.items()) / len(self)
 
     @property
-    def turned(self) -> "Tally":
+    def turned(self) -> "ValueCounts":
         """What the other side has of it: 1 less each number."""
-        turned = Tally()
+        turned = ValueCounts()
         for value, count in self.counts.items():
             turned.counts[1 - value] += count  # of two values near 0 it may be the same
         return turned
 
-    def fortune_above(self, mean: float) -> float:
+    def wealth_above(self, mean: float) -> float:
         """The logarithm of what betting that the mean is above this one, more than 0, has made of 1."""
-        return float(log_fortune(self._grown(mean)))
+        return float(log_wealth(self._grown(mean)))
 
     def lead(self) -> tuple[int, float]:
         """The side that is ahead of one half, 1 above and -1 below, and the logarithm of its fortune."""
-        above, below = self.fortune_above(0.5), self.turned.fortune_above(0.5)
+        above, below = self.wealth_above(0.5), self.turned.wealth_above(0.5)
         return (1, above) if above >= below else (-1, below)
 
     def interval(self, error: float = ERROR) -> tuple[float, float]:
@@ -100,14 +101,14 @@ class Tally:
         """
         return self._low(error), 1 - self.turned._low(error)
 
-    def more_for_half(self, log_fortune_needed: float) -> float:
+    def more_for_half(self, log_wealth_needed: float) -> float:
         """About how many numbers more, like these, until the side that is ahead has such a fortune; infinite
         where neither is ahead.
         """
         side, has = self.lead()
         grown = (self if side > 0 else self.turned)._grown(0.5)
         each = float(grown.max()) / max(len(self), 1)
-        return max(0.0, log_fortune_needed - has) / each if each > 0 else math.inf
+        return max(0.0, log_wealth_needed - has) / each if each > 0 else math.inf
 
     def _grown(self, mean: float) -> FloatArray:
         values = np.array(list(self.counts), np.float64)
@@ -121,7 +122,7 @@ class Tally:
         low, high = 0.0, self.mean
         for _ in range(_STEPS):
             middle = (low + high) / 2
-            if middle > 0 and self.fortune_above(middle) >= needed(error):
+            if middle > 0 and self.wealth_above(middle) >= needed(error):
                 low = middle
             else:
                 high = middle

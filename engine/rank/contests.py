@@ -17,26 +17,26 @@ from engine.core.formatting import counted, listed, quoted
 from engine.core.items import HUMAN_LABELS, PREFERENCES, Gold, HumanLabel, Preference, Tie
 from engine.core.judgments import JudgmentKey
 from engine.core.log_probs import BoolArray, FloatArray, IntArray
-from engine.core.remedies import Remedy, RemedyPart, Step
+from engine.core.remedies import Hint, HintPart, Step
 from engine.data.dataset import Dataset
 from engine.measure.folds import group_numbers
 from engine.measure.systems import System
 
 _LABEL_AT = {label: place for place, label in enumerate(HUMAN_LABELS)}
 SCORES = np.array([1.0, 0.0, *[0.5] * (len(HUMAN_LABELS) - 2)])
-"""What each of HUMAN_LABELS is worth to A: a win, a loss, half a win."""
+"""The value of each of HUMAN_LABELS for A: a win, a loss, half a win."""
 _OF_TIES = np.array([0.0, 0.0, *[1.0] * (len(HUMAN_LABELS) - 2)])
 
 
 @dataclass(frozen=True, eq=False)
-class Contests:
-    """So many items, each a contest of two candidates, in the order of their dataset.
+class PairComparisons:
+    """So many items, each a comparison of two candidates, in the order of their dataset.
 
     `names`: the candidates, in the order in which they are first met. `first`, `second`: whose response is A
     and B, places in `names`, shape (items,). `instructions`: a number for each instruction, shape (items,).
     `lengths`: characters of A and B, shape (items, 2). `said`: the shares (0 to 1, summing to 1) of
     HUMAN_LABELS in what was said of an item, NaN where nothing was, shape (items, 5). `ids`: of the items.
-    `left_out`: how many items beside these name no two different candidates.
+    `left_out`: how many items next to these name no two different candidates.
     """
 
     ids: tuple[str, ...]
@@ -59,7 +59,7 @@ class Contests:
 
     @cached_property
     def scores(self) -> FloatArray:
-        """What A won of each contest, 0 to 1, half a tie; NaN where nothing was said: shape (items,)."""
+        """What A won of each comparison, 0 to 1, half a tie; NaN where nothing was said: shape (items,)."""
         scores: FloatArray = self.said @ SCORES
         return scores
 
@@ -71,8 +71,8 @@ class Contests:
 
     @cached_property
     def components(self) -> list[list[str]]:
-        """The candidates that are held together by contests of which something was said, directly or by way
-        of others, the largest group first: of two groups nobody can say which is better.
+        """The candidates that are held together by comparisons of which something was said, directly or by
+        way of others, the largest group first: two groups cannot be compared.
         """
         from scipy import sparse  # noqa: PLC0415
 
@@ -84,11 +84,11 @@ class Contests:
         groups = [[name for name, number in numbered if number == group] for group in range(count)]
         return sorted(groups, key=len, reverse=True)
 
-    def with_said(self, said: FloatArray) -> "Contests":
-        """The same contests, of which something else was said."""
+    def with_said(self, said: FloatArray) -> "PairComparisons":
+        """The same comparisons, of which something else was said."""
         return replace(self, said=said)
 
-    def at(self, rows: BoolArray | IntArray) -> "Contests":
+    def at(self, rows: BoolArray | IntArray) -> "PairComparisons":
         """Some of them, by their places or a mask; the candidates stay all."""
         places = np.arange(len(self))[rows]
         return replace(
@@ -101,8 +101,8 @@ class Contests:
             said=self.said[places],
         )
 
-    def without_absent(self) -> "Contests":
-        """Without candidates that stand in no contest."""
+    def without_absent(self) -> "PairComparisons":
+        """Without candidates that stand in no comparison."""
         used = np.unique(np.concatenate([self.first, self.second]))
         if len(used) == len(self.names):
             return self
@@ -112,13 +112,13 @@ class Contests:
         return replace(self, names=names, first=places[self.first], second=places[self.second])
 
     @cached_property
-    def labelled(self) -> "Contests":
+    def labelled(self) -> "PairComparisons":
         """Those of which something was said, and the candidates that stand in them."""
         return self.at(self.known).without_absent()
 
     def of(self, candidate: int) -> tuple[IntArray, FloatArray]:
-        """The places of the contests of which something was said and in which a candidate stood, and what it
-        won of each, 0 to 1.
+        """The places of the comparisons of which something was said and in which a candidate stood, and what
+        it won of each, 0 to 1.
         """
         is_first = self.known & (self.first == candidate)
         places = np.flatnonzero(is_first | (self.known & (self.second == candidate)))
@@ -126,18 +126,18 @@ class Contests:
         return places, np.where(is_first[places], scores, 1 - scores)
 
 
-def unnamed(dataset: Dataset, *first: RemedyPart) -> SetupError:
+def unnamed(dataset: Dataset, *first: HintPart) -> SetupError:
     """What is wrong with a dataset that does not name its candidates; `first`: what else to do."""
     return SetupError(
-        f"{dataset.name} does not say which models wrote its responses.",
-        Remedy(*first, Step.NAME_CANDIDATES, ". Or has each model a file of its own? ", Step.MAKE_PAIRS),
+        f"{dataset.name} does not name the models that wrote its responses.",
+        Hint(*first, Step.NAME_CANDIDATES, ". Is there one file per model? ", Step.MAKE_PAIRS),
     )
 
 
-def contests_of(dataset: Dataset, said: FloatArray | None = None) -> Contests:
-    """The contests of a dataset; `said` as the record has it, None for nothing of any.
+def comparisons_of(dataset: Dataset, said: FloatArray | None = None) -> PairComparisons:
+    """The comparisons of a dataset; `said` as the record has it, None for nothing of any.
 
-    Items that name the same candidate twice, or none, are left out. SetupError where the dataset does not
+    Items that name the same candidate twice, or none, are omitted. SetupError where the dataset does not
     name its candidates, or no item has two.
     """
     if not dataset.names_candidates:
@@ -152,21 +152,23 @@ def contests_of(dataset: Dataset, said: FloatArray | None = None) -> Contests:
     names = tuple(dict.fromkeys(name for pair in zip(*written, strict=True) for name in pair if name))
     place = {name: number for number, name in enumerate(names)}
     sides = [np.array([place.get(name, -1) for name in column], dtype=np.int64) for column in written]
-    everything = _contests(dataset, names, *sides)
+    everything = _comparisons(dataset, names, *sides)
     everything = everything if said is None else everything.with_said(said)
     if kept.all():
         return everything
     return replace(everything.at(kept).without_absent(), left_out=int(np.sum(~kept)))
 
 
-def contests_of_places(dataset: Dataset) -> Contests:
-    """The items of a dataset as contests of whatever stood as A with whatever stood as B."""
+def comparisons_of_places(dataset: Dataset) -> PairComparisons:
+    """The items of a dataset as comparisons of whatever stood as A with whatever stood as B."""
     items = len(dataset)
-    return _contests(dataset, ("A", "B"), np.zeros(items, np.int64), np.ones(items, np.int64))
+    return _comparisons(dataset, ("A", "B"), np.zeros(items, np.int64), np.ones(items, np.int64))
 
 
-def _contests(dataset: Dataset, names: tuple[str, ...], first: IntArray, second: IntArray) -> Contests:
-    return Contests(
+def _comparisons(
+    dataset: Dataset, names: tuple[str, ...], first: IntArray, second: IntArray
+) -> PairComparisons:
+    return PairComparisons(
         ids=tuple(dataset.ids),
         names=names,
         first=first,
@@ -183,7 +185,7 @@ def nothing_said(items: int) -> FloatArray:
 
 
 def human_said(dataset: Dataset, criterion: str) -> FloatArray:
-    """What people said of each item on a criterion: the shares of the annotators' labels where several gave
+    """The annotations of each item on a criterion: the shares of the annotators' labels where several gave
     theirs, else the one label. Shape (items, 5).
     """
     return said_of([item.gold.get(criterion) for item in dataset])
@@ -206,7 +208,7 @@ def labels_said(labels: Iterable[HumanLabel | None]) -> FloatArray:
 
 
 def system_said(system: System, dataset: Dataset, criterion: str) -> FloatArray:
-    """The labels of a system on the items of a dataset, those of people in force among them.
+    """The labels of a system on the items of a dataset, with the effective human ones.
 
     Shape (items, 5). SetupError where it does not judge by the criterion.
     """
@@ -249,21 +251,21 @@ def _set_shares(row: FloatArray, shares: Mapping[HumanLabel, float]) -> None:
 def _check_criterion(system: System, criterion: str) -> None:
     if criterion not in system.criteria:
         raise SetupError(
-            f"{system.name} says nothing on {quoted(criterion)}.",
+            f"{system.name} has no labels on {quoted(criterion)}.",
             f"Its criteria: {listed(system.criteria, shown=str)}.",
         )
 
 
 def left_out_in_words(items: int) -> str:
-    """A sentence on so many items that are no contests; empty for none."""
+    """A sentence on so many items that are no comparisons; empty for none."""
     names, are = counted(items, "item names", "items name"), "is" if items == 1 else "are"
-    return f"{names} fewer than two different candidates and {are} left out." if items else ""
+    return f"{names} fewer than two different candidates and {are} omitted." if items else ""
 
 
-def in_words(contests: Contests) -> str:
+def in_words(comparisons: PairComparisons) -> str:
     """`5 candidates in 999 items, 300 instructions`; where of some nothing was said, `in 90 of 999 items`."""
-    labelled = contests.labelled
+    labelled = comparisons.labelled
     candidates = counted(len(labelled.names), "candidate", "candidates")
     instructions = counted(len(np.unique(labelled.instructions)), "instruction", "instructions")
-    part = f"{len(labelled):,} of " if len(labelled) < len(contests) else ""
-    return f"{candidates} in {part}{counted(len(contests), 'item', 'items')}, {instructions}"
+    part = f"{len(labelled):,} of " if len(labelled) < len(comparisons) else ""
+    return f"{candidates} in {part}{counted(len(comparisons), 'item', 'items')}, {instructions}"

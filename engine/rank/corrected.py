@@ -1,6 +1,7 @@
-"""Shares as people would say them: out of the judge's word on all items and people's on a random part.
+"""Shares as annotators would say them: out of the judge's predictions on all items and annotators' on a
+random part.
 
-Prediction-powered inference: the mean of people's labels, moved by a weight times what the judge says of the
+Prediction-powered inference: the mean of human labels, moved by a weight times what the judge says of the
 other items less what it says of these. Whatever the judge is worth, that stays right; a good one makes the
 interval narrower. Sources: Angelopoulos and others, Prediction-Powered Inference (2023); Angelopoulos, Duchi
 and Zrnic, PPI++: Efficient Prediction-Powered Inference (2023), whose tuned weight this is.
@@ -20,20 +21,20 @@ from engine.measure.folds import LEAST_GROUPS
 Ends = tuple[float, float]
 _TAIL = 0.025
 _SEEN = 2.0
-"""At least so many labelled instructions are taken to differ wholly from the others: what the judge misses on
-one of twenty may not show on a dozen, and the interval would be none."""
+"""The minimum number of labelled instructions assumed to differ completely from the others. An error that the
+judge makes on one of twenty may not show on a dozen, and the interval would then have no width."""
 
 
 @dataclass(frozen=True, eq=False)
 class Corrected:
-    """A share (0 to 1) on some items, of which people labelled a random part.
+    """A share (0 to 1) on some items, of which annotators labelled a random part.
 
     `rate`: corrected, with its 95 % interval on other items of this kind; `of_these`: the interval of what
-    people would say of these very items. `labels`, `labels_of_these`: the same by people's labels alone.
-    `judge`: by the judge alone, on all. `weight`: how much of the judge's word counts, 0 to 1. `error`,
-    `labels_error`: standard errors on other items. `pulls`, `labels_pulls`: what each instruction is to
-    these, shape (instructions of all items,): the sum of their squares is the variance. `labelled`, `items`,
-    `instructions`: how many items are labelled, of how many, on how many instructions.
+    annotators would say of these very items. `labels`, `labels_of_these`: the same by human labels alone.
+    `judge`: by the judge alone, on all. `weight`: how much of the judge's predictions counts, 0 to 1.
+    `error`, `labels_error`: standard errors on other items. `pulls`, `labels_pulls`: what each instruction is
+    to these, shape (instructions of all items,): the sum of their squares is the variance. `labelled`,
+    `items`, `instructions`: how many items are labelled, of how many, on how many instructions.
     """
 
     rate: Estimate
@@ -65,11 +66,11 @@ class Corrected:
 
     @property
     def is_helped(self) -> bool:
-        """Whether the judge makes it any surer."""
+        """Whether the judge makes it any more precise."""
         return self.weight > 0
 
     def turned(self) -> "Corrected":
-        """Of what the other side of each contest won."""
+        """Of what the other side of each comparison won."""
         return replace(
             self,
             rate=self.rate.turned(),
@@ -83,25 +84,27 @@ class Corrected:
 
 
 def corrected(
-    people: FloatArray,
+    annotators: FloatArray,
     judge: FloatArray,
     instructions: IntArray,
     count: int,
     missing: BoolArray | None = None,
 ) -> Corrected | None:
-    """A share of which `people` say what it is on a part of the items, NaN elsewhere, and the `judge` on all:
-    0 to 1, shape (items,). `instructions`: the number of each item's, below `count`. `missing`: the items
-    that belong to the random part and have no label, such as skipped ones, shape (items,).
+    """A share of which `annotators` say what it is on a part of the items, NaN elsewhere, and the `judge` on
+    all: 0 to 1, shape (items,). `instructions`: the number of each item's, below `count`. `missing`: the
+    items that belong to the random part and have no label, such as skipped ones, shape (items,).
 
-    Intervals hold whatever people would say of what is missing: they reach from where they lie with 0 for all
-    of it to where they lie with 1 (the worst cases of Manski, Nonparametric Bounds on Treatment Effects,
+    Intervals hold whatever annotators would say of what is missing: they reach from where they lie with 0 for
+    all of it to where they lie with 1 (the worst cases of Manski, Nonparametric Bounds on Treatment Effects,
     1990). None where fewer than two instructions are labelled. Where all items are, nothing is left for the
     judge: the weight is 0.
     """
-    found = _corrected(people, judge, instructions, count)
+    found = _corrected(annotators, judge, instructions, count)
     if found is None or missing is None or not missing.any():
         return found
-    worst = [_corrected(np.where(missing, each, people), judge, instructions, count) for each in (0.0, 1.0)]
+    worst = [
+        _corrected(np.where(missing, each, annotators), judge, instructions, count) for each in (0.0, 1.0)
+    ]
     every = [found, *(each for each in worst if each is not None)]
     return replace(
         found,
@@ -117,12 +120,14 @@ def _hull(intervals: Iterable[Ends | None]) -> Ends:
     return min(lows), max(highs)
 
 
-def _corrected(people: FloatArray, judge: FloatArray, instructions: IntArray, count: int) -> Corrected | None:
-    labelled = ~np.isnan(people)
+def _corrected(
+    annotators: FloatArray, judge: FloatArray, instructions: IntArray, count: int
+) -> Corrected | None:
+    labelled = ~np.isnan(annotators)
     if len(np.unique(instructions[labelled])) < LEAST_GROUPS:
         return None
-    parts = _Parts(people, judge, instructions, labelled, count)
-    weight = tuned_weight(people[labelled], judge[labelled], judge[~labelled])
+    parts = _Parts(annotators, judge, instructions, labelled, count)
+    weight = tuned_weight(annotators[labelled], judge[labelled], judge[~labelled])
     pulls, alone = parts.pulls(weight), parts.pulls(0.0)
     if np.sum(pulls**2) >= np.sum(alone**2):
         weight, pulls = 0.0, alone
@@ -140,12 +145,12 @@ def _corrected(people: FloatArray, judge: FloatArray, instructions: IntArray, co
         pulls=pulls,
         labels_pulls=alone,
         labelled=int(labelled.sum()),
-        items=len(people),
+        items=len(annotators),
         instructions=parts.groups,
     )
 
 
-def tuned_weight(people: FloatArray, judge: FloatArray, elsewhere: FloatArray) -> float:
+def tuned_weight(annotators: FloatArray, judge: FloatArray, elsewhere: FloatArray) -> float:
     """The weight, 0 to 1, by which the interval is narrowest, as far as the labels tell: of labels, of what
     the judge says of the same items, and of the others.
 
@@ -158,7 +163,7 @@ def tuned_weight(people: FloatArray, judge: FloatArray, elsewhere: FloatArray) -
     spread = float(everywhere.var(ddof=1)) * (1 + len(judge) / len(elsewhere))
     if spread <= 0:
         return 0.0
-    together = float(np.mean((people - people.mean()) * (judge - judge.mean())))
+    together = float(np.mean((annotators - annotators.mean()) * (judge - judge.mean())))
     return min(max(together / spread, 0.0), 1.0)
 
 
@@ -176,11 +181,16 @@ class _Parts:
     """The labelled items and the others: their means, and what each instruction is to them."""
 
     def __init__(
-        self, people: FloatArray, judge: FloatArray, instructions: IntArray, labelled: BoolArray, count: int
+        self,
+        annotators: FloatArray,
+        judge: FloatArray,
+        instructions: IntArray,
+        labelled: BoolArray,
+        count: int,
     ) -> None:
         here, there = judge[labelled], judge[~labelled]
         self._labelled, self._others = len(here), len(there)
-        self.mean = float(people[labelled].mean())
+        self.mean = float(annotators[labelled].mean())
         of_others = there.mean() if len(there) else here.mean()
         self.judge_moved = float(of_others - here.mean())
         inside, outside = instructions[labelled], instructions[~labelled]
@@ -188,7 +198,7 @@ class _Parts:
         self.groups = int(np.count_nonzero(weights))
         self._whole = 1 / float(np.sum(weights**2))  # Kish's effective number of labelled instructions
         few, many = _small_sample(self.groups), _small_sample(len(np.unique(outside)))
-        self._of_labels = few * _summed(inside, people[labelled] - self.mean, count)
+        self._of_labels = few * _summed(inside, annotators[labelled] - self.mean, count)
         self._of_judge = few * _summed(inside, here - here.mean(), count)
         self._of_others = many * _summed(outside, there - of_others, count)
 
@@ -207,7 +217,7 @@ class _Parts:
         return float(np.sqrt(max(np.sum(pulls**2), self._least)))
 
     def error_of_these(self, weight: float) -> float:
-        """The standard error of what people would say of all these items, as of a regression estimator of
+        """The standard error of what annotators would say of all these items, as of a regression estimator of
         survey sampling (Cochran, Sampling Techniques, 1977): what is not labelled differs from the judge as
         much as what is.
         """

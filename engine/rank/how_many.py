@@ -1,8 +1,9 @@
 """How many labels it takes: what these data could show, what more labels would, how many a difference needs.
 
-With n labels on the N items that the judge read, whose word has the correlation r with people's, a rate has
-the variance K (r²/N + (1 - r²)/n): Angelopoulos, Duchi and Zrnic, PPI++ (2023), with the tuned weight. K and
-r are those of the run itself where it has labels; before, K is of the judge's own labels and r a typical one.
+With n labels on the N items that the judge read, whose word has the correlation r with annotators', a rate
+has the variance K (r²/N + (1 - r²)/n): Angelopoulos, Duchi and Zrnic, PPI++ (2023), with the tuned weight. K
+and r are those of the run itself where it has labels; before, K is of the judge's own labels and r a typical
+one.
 
 Knows: formulas, corrections. Does not know: how labels are given, how anything is shown.
 """
@@ -15,19 +16,20 @@ from math import ceil, sqrt
 import numpy as np
 
 from engine.core.log_probs import FloatArray
-from engine.rank.contests import Contests
+from engine.rank.contests import PairComparisons
 from engine.rank.correction import Correction
 
 MORE = (20, 50, 100)
-"""So many labels more, of which it is said what they would do."""
+"""Numbers of additional labels whose effect is shown."""
 DIFFERENCES = (0.03, 0.05, 0.1)
-"""Of two candidates' win rates, 0 to 1, of which it is said what they need."""
+"""Differences of two candidates' win rates, 0 to 1, for which the needed labels are shown."""
 TYPICAL = (0.3, 0.5, 0.6)
-"""Correlations of judges with people in what A wins of an item: a weak one; on PandaLM's 999 pairs, held
-against the mean of three annotators, .51 for PandaLM-7B and .59 for GPT-3.5. One annotator held against the
+"""Correlations of judges with annotators in A's win per item: a weak one; on PandaLM's 999 pairs, compared
+with the mean of three annotators, .51 for PandaLM-7B and .59 for GPT-3.5. One annotator compared with the
 other two has .90 there."""
 COST = 20
-"""As many items as the judge reads while a person labels one: a minute, beside three seconds on a laptop."""
+"""Items that the judge reads in the time of one human label: a minute, compared with three seconds on a
+laptop."""
 _FOUND = 2.802
 """Standard errors of a difference that a test at 5 % finds in four of five samples: 1.960 + 0.842."""
 _MOST = 0.99
@@ -78,7 +80,7 @@ class Design:
 
 
 @dataclass(frozen=True)
-class HowMany:
+class SampleSize:
     """`labels` on `items` now; `smallest`, `smallest_alone`: the difference of two candidates' rates (0 to 1)
     that these can show, with the judge and by labels alone, None before there are enough labels.
     `half`: half the width of a candidate's interval now, 0 to 1; `with_more`: the same with each of MORE, as
@@ -96,9 +98,9 @@ class HowMany:
     is_own: bool
 
 
-def how_many(judge: Contests, correction: Correction | None) -> HowMany | None:
+def sample_size(judge: PairComparisons, correction: Correction | None) -> SampleSize | None:
     """By the run's own labels, where it has enough of them, else by what is typical; None where fewer than
-    two candidates have two contests.
+    two candidates have two comparisons.
     """
     items = len(judge)
     if correction is not None and len(correction.candidates) > 1:
@@ -116,14 +118,14 @@ def how_many(judge: Contests, correction: Correction | None) -> HowMany | None:
     designs = {typical: Design(spread, typical**2) for typical in TYPICAL}
     needed = {typical: _needed(design, items) for typical, design in designs.items()}
     labels = correction.labelled if correction is not None else 0
-    return HowMany(labels, items, None, None, None, {}, needed, is_own=False)
+    return SampleSize(labels, items, None, None, None, {}, needed, is_own=False)
 
 
-def _by_own(own: Design, correction: Correction, ends: Sequence[tuple[float, float] | None]) -> HowMany:
+def _by_own(own: Design, correction: Correction, ends: Sequence[tuple[float, float] | None]) -> SampleSize:
     labels, items = correction.labelled, correction.items
     half = float(np.median([(high - low) / 2 for low, high in filter(None, ends)]))
     now = own.variance(labels, items)
-    return HowMany(
+    return SampleSize(
         labels=labels,
         items=items,
         smallest=own.smallest(labels, items),
@@ -148,8 +150,8 @@ def _middle(pulls: Sequence[FloatArray]) -> float:
     return float(np.median([np.sum((one - other) ** 2) for one, other in combinations(pulls, 2)]))
 
 
-def _spread_of_judge(judge: Contests) -> float | None:
-    """K, by what the judge itself takes for the more likely label, as if people had said that."""
+def _spread_of_judge(judge: PairComparisons) -> float | None:
+    """K, by what the judge itself takes for the more likely label, as if annotators had said that."""
     known = judge.at(judge.known)
     if not len(known):
         return None

@@ -1,4 +1,4 @@
-"""Win rates as they would be if both responses of each contest were equally long.
+"""Win rates as they would be if both responses of each comparison were equally long.
 
 A logistic regression of what was won on the candidates and the difference of lengths, after Dubois and
 others, Length-Controlled AlpacaEval (2024): a score of each candidate, one effect of tanh(difference of
@@ -6,7 +6,7 @@ characters / its spread), and, where all candidates meet one baseline, how hard 
 instruction, shrunk towards the mean. AlpacaEval fits an effect of length for each candidate, held near by two
 artificial candidates; one effect for all of them needs no such help.
 
-Knows: contests, lengths in characters. Does not know: labels, how results are shown.
+Knows: comparisons, lengths in characters. Does not know: labels, how results are shown.
 """
 
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ from scipy.special import expit, stdtrit
 from engine.core.log_probs import FloatArray, IntArray
 from engine.core.value_tables import Estimate
 from engine.measure.intervals import FEW, OverInstructions, share
-from engine.rank.contests import Contests
+from engine.rank.contests import PairComparisons
 
 _RIDGE = 1e-8
 _SPREAD_OF_INSTRUCTIONS = 1.0
-"""The standard deviation, in log odds, of how hard a baseline is to beat, before any contest is seen."""
+"""The prior standard deviation, in log odds, of how hard a baseline is to beat."""
 _TAIL = 0.025
 _LARGEST_EFFECT = 10.0  # log odds
 _MOST_STEPS = 100
@@ -34,8 +34,8 @@ _EXACT = 1e-9
 class LengthControl:
     """`rates`: what each candidate would win at equal length, 0 to 1, with its 95 % interval. `effect`: log
     odds by which the longer response wins where it is longer by far; its 95 % interval. `longer_won`: how
-    often the longer response won, half a tie, of the contests whose lengths differ. Without `rates` where
-    lengths and candidates cannot be told apart: each effect that is larger would fit as well.
+    often the longer response won, half a tie, of the comparisons whose lengths differ. Without `rates` where
+    lengths and candidates are confounded: each effect that is larger would fit as well.
     """
 
     rates: Mapping[str, Estimate]
@@ -44,11 +44,11 @@ class LengthControl:
     longer_won: Estimate
 
 
-def length_control(contests: Contests) -> LengthControl | None:
-    """Of the contests of which something was said; None where fewer than FEW instructions have any, or all
+def length_control(comparisons: PairComparisons) -> LengthControl | None:
+    """Of the comparisons of which something was said; None where fewer than FEW instructions have any, or all
     responses are of one length.
     """
-    known = contests.at(contests.known)
+    known = comparisons.at(comparisons.known)
     differences = known.lengths[:, 0] - known.lengths[:, 1]
     groups = len(np.unique(known.instructions))
     if groups < FEW or not differences.any():
@@ -65,7 +65,7 @@ def length_control(contests: Contests) -> LengthControl | None:
     return LengthControl(rates, effect, (effect - half * error, effect + half * error), _longer_won(known))
 
 
-def _longer_won(known: Contests) -> Estimate:
+def _longer_won(known: PairComparisons) -> Estimate:
     longer = known.lengths[:, 0] - known.lengths[:, 1]
     places = np.flatnonzero(longer)
     won = np.where(longer > 0, known.scores, 1 - known.scores)[places]
@@ -85,7 +85,7 @@ class _At:
 class _Model:
     """Log odds that A wins: shared columns, and one number for each instruction where there is a baseline."""
 
-    def __init__(self, known: Contests, lengths: FloatArray) -> None:
+    def __init__(self, known: PairComparisons, lengths: FloatArray) -> None:
         self._known = known
         _, groups = np.unique(known.instructions, return_inverse=True)
         self._groups: IntArray = groups
@@ -106,7 +106,7 @@ class _Model:
         return odds
 
     def _by_instruction(self, rows: FloatArray) -> FloatArray:
-        """Sums over the contests of each instruction: shape (instructions, ...)."""
+        """Sums over the comparisons of each instruction: shape (instructions, ...)."""
         sums = np.zeros((self._count, *rows.shape[1:]))
         np.add.at(sums, self._groups, rows)
         return sums
@@ -159,7 +159,9 @@ class _Model:
         return _At(moved, follow)
 
     def rate(self, at: _At, pulls: _At, candidate: int) -> OverInstructions | None:
-        """What a candidate would win at equal length in the contests that it had; None where it had none."""
+        """What a candidate would win at equal length in the comparisons that it had; None where it had
+        none.
+        """
         known = self._known
         sign = (known.first == candidate) * 1.0 - (known.second == candidate)
         places = np.flatnonzero(sign)
@@ -181,9 +183,9 @@ class _Model:
         )
 
 
-def _baseline(known: Contests) -> int | None:
-    """The candidate that stands in every contest; None where none does, or where there are only two."""
-    if len(known.names) < 3:  # of two either would do, and one contest an instruction says nothing of it
+def _baseline(known: PairComparisons) -> int | None:
+    """The candidate that stands in every comparison; None where none does, or where there are only two."""
+    if len(known.names) < 3:  # of two either would do, and one comparison an instruction says nothing of it
         return None
     for place in {int(known.first[0]), int(known.second[0])}:
         if bool(np.all((known.first == place) | (known.second == place))):

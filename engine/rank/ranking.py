@@ -1,4 +1,4 @@
-"""A ranking: candidates by what was said of their contests, all that can be known of their order, and what
+"""A ranking: candidates by what was said of their comparisons, all that can be known of their order, and what
 cannot.
 
 Knows: which measures make a ranking. Does not know: formulas, how it is shown.
@@ -13,12 +13,12 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress
 from engine.core.formatting import counted, listed, percent, short_name
-from engine.core.item_sample import USUAL_SEED
+from engine.core.item_sample import DEFAULT_SEED
 from engine.core.value_tables import Estimate
 from engine.measure.intervals import FEW
-from engine.rank.contests import Contests, left_out_in_words
+from engine.rank.contests import PairComparisons, left_out_in_words
 from engine.rank.lengths import LengthControl, length_control
-from engine.rank.strengths import Strengths, strengths
+from engine.rank.strengths import BradleyTerryScores, bradley_terry
 from engine.rank.win_rates import WinRates, place_rate, win_rates
 
 _MOST_CYCLES = _MOST_GROUPS = 3  # that are named
@@ -27,54 +27,59 @@ _NEARLY_ALL_TIES = 0.95
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """`contests`: what it rests on. `strengths`: None where contests do not hold all candidates together, or
-    there are fewer than FEW instructions. `lengths`: None where lengths say nothing. `places`: how often the
-    response that stood as A won.
+    """`comparisons`: what it rests on. `bradley_terry`: None where comparisons do not hold all candidates
+    together, or there are fewer than FEW instructions. `lengths`: None where lengths say nothing. `places`:
+    how often the response that stood as A won.
     """
 
-    contests: Contests
+    comparisons: PairComparisons
     rates: WinRates
-    strengths: Strengths | None
+    bradley_terry: BradleyTerryScores | None
     lengths: LengthControl | None
     places: Estimate
 
     @property
     def order(self) -> list[str]:
-        """The candidates, the best first: by strength, else by win rate."""
-        if self.strengths is not None:
-            return self.strengths.order
+        """The candidates, the best first: by Bradley-Terry score, else by win rate."""
+        if self.bradley_terry is not None:
+            return self.bradley_terry.order
         rates = self.rates.candidates
         return sorted(rates, key=lambda name: -rates[name].rate.value)
 
     @property
     def caveats(self) -> list[str]:
         """What this ranking cannot say, in sentences."""
-        return [*self._few(), *self._apart(), *ties_caveat(self.strengths), *self._cycles(), *self._unsaid()]
+        return [
+            *self._few(),
+            *self._apart(),
+            *ties_caveat(self.bradley_terry),
+            *self._cycles(),
+            *self._unsaid(),
+        ]
 
     def _few(self) -> Iterator[str]:
-        known = self.contests.instructions[self.contests.known]
+        known = self.comparisons.instructions[self.comparisons.known]
         instructions = len(np.unique(known))
         if instructions < FEW:
             labelled = counted(instructions, "instruction is", "instructions are")
-            yield (
-                f"{labelled} labelled; fewer than {FEW} say next to nothing: no candidate is called better"
-                " than another."
-            )
+            yield (f"{labelled} labelled; with fewer than {FEW} no candidate is called better than another.")
             return
         few = [name for name, rate in self.rates.candidates.items() if rate.few]
         if few:
             have = "has" if len(few) == 1 else "have"
-            yield f"{_named(few)} {have} contests on fewer than {FEW} instructions: they say next to nothing."
+            yield (
+                f"{_named(few)} {have} comparisons on fewer than {FEW} instructions: too few for an estimate."
+            )
 
     def _apart(self) -> Iterator[str]:
-        groups = self.contests.labelled.components
+        groups = self.comparisons.labelled.components
         if len(groups) > 1:
             shown = "; ".join(map(_named, groups[:_MOST_GROUPS]))
             if len(groups) > _MOST_GROUPS:
                 shown = f"{shown}; and {len(groups) - _MOST_GROUPS:,} more"
             yield (
-                f"The candidates fall into {len(groups)} groups without a common opponent: {shown}. Nobody"
-                " can say how candidates of two groups compare; strengths are left out."
+                f"The candidates fall into {len(groups)} groups without a common opponent: {shown}."
+                " Candidates of different groups cannot be compared; Bradley-Terry scores are omitted."
             )
 
     def _cycles(self) -> Iterator[str]:
@@ -86,37 +91,39 @@ class Ranking:
         )
         sure = sum(map(self.rates.is_sure, cycles))
         chance = (
-            f"In {sure:,} of {len(cycles):,} each pair is sure, looked at alone: then no single order of the"
-            " candidates is true."
+            f"In {sure:,} of {len(cycles):,} each pair is significant (uncorrected): then no single order"
+            " of the candidates is true."
             if sure
-            else "None is sure: chance alone makes such circles."
+            else "None is significant: such cycles occur by chance."
         )
-        run = "a circle:" if len(cycles) == 1 else f"{len(cycles):,} circles, such as"
+        run = "a cycle:" if len(cycles) == 1 else f"{len(cycles):,} cycles, such as"
         yield f"Win rates of pairs run in {run} {shown}. {chance}"
 
     def _unsaid(self) -> Iterator[str]:
-        if self.contests.left_out:
-            yield left_out_in_words(self.contests.left_out)
-        unsaid = int(np.sum(~self.contests.known))
+        if self.comparisons.left_out:
+            yield left_out_in_words(self.comparisons.left_out)
+        unsaid = int(np.sum(~self.comparisons.known))
         if unsaid:
             items = counted(unsaid, "item has", "items have")
-            yield f"{items} no label here and {'is' if unsaid == 1 else 'are'} left out."
+            yield f"{items} no label here and {'is' if unsaid == 1 else 'are'} omitted."
         ends = self.places.ends
         if ends is not None and not ends[0] <= 0.5 <= ends[1]:
             yield (
-                f"The response that stood as A won {percent(self.places.value)}: places decide some contests."
-                " A ranking is fair only as far as each candidate stood as A as often as B."
+                f"The response in position A won {percent(self.places.value)}: positions decide some"
+                " comparisons. The ranking is fair only if each candidate was A as often as B."
             )
 
 
-def ties_caveat(found: Strengths | None) -> list[str]:
-    """A sentence where strengths say little since the model takes nearly all for ties, else none."""
+def ties_caveat(found: BradleyTerryScores | None) -> list[str]:
+    """A sentence where Bradley-Terry scores say little since the model takes nearly all for ties, else
+    none.
+    """
     if found is None or found.equals_tie < _NEARLY_ALL_TIES:
         return []
     return [
-        "Read the win rates, not what is won against the mean: nearly all contests are ties, or a candidate"
-        " never loses and often ties. There the model of strengths takes equal candidates to tie nearly"
-        " always."
+        "Use the win rates, not those against the mean: nearly all comparisons are ties, or a candidate"
+        " never loses and often ties. In this case the Bradley-Terry model assumes that equal candidates"
+        " nearly always tie."
     ]
 
 
@@ -125,21 +132,21 @@ def _named(names: Sequence[str]) -> str:
 
 
 def rank(
-    contests: Contests,
-    seed: int = USUAL_SEED,
+    comparisons: PairComparisons,
+    seed: int = DEFAULT_SEED,
     cancel: CancelToken | None = None,
 ) -> Generator[MeasureProgress, None, Ranking]:
-    """The ranking of the candidates of some contests; `seed`: of the draws of the bootstrap.
+    """The ranking of the candidates of some comparisons; `seed`: of the draws of the bootstrap.
 
-    Tells how many of these are done. Raises SetupError where nothing was said of any contest; Cancelled.
+    Tells how many of these are done. Raises SetupError where nothing was said of any comparison; Cancelled.
     """
-    known = contests.labelled
+    known = comparisons.labelled
     if not len(known):
         raise SetupError(
             "No item with two candidates has a label here.",
             "Choose another criterion, or label items first.",
         )
-    rates = win_rates(contests)
+    rates = win_rates(comparisons)
     enough = len(np.unique(known.instructions)) >= FEW and len(known.components) == 1
-    found = (yield from strengths(known, seed, cancel=cancel)) if enough else None
-    return Ranking(contests, rates, found, length_control(contests), place_rate(contests))
+    found = (yield from bradley_terry(known, seed, cancel=cancel)) if enough else None
+    return Ranking(comparisons, rates, found, length_control(comparisons), place_rate(comparisons))

@@ -6,35 +6,37 @@ Knows: the keys. Does not know: formulas, files.
 from typing import Any
 
 from engine.core.value_tables import Estimate
-from engine.rank.by_labels import ByLabels
+from engine.rank.by_labels import RankedByLabels
 from engine.rank.corrected import Corrected
 from engine.rank.ranking import Ranking
 from engine.rank.win_rates import WinRate
 
 
-def ranking_json(ranking: Ranking, corrected: ByLabels | None = None, remark: str = "") -> dict[str, Any]:
+def ranking_json(
+    ranking: Ranking, corrected: RankedByLabels | None = None, remark: str = ""
+) -> dict[str, Any]:
     """`candidates`, the best first, `pairs`, and what else is known. Rates are in percent, 0 to 100.
 
-    `corrected`: of a judge's ranking what people's labels make of it, also of each candidate and pair.
-    `remark`: a caveat beside those of the ranking itself, empty for none.
+    `corrected`: of a judge's ranking what human labels make of it, also of each candidate and pair.
+    `remark`: a caveat next to those of the ranking itself, empty for none.
     """
     correction = corrected.correction if corrected else None
-    found, lengths = ranking.strengths, ranking.lengths
+    found, lengths = ranking.bradley_terry, ranking.lengths
     candidates = []
     for name in ranking.order:
         one = {"name": name, **_rate(ranking.rates.candidates[name])}
         if found is not None:
             one |= {
                 **_percent("against_mean", found.scores[name]),
-                "strength": float(found.fit.strengths[0][found.names.index(name)]),
+                "strength": float(found.fit.bradley_terry[0][found.names.index(name)]),
                 "ranks": list(found.ranks[name]),
             }
         if lengths is not None and name in lengths.rates:
             one |= _percent("win_rate_at_equal_length", lengths.rates[name])
         if correction is not None and name in correction.candidates:
             one["corrected"] = corrected_json(correction.candidates[name])
-            if correction.strengths is not None:
-                one["corrected"] |= _percent("against_mean", correction.strengths.scores[name])
+            if correction.bradley_terry is not None:
+                one["corrected"] |= _percent("against_mean", correction.bradley_terry.scores[name])
         candidates.append(one)
     pairs = []
     for (name, other), rate in ranking.rates.pairs.items():
@@ -55,7 +57,7 @@ def ranking_json(ranking: Ranking, corrected: ByLabels | None = None, remark: st
 
 
 def corrected_json(one: Corrected) -> dict[str, Any]:
-    """A corrected share, in percent; beside it the labels and the judge alone."""
+    """A corrected share, in percent; next to it the labels and the judge alone."""
     return {
         **_percent("win_rate", one.rate),
         "win_rate_of_these_items_interval": [100 * end for end in one.of_these],
@@ -70,7 +72,7 @@ def corrected_json(one: Corrected) -> dict[str, Any]:
     }
 
 
-def _by_labels_json(found: ByLabels) -> dict[str, Any]:
+def _by_labels_json(found: RankedByLabels) -> dict[str, Any]:
     made: dict[str, Any] = {"labels": found.part.whose if found.part else None}
     if found.part is not None:
         made["sentences"] = list(found.part.remarks if found.correction else found.part.sentences)
@@ -85,9 +87,9 @@ def _by_labels_json(found: ByLabels) -> dict[str, Any]:
             "worth": correction.worth,
             "shares": {name: corrected_json(one) for name, one in correction.shares.items()},
         }
-        if correction.strengths is not None:
-            made["groups"] = correction.strengths.groups
-    if (many := found.how_many) is not None:
+        if correction.bradley_terry is not None:
+            made["groups"] = correction.bradley_terry.groups
+    if (many := found.sample_size) is not None:
         made["how_many"] = {
             "labels": many.labels,
             "items": many.items,
@@ -116,7 +118,7 @@ def _rate(rate: WinRate) -> dict[str, Any]:
         "both_good": 100 * rate.good_ties,
         "both_bad": 100 * rate.bad_ties,
         "tie": 100 * rate.other_ties,
-        "contests": rate.contests,
+        "contests": rate.comparisons,
         "instructions": rate.instructions,
     }
 

@@ -1,6 +1,6 @@
 """Two rankings of the same candidates by the same items: how alike they are, which candidates swap places.
 
-Knows: contests of which two said something. Does not know: who they are, how results are shown.
+Knows: comparisons of which two said something. Does not know: who they are, how results are shown.
 """
 
 from collections.abc import Generator, Mapping
@@ -15,23 +15,23 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress
 from engine.core.formatting import counted, quoted
-from engine.core.item_sample import USUAL_SEED
+from engine.core.item_sample import DEFAULT_SEED
 from engine.core.log_probs import BoolArray, FloatArray
 from engine.core.value_tables import Estimate
 from engine.measure.intervals import FEW, share
-from engine.rank.contests import Contests
-from engine.rank.strengths import DRAWS, Strengths, strengths
+from engine.rank.contests import PairComparisons
+from engine.rank.strengths import DRAWS, BradleyTerryScores, bradley_terry
 
 _LEVEL = 0.05
 _DIGITS = 9
-"""Strengths that are equal to so many decimals are equal."""
+"""Bradley-Terry scores are equal if they are equal to this many decimals."""
 
 
 class PairTold(StrEnum):
     """What is known of two candidates that the rankings order alike, or not."""
 
-    ALIKE = "alike"  # surely in the same order in both
-    SWAPPED = "swapped"  # surely the other way round
+    ALIKE = "alike"  # significantly in the same order in both
+    SWAPPED = "swapped"  # significantly the other way round
     OPEN = "open"  # at least one of the rankings cannot tell them apart
 
 
@@ -47,18 +47,19 @@ class PairPlaces:
 
 @dataclass(frozen=True, eq=False)
 class TwoRankings:
-    """`one`, `other`: the strengths by each, of the same `contests` and the same draws of instructions.
-    `same_side`: on what share of the contests both favour the same candidate, or neither any, 0 to 1.
+    """`one`, `other`: the Bradley-Terry scores by each, of the same `comparisons` and the same draws of
+    instructions. `same_side`: on what share of the comparisons both favour the same candidate, or neither
+    any, 0 to 1.
     """
 
-    contests: Contests
-    one: Strengths
-    other: Strengths
+    comparisons: PairComparisons
+    one: BradleyTerryScores
+    other: BradleyTerryScores
     same_side: Estimate
 
     @cached_property
     def tau(self) -> float | None:
-        """Kendall's tau-b of the strengths, -1 to 1; None where all are equal in one of them.
+        """Kendall's tau-b of the Bradley-Terry scores, -1 to 1; None where all are equal in one of them.
 
         Source: Kendall, The Treatment of Ties in Ranking Problems (1945).
         """
@@ -73,7 +74,7 @@ class TwoRankings:
 
         The percentiles of a bootstrap would be narrower, and wrong: noise swaps close candidates, so that
         draws of two equal rankings are less alike than these. They held a tau of 1 of ten candidates in 0 to
-        73 % of drawn worlds.
+        73 % of simulations.
         """
         told = [pair.told for pair in self.pairs]
         sure = told.count(PairTold.ALIKE) - told.count(PairTold.SWAPPED)
@@ -82,7 +83,9 @@ class TwoRankings:
 
     @cached_property
     def pairs(self) -> list[PairPlaces]:
-        """All pairs of candidates, the swapped ones first, the sure ones of these before the others."""
+        """All pairs of candidates, the swapped ones first, the significant ones of these before the
+        others.
+        """
         one, other = self._strengths
         sure, also = self._told_apart
         names = self.one.names
@@ -111,22 +114,22 @@ class TwoRankings:
     @property
     def _strengths(self) -> list[FloatArray]:
         """By each ranking, those that are equal but for rounding as equal: each of shape (candidates,)."""
-        return [np.round(each.fit.strengths[0], _DIGITS) for each in (self.one, self.other)]
+        return [np.round(each.fit.bradley_terry[0], _DIGITS) for each in (self.one, self.other)]
 
     @property
     def swaps(self) -> list[PairPlaces]:
-        """The pairs of candidates that stand the other way round, the sure ones first."""
+        """The pairs of candidates that stand the other way round, the significant ones first."""
         return [pair for pair in self.pairs if pair.swapped]
 
 
 def side_by_side(
-    one: Contests,
-    other: Contests,
-    seed: int = USUAL_SEED,
+    one: PairComparisons,
+    other: PairComparisons,
+    seed: int = DEFAULT_SEED,
     cancel: CancelToken | None = None,
     draws: int = DRAWS,
 ) -> Generator[MeasureProgress, None, TwoRankings]:
-    """Of the contests, told by their ids, of which both said something.
+    """Of the comparisons, told by their ids, of which both said something.
 
     Tells how many draws are done. SetupError where these are too few, do not hold the candidates together, or
     are of other candidates under the same ids. Raises Cancelled.
@@ -139,19 +142,19 @@ def side_by_side(
         raise SetupError(
             f"The two have {items} of {counted(instructions, 'instruction', 'instructions')} in common: too"
             " few to rank the same candidates by both.",
-            f"Both must say something of the same items, of {FEW} instructions or more, in which all"
-            " candidates met, directly or by way of others.",
+            f"Both need labels of the same items, of {FEW} instructions or more, that connect all"
+            " candidates directly or through others.",
         )
     parts = []
-    for contests in both:  # by one seed, so that both have the same draws
-        parts.append((yield from strengths(contests, seed, draws, cancel)))
-    favoured = [np.sign(contests.scores - 0.5) for contests in both]
+    for comparisons in both:  # by one seed, so that both have the same draws
+        parts.append((yield from bradley_terry(comparisons, seed, draws, cancel)))
+    favoured = [np.sign(comparisons.scores - 0.5) for comparisons in both]
     same = (favoured[0] == favoured[1]).astype(np.float64)
     return TwoRankings(known, parts[0], parts[1], share(same.tolist(), known.instructions.tolist()))
 
 
-def _shared(one: Contests, other: Contests) -> tuple[Contests, Contests]:
-    """The contests of the first of which both said something, with what each said."""
+def _shared(one: PairComparisons, other: PairComparisons) -> tuple[PairComparisons, PairComparisons]:
+    """The comparisons of the first of which both said something, with what each said."""
     places: Mapping[str, int] = {item_id: place for place, item_id in enumerate(other.ids)}
     rows = [
         (place, places[item_id])

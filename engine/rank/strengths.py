@@ -1,14 +1,15 @@
-"""Strengths of candidates by the Bradley-Terry model with ties, and how sure their order is.
+"""Bradley-Terry scores of candidates by the Bradley-Terry model with ties, and the uncertainty of their
+order.
 
-Davidson's form of the model: with d the difference of the strengths of two candidates,
+Davidson's form of the model: with d the difference of the Bradley-Terry scores of two candidates,
 P(first wins) : P(tie) : P(second wins) = exp(d / 2) : nu : exp(-d / 2). Sources: Bradley and Terry, Rank
 Analysis of Incomplete Block Designs (1952); Davidson, On Extending the Bradley-Terry Model to Accommodate
 Ties (1970).
 
-What the likelihood needs of the contests of two candidates is how many there were, what was won, and how many
-were tied: so a draw of the bootstrap is a sum of rows, and all draws of a chunk are fitted at once.
+What the likelihood needs of the comparisons of two candidates is how many there were, what was won, and how
+many were tied: so a draw of the bootstrap is a sum of rows, and all draws of a chunk are fitted at once.
 
-Knows: contests as numbers. Does not know: labels, datasets, how results are shown.
+Knows: comparisons as numbers. Does not know: labels, datasets, how results are shown.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -22,15 +23,16 @@ from scipy import sparse
 
 from engine.core.cancel import CancelToken
 from engine.core.events import MeasureProgress
-from engine.core.item_sample import USUAL_SEED
+from engine.core.item_sample import DEFAULT_SEED
 from engine.core.log_probs import BoolArray, FloatArray, IntArray
 from engine.core.value_tables import Estimate
-from engine.rank.contests import Contests
+from engine.rank.contests import PairComparisons
 
 DRAWS = 1000
 _AT_ONCE = 100
 _RIDGE = 1e-8
-"""Times half the squared strengths, taken off the likelihood: strengths are finite where somebody won all."""
+"""L2 penalty: this times half the squared scores is subtracted from the log-likelihood, so scores stay finite
+if a candidate won all."""
 _MOST_STEPS = 100
 _LARGEST_STEP = 4.0
 _MOST_LOG_TIE = 700.0  # of nu, which has no end where nothing but ties was said; e^709 is no number any more
@@ -40,56 +42,59 @@ _LEVEL = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Tallies:
-    """What the model needs of contests: by draw and pair of candidates that met.
+    """What the model needs of comparisons: by draw and pair of candidates that met.
 
-    `first`, `second`: places of the candidates, shape (pairs,), first < second. `contests`, `won`, `tied`:
+    `first`, `second`: places of the candidates, shape (pairs,), first < second. `comparisons`, `won`, `tied`:
     how many there were, what `first` won (half a tie), and ties: shape (draws, pairs).
     """
 
     candidates: int
     first: IntArray
     second: IntArray
-    contests: FloatArray
+    comparisons: FloatArray
     won: FloatArray
     tied: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class StrengthFit:
-    """`strengths`: natural-log odds, their mean 0, shape (draws, candidates). `tie`: the nu of ties, 0 where
-    there were none, shape (draws,).
+class BradleyTerryFit:
+    """`bradley_terry`: natural-log odds, their mean 0, shape (draws, candidates). `tie`: the nu of ties, 0
+    where there were none, shape (draws,).
     """
 
-    strengths: FloatArray
+    bradley_terry: FloatArray
     tie: FloatArray
 
     @property
     def against_mean(self) -> FloatArray:
-        """What each candidate would win (0 to 1, half a tie) against one of mean strength: shape as those."""
-        return expected_score(self.strengths, self.tie[:, None])
+        """What each candidate would win (0 to 1, half a tie) against one of the mean score: shape as
+        those.
+        """
+        return expected_score(self.bradley_terry, self.tie[:, None])
 
 
 @dataclass(frozen=True, eq=False)
-class Strengths:
-    """The fit to all contests, and `draws`: the fits to as many resamples of the instructions, with two
-    contests more of each candidate; `plain`: without these.
+class BradleyTerryScores:
+    """The fit to all comparisons, and `draws`: the fits to as many resamples of the instructions, with two
+    comparisons more of each candidate; `plain`: without these.
 
-    `instructions`: how many of them, all with as many contests, would say as much (Kish's effective number).
+    `instructions`: how many of them, all with as many comparisons, would say as much (Kish's effective
+    number).
     """
 
     names: tuple[str, ...]
-    fit: StrengthFit
-    draws: StrengthFit
-    plain: StrengthFit
+    fit: BradleyTerryFit
+    draws: BradleyTerryFit
+    plain: BradleyTerryFit
     instructions: float
 
     @cached_property
     def scores(self) -> dict[str, Estimate]:
-        """What each candidate would win against one of mean strength, 0 to 1, with its 95 % interval.
+        """What each candidate would win against one of the mean score, 0 to 1, with its 95 % interval.
 
         Expanded percentiles: as far out as Student's t asks for. Source: Hesterberg, What Teachers Should
         Know About the Bootstrap (2015). The end that is farther from one half is that of the plain draws, if
-        it is farther: the two contests more pull whoever wins or loses nearly all towards one half.
+        it is farther: the two comparisons more pull whoever wins or loses nearly all towards one half.
         """
         from scipy.special import ndtr, stdtrit  # noqa: PLC0415
 
@@ -108,14 +113,14 @@ class Strengths:
     @property
     def equals_tie(self) -> float:
         """How often two equal candidates tie by the model, 0 to 1. Near 1 there is hardly a largest
-        likelihood: where somebody never loses and often ties, it grows with nu and his strength without end.
+        likelihood: where somebody never loses and often ties, nu and its score grow without end.
         """
         tie = float(self.fit.tie[0])
         return tie / (tie + 2)
 
     @cached_property
     def better(self) -> BoolArray:
-        """Whether the candidate of a row is surely stronger than that of a column: shape (candidates,
+        """Whether the candidate of a row is significantly stronger than that of a column: shape (candidates,
         candidates). All comparisons together are wrong with 5 % at most.
         """
         return self.told_apart(_LEVEL)
@@ -123,8 +128,8 @@ class Strengths:
     def told_apart(self, level: float) -> BoolArray:
         """The same with another chance (0 to 1) that any of all comparisons is wrong (Holm 1979)."""
         count = len(self.names)
-        above = self.fit.strengths[0][:, None] > self.fit.strengths[0][None, :]
-        drawn = self.draws.strengths
+        above = self.fit.bradley_terry[0][:, None] > self.fit.bradley_terry[0][None, :]
+        drawn = self.draws.bradley_terry
         told: BoolArray = np.zeros((count, count), dtype=np.bool_)
         pairs = [(i, j) for i in range(count) for j in range(count) if above[i, j]]
         chances = {(i, j): self._chance(drawn[:, i] - drawn[:, j]) for i, j in pairs}
@@ -160,8 +165,8 @@ class Strengths:
 
     @cached_property
     def ranks(self) -> dict[str, tuple[int, int]]:
-        """The best and the worst rank, 1 the best, that each candidate may have: as many as are surely
-        stronger stand before it, as many as are surely weaker behind.
+        """The best and the worst rank, 1 the best, that each candidate may have: as many as are significantly
+        stronger stand before it, as many as are significantly weaker behind.
         """
         return self.ranks_by(self.better)
 
@@ -177,12 +182,12 @@ class Strengths:
     @cached_property
     def order(self) -> list[str]:
         """The candidates, the strongest first."""
-        return [self.names[place] for place in np.argsort(-self.fit.strengths[0], kind="stable")]
+        return [self.names[place] for place in np.argsort(-self.fit.bradley_terry[0], kind="stable")]
 
     @cached_property
     def groups(self) -> list[list[str]]:
-        """Candidates of which no two can be told apart, each group as large as can be, in the order of
-        strength: two stand together in one or several exactly where they cannot be told apart.
+        """Candidates of which no two differ significantly, each group as large as can be, in the order of
+        score: two stand together in one or several exactly where they do not differ significantly.
 
         They need not be neighbours: one that met few others may be told from nobody. Groups are added until
         each two have one, not all that there are, which may be very many (Piepho, An Algorithm for a
@@ -206,11 +211,11 @@ class Strengths:
     @property
     def are_equal(self) -> bool:
         """Whether all are equally strong, but for rounding."""
-        return float(np.ptp(self.fit.strengths[0])) < 10 * _EXACT
+        return float(np.ptp(self.fit.bradley_terry[0])) < 10 * _EXACT
 
     @cached_property
     def rivals(self) -> list[str]:
-        """Those that cannot be told from the strongest, the strongest of them first."""
+        """Those not significantly worse than the best candidate, the best of them first."""
         best, *others = self.order
         beaten = self.better[self.names.index(best)]
         return [name for name in others if not beaten[self.names.index(name)]]
@@ -229,21 +234,22 @@ def expected_score(difference: FloatArray, tie: FloatArray) -> FloatArray:
     return score
 
 
-def strengths(
-    contests: Contests,
-    seed: int = USUAL_SEED,
+def bradley_terry(
+    comparisons: PairComparisons,
+    seed: int = DEFAULT_SEED,
     draws: int = DRAWS,
     cancel: CancelToken | None = None,
-) -> Generator[MeasureProgress, None, Strengths]:
-    """Of the candidates of contests, all of which are held together by contests of which something was said.
+) -> Generator[MeasureProgress, None, BradleyTerryScores]:
+    """Of the candidates of comparisons, all of which are held together by comparisons of which something was
+    said.
 
     Tells how many draws are done. Raises Cancelled.
     """
-    by_instruction = _by_instruction(contests)
+    by_instruction = _by_instruction(comparisons)
     sizes = by_instruction[0].sum(axis=1)
     return bootstrapped(
-        contests.names,
-        lambda weights: _drawn(contests, by_instruction, weights),
+        comparisons.names,
+        lambda weights: _drawn(comparisons, by_instruction, weights),
         len(sizes),
         float(sizes.sum() ** 2 / (sizes**2).sum()),
         seed=seed,
@@ -258,18 +264,18 @@ def bootstrapped(
     count: int,
     instructions: float,
     *,
-    seed: int = USUAL_SEED,
+    seed: int = DEFAULT_SEED,
     draws: int = DRAWS,
     cancel: CancelToken | None = None,
-) -> Generator[MeasureProgress, None, Strengths]:
+) -> Generator[MeasureProgress, None, BradleyTerryScores]:
     """The same of what is tallied, given how often each of `count` instructions counts: shape (draws, count).
 
-    `instructions`: what they are worth, as Strengths has it. A candidate's contests are tallied as many as
+    `instructions`: what they are worth, as Strengths has it. A candidate's comparisons are tallied as many as
     labels say of it: two more are added to each draw.
     """
     fit = fitted(tallied(np.ones((1, count))))
     random = np.random.default_rng(seed)
-    parts: list[tuple[StrengthFit, StrengthFit]] = []
+    parts: list[tuple[BradleyTerryFit, BradleyTerryFit]] = []
     for done in range(0, draws, _AT_ONCE):
         if cancel is not None:
             cancel.raise_if_requested()
@@ -278,79 +284,88 @@ def bootstrapped(
         parts.append((fitted(_with_unseen(drawn, random), fit), fitted(drawn, fit)))
         yield MeasureProgress(min(done + _AT_ONCE, draws), draws)
     with_unseen, plain = (
-        StrengthFit(np.concatenate([one.strengths for one in of]), np.concatenate([one.tie for one in of]))
+        BradleyTerryFit(
+            np.concatenate([one.bradley_terry for one in of]), np.concatenate([one.tie for one in of])
+        )
         for of in zip(*parts, strict=True)
     )
-    return Strengths(names, fit, with_unseen, plain, instructions)
+    return BradleyTerryScores(names, fit, with_unseen, plain, instructions)
 
 
-def tallies_of(contests: Contests) -> Tallies:
-    """Of all contests of which something was said, as one draw."""
-    by_instruction = _by_instruction(contests)
-    return _drawn(contests, by_instruction, np.ones((1, by_instruction[0].shape[0])))
+def tallies_of(comparisons: PairComparisons) -> Tallies:
+    """Of all comparisons of which something was said, as one draw."""
+    by_instruction = _by_instruction(comparisons)
+    return _drawn(comparisons, by_instruction, np.ones((1, by_instruction[0].shape[0])))
 
 
 Sums = list[sparse.csr_array]
-"""Numbers of items added up, each of shape (instructions, pairs of candidates that met)."""
+"""Summed numbers of items, each of shape (instructions, compared pairs of candidates)."""
 
 
-def sums_by_instruction(contests: Contests, columns: Sequence[FloatArray]) -> Sums:
+def sums_by_instruction(comparisons: PairComparisons, columns: Sequence[FloatArray]) -> Sums:
     """Of some numbers of each item, columns of shape (items,); the pairs are those of `pairs_met`."""
-    _, rows = np.unique(contests.instructions, return_inverse=True)
-    _, places = np.unique(_pair_keys(contests), return_inverse=True)
+    _, rows = np.unique(comparisons.instructions, return_inverse=True)
+    _, places = np.unique(_pair_keys(comparisons), return_inverse=True)
     shape = (int(rows.max(initial=-1)) + 1, int(places.max(initial=-1)) + 1)
     return [sparse.coo_array((column, (rows, places)), shape=shape).tocsr() for column in columns]
 
 
-def pairs_met(contests: Contests) -> tuple[IntArray, IntArray]:
+def pairs_met(comparisons: PairComparisons) -> tuple[IntArray, IntArray]:
     """The places of the candidates of each pair that met, the lower one first: each of shape (pairs,)."""
-    low, high = np.divmod(np.unique(_pair_keys(contests)), len(contests.names))
+    low, high = np.divmod(np.unique(_pair_keys(comparisons)), len(comparisons.names))
     return low, high
 
 
-def won_by_lower(contests: Contests) -> FloatArray:
+def won_by_lower(comparisons: PairComparisons) -> FloatArray:
     """What the candidate whose place is the lower one won, 0 to 1: shape (items,)."""
-    won: FloatArray = np.where(contests.first > contests.second, 1 - contests.scores, contests.scores)
+    won: FloatArray = np.where(
+        comparisons.first > comparisons.second, 1 - comparisons.scores, comparisons.scores
+    )
     return won
 
 
-def _by_instruction(contests: Contests) -> Sums:
-    """How many contests, what the first won, and ties, of those of which something was said."""
-    known = contests.at(contests.known)
+def _by_instruction(comparisons: PairComparisons) -> Sums:
+    """How many comparisons, what the first won, and ties, of those of which something was said."""
+    known = comparisons.at(comparisons.known)
     return sums_by_instruction(known, [np.ones(len(known)), won_by_lower(known), known.ties])
 
 
-def _pair_keys(contests: Contests) -> IntArray:
+def _pair_keys(comparisons: PairComparisons) -> IntArray:
     """A number for each pair of candidates, whichever stood first: shape (items,)."""
-    low, high = np.minimum(contests.first, contests.second), np.maximum(contests.first, contests.second)
-    keys: IntArray = low * len(contests.names) + high
+    low, high = (
+        np.minimum(comparisons.first, comparisons.second),
+        np.maximum(comparisons.first, comparisons.second),
+    )
+    keys: IntArray = low * len(comparisons.names) + high
     return keys
 
 
-def _drawn(contests: Contests, by_instruction: Sums, weights: FloatArray) -> Tallies:
+def _drawn(comparisons: PairComparisons, by_instruction: Sums, weights: FloatArray) -> Tallies:
     """`weights`: how often each instruction was drawn, shape (draws, instructions)."""
-    first, second = pairs_met(contests.at(contests.known))
+    first, second = pairs_met(comparisons.at(comparisons.known))
     sums = [np.asarray(weights @ each) for each in by_instruction]
-    return Tallies(len(contests.names), first, second, sums[0], sums[1], sums[2])
+    return Tallies(len(comparisons.names), first, second, sums[0], sums[1], sums[2])
 
 
 def _with_unseen(drawn: Tallies, random: np.random.Generator) -> Tallies:
-    """The same with two contests more of each candidate, spread over whom it met: one won by half, one by
-    whom a coin says. Else of few contests that all end alike each draw would say the same, and be sure.
+    """The same with two comparisons more of each candidate, spread over whom it met: one won by half, one by
+    whom a coin says. Else of few comparisons that all end alike each draw would say the same, and be sure.
     """
     met = np.bincount(np.concatenate([drawn.first, drawn.second]), minlength=drawn.candidates)
-    for_coin = np.broadcast_to(0.5 / met[drawn.first] + 0.5 / met[drawn.second], drawn.contests.shape)
-    coins = random.integers(0, 2, drawn.contests.shape)
-    return replace(drawn, contests=drawn.contests + 2 * for_coin, won=drawn.won + for_coin * (coins + 0.5))
+    for_coin = np.broadcast_to(0.5 / met[drawn.first] + 0.5 / met[drawn.second], drawn.comparisons.shape)
+    coins = random.integers(0, 2, drawn.comparisons.shape)
+    return replace(
+        drawn, comparisons=drawn.comparisons + 2 * for_coin, won=drawn.won + for_coin * (coins + 0.5)
+    )
 
 
-def fitted(tallies: Tallies, start: StrengthFit | None = None) -> StrengthFit:
+def fitted(tallies: Tallies, start: BradleyTerryFit | None = None) -> BradleyTerryFit:
     """The largest likelihood of each draw, by Newton's method; `start`: from where, a single fit."""
     model = _Davidson(tallies)
     draws, size = model.draws, tallies.candidates + 1
     at = np.zeros((draws, size))
     if start is not None:
-        at[:, :-1] = start.strengths[0]
+        at[:, :-1] = start.bradley_terry[0]
         at[:, -1] = np.log(max(float(start.tie[0]), 1e-3))
     for _ in range(_MOST_STEPS):
         slope, bend = model.slope_and_bend(at)
@@ -362,7 +377,7 @@ def fitted(tallies: Tallies, start: StrengthFit | None = None) -> StrengthFit:
             break
     free = at[:, :-1] - at[:, :-1].mean(axis=1, keepdims=True)
     ties = np.exp(np.minimum(at[:, -1], _MOST_LOG_TIE))
-    return StrengthFit(free, np.where(model.has_ties, ties, 0.0))
+    return BradleyTerryFit(free, np.where(model.has_ties, ties, 0.0))
 
 
 class _Davidson:
@@ -370,15 +385,15 @@ class _Davidson:
 
     def __init__(self, tallies: Tallies) -> None:
         self._tallies = tallies
-        self.draws, self._pairs = tallies.contests.shape
+        self.draws, self._pairs = tallies.comparisons.shape
         self.has_ties: BoolArray = tallies.tied.sum(axis=1) > 0
         signs = np.zeros((self._pairs, tallies.candidates))
         at = np.arange(self._pairs)
         signs[at, tallies.first], signs[at, tallies.second] = 1.0, -1.0
         self._signs = signs
-        self._sums = (tallies.won - tallies.contests / 2) @ signs
+        self._sums = (tallies.won - tallies.comparisons / 2) @ signs
         self._tied = tallies.tied.sum(axis=1)
-        self._ridge = _RIDGE * np.maximum(tallies.contests.sum(axis=1), 1.0)
+        self._ridge = _RIDGE * np.maximum(tallies.comparisons.sum(axis=1), 1.0)
 
     def _chances(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Of a win, a tie, a loss: each of shape (draws, pairs)."""
@@ -395,14 +410,14 @@ class _Davidson:
         tie = np.where(self.has_ties, at[:, -1], -np.inf)[:, None]
         logs = np.logaddexp(np.logaddexp(half, -half), np.broadcast_to(tie, half.shape))
         gained = (self._sums * at[:, :-1]).sum(axis=1) + np.where(self.has_ties, self._tied * at[:, -1], 0.0)
-        lost = (self._tallies.contests * logs).sum(axis=1) + self._ridge / 2 * (at**2).sum(axis=1)
+        lost = (self._tallies.comparisons * logs).sum(axis=1) + self._ridge / 2 * (at**2).sum(axis=1)
         value: FloatArray = gained - lost
         return value
 
     def slope_and_bend(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The gradient, and the Hessian with its sign turned, positive definite."""
         win, tie, loss = self._chances(at)
-        count = self._tallies.contests
+        count = self._tallies.comparisons
         lead = (win - loss) / 2
         slope = np.empty_like(at)
         slope[:, :-1] = self._sums - (count * lead) @ self._signs

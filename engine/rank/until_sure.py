@@ -1,8 +1,9 @@
-"""Judging until it is sure: which of each two candidates is better, or how often each wins, and no item more.
+"""Judging until it is significant: which of each two candidates is better, or how often each wins, and no
+item more.
 
-An instruction is one bet: of its contests the mean counts, for they are alike. Questions take instructions in
-the order in which a seed draws them, each as soon as all of its own contests there are known, so that neither
-the order of judging nor what was judged before can lean to one side.
+An instruction is one bet: of its comparisons the mean counts, for they are alike. Questions take instructions
+in the order in which a seed draws them, each as soon as all of its own comparisons there are known, so that
+neither the order of judging nor what was judged before can lean to one side.
 
 All answers together are wrong with 5 % at most, however often one looks: Holm over the questions with
 e-values (the largest of k open ones must reach k / 0.05; Vovk & Wang, E-values, Annals of Statistics 2021),
@@ -10,7 +11,7 @@ which holds at all moments together: before the first wrong answer all answered 
 differences, so k is no less than the number of those that are none. Intervals of a given width hold for each
 question by itself.
 
-Knows: contests, betting. Does not know: how items are judged, stores, how answers are shown.
+Knows: comparisons, betting. Does not know: how items are judged, stores, how answers are shown.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,31 +20,39 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from engine.core.formatting import interval, percent
-from engine.core.item_sample import USUAL_SEED
+from engine.core.item_sample import DEFAULT_SEED
 from engine.core.items import Preference
 from engine.core.judgments import label_of
 from engine.core.log_probs import BoolArray, FloatArray, IntArray
 from engine.core.remedies import Step
-from engine.core.until import Until
+from engine.core.until import StoppingRule
 from engine.data.dataset import Dataset
 from engine.data.sampling import drawn_instructions
 from engine.decisions.run_results import RunResults
 from engine.measure.intervals import FEW
-from engine.rank.betting import Tally, needed
-from engine.rank.contests import SCORES, Contests, contests_of, contests_of_places, labels_said, unnamed
+from engine.rank.betting import ValueCounts, needed
+from engine.rank.contests import (
+    SCORES,
+    PairComparisons,
+    comparisons_of,
+    comparisons_of_places,
+    labels_said,
+    unnamed,
+)
 
 
 @dataclass(eq=False)
 class WhoWins:
     """How often a candidate wins against one `opponent`, or against all of them.
 
-    `won`: what it won, an instruction each. `answered`: the side of one half that it is surely on, or, where
-    an interval is asked for, that it is narrow enough (0 where neither side is sure); None while it is open.
+    `won`: what it won, an instruction each. `answered`: the side of one half that it is significantly on, or,
+    where an interval is asked for, that it is narrow enough (0 where neither is significant); None while it
+    is open.
     """
 
     candidate: str
     opponent: str | None
-    won: Tally = field(default_factory=Tally)
+    won: ValueCounts = field(default_factory=ValueCounts)
     answered: int | None = None
     _lead: tuple[int, float] = (1, 0.0)
     _next_look: int = FEW
@@ -86,14 +95,14 @@ class WhoWins:
         low, high = self.won.interval()
         if high - low <= width:
             return (low > 0.5) - (high < 0.5)
-        # An interval takes a millisecond, so it is not made while it is surely far too wide.
+        # An interval takes a millisecond, so it is not made while it is significantly far too wide.
         self._next_look = len(self.won) + max(1, int(more_for_width(self.won, width) / 2))
         return None
 
 
 @dataclass(frozen=True, eq=False)
 class _Turns:
-    """The contests of a question: their rows, an array for each instruction, in the order of drawing;
+    """The comparisons of a question: their rows, an array for each instruction, in the order of drawing;
     `turned`: whether the candidate stands as B in them.
     """
 
@@ -101,31 +110,35 @@ class _Turns:
     turned: Sequence[BoolArray]
 
 
-class UntilSure:
-    """Questions to contests of which nothing is known yet; what is said of items is added as it comes.
+class UntilSignificant:
+    """Questions to comparisons of which nothing is known yet; what is said of items is added as it comes.
 
-    `contests`: their `instructions` say when each is drawn: the lower the earlier. `width`: of the interval
-    that is asked for, 0 to 1; None: which side of one half. `seed`, `criterion`: by which instructions are
-    drawn, and by whose labels it is answered.
+    `comparisons`: their `instructions` say when each is drawn: the lower the earlier. `width`: of the
+    interval that is asked for, 0 to 1; None: which side of one half. `seed`, `criterion`: by which
+    instructions are drawn, and by whose labels it is answered.
     """
 
     def __init__(
-        self, contests: Contests, width: float | None = None, seed: int = USUAL_SEED, criterion: str = ""
+        self,
+        comparisons: PairComparisons,
+        width: float | None = None,
+        seed: int = DEFAULT_SEED,
+        criterion: str = "",
     ) -> None:
         self.width, self.seed, self.criterion = width, seed, criterion
-        self.left_out = contests.left_out
-        self._row_of = {item_id: row for row, item_id in enumerate(contests.ids)}
-        self._scores: FloatArray = np.full(len(contests), np.nan)
-        self._is_known: BoolArray = np.zeros(len(contests), np.bool_)
-        self._of_row: list[list[int]] = [[] for _ in range(len(contests))]
+        self.left_out = comparisons.left_out
+        self._row_of = {item_id: row for row, item_id in enumerate(comparisons.ids)}
+        self._scores: FloatArray = np.full(len(comparisons), np.nan)
+        self._is_known: BoolArray = np.zeros(len(comparisons), np.bool_)
+        self._of_row: list[list[int]] = [[] for _ in range(len(comparisons))]
         self.questions: list[WhoWins] = []
         self._turns: list[_Turns] = []
         self._next: list[int] = []
-        for candidate, opponent, rows in _asked(contests, width):
+        for candidate, opponent, rows in _asked(comparisons, width):
             for row in rows:
                 self._of_row[row].append(len(self.questions))
             self.questions.append(WhoWins(candidate, opponent))
-            self._turns.append(_turns(contests, candidate, rows))
+            self._turns.append(_turns(comparisons, candidate, rows))
             self._next.append(0)
 
     @property
@@ -135,7 +148,7 @@ class UntilSure:
 
     @property
     def leaves_out(self) -> bool:
-        """Whether items of what is answered are left out while other questions are open."""
+        """Whether items of what is answered are omitted while other questions are open."""
         return len(self.questions) > 1
 
     @property
@@ -214,31 +227,33 @@ class UntilSure:
             is_open = [question for question in is_open if question.is_open]
 
 
-def until_sure(dataset: Dataset, criterion: str, until: Until) -> UntilSure:
+def until_significant(dataset: Dataset, criterion: str, until: StoppingRule) -> UntilSignificant:
     """What a run on a dataset is to answer, by the judge's labels on a criterion.
 
     Where candidates are not named, a width is that of the share of instructions on which A wins. SetupError
-    where nobody is named of whom it could be sure.
+    where nobody is named who could be significantly better.
     """
     if dataset.names_candidates:
-        contests = contests_of(dataset)
+        comparisons = comparisons_of(dataset)
     elif until.width is None:
         raise unnamed(dataset, Step.STOP_AT_A_WIDTH, " ")
     else:
-        contests = contests_of_places(dataset)
+        comparisons = comparisons_of_places(dataset)
     places = dict(zip(dataset.ids, drawn_instructions(dataset.group_column, until.seed), strict=True))
-    drawn = replace(contests, instructions=np.array([places[item_id] for item_id in contests.ids], np.int64))
-    return UntilSure(drawn, None if until.width is None else until.width / 100, until.seed, criterion)
+    drawn = replace(
+        comparisons, instructions=np.array([places[item_id] for item_id in comparisons.ids], np.int64)
+    )
+    return UntilSignificant(drawn, None if until.width is None else until.width / 100, until.seed, criterion)
 
 
-def told_of(asked: UntilSure, results: RunResults) -> UntilSure:
+def told_of(asked: UntilSignificant, results: RunResults) -> UntilSignificant:
     """The same questions with all that a run holds of the judge: another process may have judged."""
     judgments = results.judgments[asked.criterion]
     asked.add({judgment.item_id: label_of(judgment) for judgment in judgments})
     return asked
 
 
-def more_for_width(won: Tally, width: float) -> float:
+def more_for_width(won: ValueCounts, width: float) -> float:
     """About how many instructions more until an interval is no wider than this, 0 to 1: four times as many
     for half the width.
     """
@@ -246,21 +261,24 @@ def more_for_width(won: Tally, width: float) -> float:
     return max(len(won), 1) * max(0.0, ((high - low) / width) ** 2 - 1)
 
 
-def _asked(contests: Contests, width: float | None) -> Iterable[tuple[str, str | None, IntArray]]:
-    """What is asked of contests: candidate, opponent, rows. Of two candidates alone it is one question."""
-    names = contests.names
+def _asked(comparisons: PairComparisons, width: float | None) -> Iterable[tuple[str, str | None, IntArray]]:
+    """What is asked of comparisons: candidate, opponent, rows. Of two candidates alone it is one question."""
+    names = comparisons.names
     if width is not None and len(names) > 2:
         for number, name in enumerate(names):
-            yield name, None, np.flatnonzero((contests.first == number) | (contests.second == number))
+            yield name, None, np.flatnonzero((comparisons.first == number) | (comparisons.second == number))
         return
-    low, high = np.minimum(contests.first, contests.second), np.maximum(contests.first, contests.second)
+    low, high = (
+        np.minimum(comparisons.first, comparisons.second),
+        np.maximum(comparisons.first, comparisons.second),
+    )
     for one, other in np.unique(np.stack([low, high], axis=1), axis=0).tolist():
         yield names[one], names[other], np.flatnonzero((low == one) & (high == other))
 
 
-def _turns(contests: Contests, candidate: str, rows: IntArray) -> _Turns:
-    number = contests.names.index(candidate)
-    order = rows[np.argsort(contests.instructions[rows], kind="stable")]
-    starts = np.flatnonzero(np.diff(contests.instructions[order])) + 1
+def _turns(comparisons: PairComparisons, candidate: str, rows: IntArray) -> _Turns:
+    number = comparisons.names.index(candidate)
+    order = rows[np.argsort(comparisons.instructions[rows], kind="stable")]
+    starts = np.flatnonzero(np.diff(comparisons.instructions[order])) + 1
     each = np.split(order, starts)
-    return _Turns(each, [contests.second[part] == number for part in each])
+    return _Turns(each, [comparisons.second[part] == number for part in each])

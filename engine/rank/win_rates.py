@@ -1,6 +1,6 @@
 """How often each candidate won, against all others together and against each of them: ties count half.
 
-Knows: contests. Does not know: strengths, labels of people beside those of a judge.
+Knows: comparisons. Does not know: Bradley-Terry scores, human labels next to those of a judge.
 """
 
 from collections.abc import Sequence
@@ -14,19 +14,19 @@ from engine.core.items import HUMAN_LABELS, Preference, Tie
 from engine.core.log_probs import FloatArray, IntArray
 from engine.core.value_tables import Estimate
 from engine.measure.intervals import FEW, OverInstructions
-from engine.rank.contests import Contests
+from engine.rank.contests import PairComparisons
 
 
 @dataclass(frozen=True)
 class WinRate:
-    """What a candidate won of its contests, against all others or one opponent.
+    """What a candidate won of its comparisons, against all others or one opponent.
 
     `rate`: the mean of what it won (0 to 1, half a tie), with its 95 % interval over instructions.
     `standard_error`: in the same unit; None for a single instruction. `good_ties`, `bad_ties`, `other_ties`:
-    the shares of contests that ended in both_good, both_bad, and in a tie of which nobody said more.
+    the shares of comparisons that ended in both_good, both_bad, and in an unspecified tie.
     """
 
-    contests: int
+    comparisons: int
     instructions: int
     rate: Estimate
     standard_error: float | None
@@ -40,7 +40,7 @@ class WinRate:
         return self.instructions < FEW
 
     @property
-    def is_surely(self) -> int:
+    def is_significantly(self) -> int:
         """1 where the whole interval is above one half, -1 where it is below, else 0."""
         if self.few or self.rate.ends is None:
             return 0
@@ -48,7 +48,7 @@ class WinRate:
         return (low > 0.5) - (high < 0.5)
 
     def turned(self) -> "WinRate":
-        """What the other side of each contest won."""
+        """What the other side of each comparison won."""
         return replace(self, rate=self.rate.turned())
 
 
@@ -74,43 +74,43 @@ class WinRates:
         return sorted(found, key=lambda cycle: not self.is_sure(cycle))
 
     def is_sure(self, cycle: Sequence[str]) -> bool:
-        """Whether no contest of a cycle can be chance alone."""
+        """Whether no comparison of a cycle can be chance alone."""
         after = [*cycle[1:], cycle[0]]
-        return all(self.pairs[pair].is_surely > 0 for pair in zip(cycle, after, strict=True))
+        return all(self.pairs[pair].is_significantly > 0 for pair in zip(cycle, after, strict=True))
 
 
-def win_rates(contests: Contests) -> WinRates:
+def win_rates(comparisons: PairComparisons) -> WinRates:
     """Of all candidates of which something was said."""
     candidates: dict[str, WinRate] = {}
     met: dict[tuple[int, int], WinRate] = {}
-    for number, name in enumerate(contests.names):
-        places, won = contests.of(number)
+    for number, name in enumerate(comparisons.names):
+        places, won = comparisons.of(number)
         if len(places):
-            candidates[name] = _rate(contests, places, won)
-        for other in range(number + 1, len(contests.names)):
-            against = (contests.first[places] == other) | (contests.second[places] == other)
+            candidates[name] = _rate(comparisons, places, won)
+        for other in range(number + 1, len(comparisons.names)):
+            against = (comparisons.first[places] == other) | (comparisons.second[places] == other)
             if against.any():
-                found = _rate(contests, places[against], won[against])
+                found = _rate(comparisons, places[against], won[against])
                 met[number, other], met[other, number] = found, found.turned()
-    names = contests.names
+    names = comparisons.names
     return WinRates(candidates, {(names[one], names[other]): met[one, other] for one, other in sorted(met)})
 
 
-def place_rate(contests: Contests) -> Estimate:
+def place_rate(comparisons: PairComparisons) -> Estimate:
     """How often the response that stood as A won, 0 to 1, half a tie: one half where places decide nothing.
 
-    At least one contest must be known.
+    At least one comparison must be known.
     """
-    known = np.flatnonzero(contests.known)
-    return _estimate(contests, known, contests.scores[known])[0]
+    known = np.flatnonzero(comparisons.known)
+    return _estimate(comparisons, known, comparisons.scores[known])[0]
 
 
-def _rate(contests: Contests, places: IntArray, won: FloatArray) -> WinRate:
-    rate, error = _estimate(contests, places, won)
-    shares = dict(zip(HUMAN_LABELS, contests.said[places].mean(axis=0).tolist(), strict=True))
+def _rate(comparisons: PairComparisons, places: IntArray, won: FloatArray) -> WinRate:
+    rate, error = _estimate(comparisons, places, won)
+    shares = dict(zip(HUMAN_LABELS, comparisons.said[places].mean(axis=0).tolist(), strict=True))
     return WinRate(
-        contests=len(places),
-        instructions=len(np.unique(contests.instructions[places])),
+        comparisons=len(places),
+        instructions=len(np.unique(comparisons.instructions[places])),
         rate=rate,
         standard_error=error,
         good_ties=shares[Preference.BOTH_GOOD],
@@ -119,9 +119,11 @@ def _rate(contests: Contests, places: IntArray, won: FloatArray) -> WinRate:
     )
 
 
-def _estimate(contests: Contests, places: IntArray, won: FloatArray) -> tuple[Estimate, float | None]:
+def _estimate(
+    comparisons: PairComparisons, places: IntArray, won: FloatArray
+) -> tuple[Estimate, float | None]:
     """The mean with its interval, and its standard error."""
-    found = OverInstructions.of_one(won.tolist(), contests.instructions[places].tolist())
+    found = OverInstructions.of_one(won.tolist(), comparisons.instructions[places].tolist())
     if found is None:
         return Estimate(float(won.mean())), None
     return Estimate(found.mean, found.share_interval()), found.standard_error

@@ -1,7 +1,7 @@
 """The audit of a judge as a section: what is wrong with it, line by line.
 
-A report and the window show it for runs of copies alone (probe sets): of other runs most of what it says
-stands in other sections already, and the rest cannot be told.
+A report and the window show it for runs of perturbations alone (probe sets): of other runs most of what it
+says stands in other sections already, and the rest cannot be measured.
 
 Knows: titles, meanings, in which words verdicts are said. Does not know: how anything is measured, terminals,
 HTML, windows.
@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from engine.audit.audit import Audit, audit
-from engine.audit.lines import DOUBT
-from engine.audit.probes import Probe
+from engine.audit.lines import UNCERTAINTY, AuditVerdict
+from engine.audit.probes import Perturbation
 from engine.core.formatting import counted, listed
 from engine.core.sheets import Section, Sentences, Sheet, Tone
 from engine.core.value_tables import Column, Kind, Row, Table
@@ -20,27 +20,29 @@ from engine.data.dataset import Dataset
 from engine.decisions.run_results import RunResults
 
 _COLUMNS = (
-    Column("line", "what", Kind.NAME, "What is looked at."),
+    Column("line", "what", Kind.NAME, "What is measured."),
     Column(
         "value",
         "% (95 % interval)",
         Kind.TEXT,
-        "What was measured, over instructions: in percent, differences in points; of the speed in items a"
+        "The measured value, over instructions: in percent; differences in points; speed in items per"
         " minute.",
     ),
-    Column("bound", "a fault", Kind.NAME, "From where on it is a fault, in percent."),
+    Column("bound", "issue if", Kind.NAME, "The bound beyond which it is an issue, in percent."),
     Column(
         "verdict",
         "verdict",
         Kind.NAME,
-        "Fault: surely beyond the bound, also counting how many lines there are. Perhaps: beyond it, maybe by"
-        " chance. None found: within it, but the interval reaches beyond. Sound: surely within it.",
+        "Issue: significantly beyond the bound, corrected for the number of checks. Perhaps: beyond it,"
+        " possibly by chance. None found: within it, but the interval reaches beyond. Sound: the whole"
+        " interval is within it.",
+        instead={AuditVerdict.FAULT.value: "issue", AuditVerdict.UNKNOWN.value: "not measured"},
     ),
 )
 _NOTE = (
-    "The judge as it reads: without a calibration, and without what people overrode. A line is called a fault"
-    f" only where a judge that is nowhere beyond a bound would have any such line in at most {DOUBT:.0%}"
-    " of audits."
+    "The judge alone: without calibration and without human overrides. A check is called an issue only"
+    f" if a judge that is nowhere beyond a bound would have any issue in at most {UNCERTAINTY:.0%} of"
+    " audits."
 ).replace("%", " %")
 
 
@@ -52,7 +54,7 @@ def audit_section(found: Audit) -> Section:
     faults = list(_faults_in_words(found))
     return Section(
         "audit",
-        "What is wrong with the judge",
+        "Robustness audit of the judge",
         [
             Sentences(faults, Tone.CAVEAT if found.faults else Tone.PLAIN),
             Table(_COLUMNS, rows),
@@ -63,8 +65,10 @@ def audit_section(found: Audit) -> Section:
 
 
 def audit_of_copies(results: RunResults, dataset: Dataset | None) -> Audit | None:
-    """What a run of copies tells, by its own dataset; None of any other run, or without its dataset."""
-    if dataset is None or not any(Probe.of_id(item.item_id) for item in results.judged):
+    """What a run of perturbations tells, by its own dataset; None of any other run, or without its
+    dataset.
+    """
+    if dataset is None or not any(Perturbation.of_id(item.item_id) for item in results.judged):
         return None
     found = audit(results, dataset)
     return found if found.copies else None
@@ -79,17 +83,20 @@ def with_audit(sheet: Sheet, found: Audit | None) -> Sheet:
 
 
 def _faults_in_words(found: Audit) -> Iterator[str]:
-    what = f"{counted(found.items, 'item', 'items')} and {counted(found.copies, 'copy', 'copies')} of them"
-    of_lines = counted(found.looked_at, "line", "lines")
+    what = (
+        f"{counted(found.items, 'item', 'items')} and"
+        f" {counted(found.copies, 'perturbation', 'perturbations')} of them"
+    )
+    of_lines = counted(found.looked_at, "check", "checks")
     if found.faults:
-        number = counted(len(found.faults), "fault", "faults")
+        number = counted(len(found.faults), "issue", "issues")
         titles = listed([line.title for line in found.faults], len(found.lines), str)
-        yield f"{number} in {of_lines}, by {what}: {titles}."
+        yield f"{number} in {of_lines}, measured on {what}: {titles}."
     elif not found.looked_at:
-        yield f"Nothing can be told by {what}."
+        yield f"Nothing can be measured on {what}."
     else:
-        yield f"No fault found in {of_lines}, by {what}."
+        yield f"No issue found in {of_lines}, measured on {what}."
     if found.untold:
-        yield f"{counted(found.untold, 'line', 'lines')} cannot be told; why stands below."
+        yield f"{counted(found.untold, 'check', 'checks')} could not be measured; the reasons are below."
     if found.unscored:
-        yield f"{counted(found.unscored, 'judgment', 'judgments')} could not be made, and take no part."
+        yield f"{counted(found.unscored, 'judgment is', 'judgments are')} unscored and excluded."

@@ -18,30 +18,30 @@ from engine.core.sheets import Section
 from engine.core.value_tables import Column, Kind, Row, Table, Value
 from engine.measure.intervals import FEW
 from engine.report.columns import CRITERION, LABELS, MOST_FREQUENT
-from engine.report.measure_tables import TRIVIAL
+from engine.report.measure_tables import BASELINE
 
 _ALIKE = (
-    " A and B are treated alike: each item counts as it is and with its responses in the other places, and so"
-    " it does for what stands beside it."
+    " A and B are treated alike: each item counts as given and with its responses swapped, for the"
+    " baselines too."
 )
-_FREE = " A and B are not treated alike: which place a response has may count."
+_FREE = " A and B are not treated alike: the position of a response may count."
 _AS_IT_IS = "Without a calibration, by the model's own probabilities."
-_CALIBRATED = "The measure at the left, with the calibration; cross-validated."
+_CALIBRATED = "The measure in the previous column, with the calibration; cross-validated."
 _QUALITY = (
     CRITERION,
     LABELS,
     Column(
         "accuracy_before",
-        "accuracy as it is",
+        "accuracy, uncalibrated",
         Kind.ESTIMATE,
-        f"The share of labels that are right, in percent, and its 95 % interval. {_AS_IT_IS}",
+        f"Accuracy in percent, with its 95 % interval. {_AS_IT_IS}",
     ),
     Column("accuracy_after", "calibrated", Kind.ESTIMATE, _CALIBRATED),
     Column(
         "gain",
-        "more right",
+        "accuracy gain",
         Kind.ESTIMATE,
-        "How many more labels are right with the calibration, in percent points, and its 95 % interval;"
+        "By how many percentage points the calibration raises the accuracy, with its 95 % interval;"
         " cross-validated.",
     ),
     MOST_FREQUENT,
@@ -50,15 +50,16 @@ _GAIN = (
     CRITERION,
     Column(
         "chosen",
-        "what is used",
+        "used",
         Kind.NAME,
-        "What had the least cross-validated log-loss: fitted readings, readings as they are, or frequencies.",
+        "What had the lowest cross-validated log-loss: calibrated predictions, raw predictions, or the"
+        " class prior only.",
     ),
     Column(
         "log_loss_before",
-        "log-loss as it is",
+        "log-loss, uncalibrated",
         Kind.NUMBER,
-        f"How surprising the human labels are to the judge; lower is better. {_AS_IT_IS}",
+        f"The mean negative log-probability of the human labels; lower is better. {_AS_IT_IS}",
         digits=3,
     ),
     Column("log_loss_after", "calibrated", Kind.NUMBER, _CALIBRATED, digits=3),
@@ -66,50 +67,52 @@ _GAIN = (
         "frequencies",
         "frequencies",
         Kind.NUMBER,
-        "The log-loss of a judge that only knows how frequent each label is.",
+        "The log-loss of a baseline that only knows how frequent each label is (class prior only).",
         digits=3,
     ),
     Column(
         "gain",
         "gain (nats)",
         Kind.NUMBER,
-        "By how much the log-loss is below that of a judge that only knows how frequent each label is.",
+        "By how much the log-loss is below that of the class prior only.",
         digits=3,
     ),
     Column("low", "from", Kind.NUMBER, "The lower end of the gain's 95 % interval over instructions.", 3),
     Column("high", "to", Kind.NUMBER, "Its upper end.", 3),
     Column(
         "surely",
-        "surely helps?",
+        "significant?",
         Kind.FLAG,
-        f"Whether the interval is above 0, with {FEW} instructions or more. Where it is not, the readings may"
-        " say no more than the frequencies do; they are used where that is the better guess.",
+        f"Whether the interval is above 0, with {FEW} instructions or more. If it is not, the raw"
+        " predictions may be no more informative than the class prior. They are used if their"
+        " cross-validated log-loss is lower.",
     ),
     Column(
         "ece_before",
-        "ECE as it is",
+        "ECE, uncalibrated",
         Kind.NUMBER,
-        f"Expected calibration error: how far sureness and accuracy are apart; lower is better. {_AS_IT_IS}",
+        "Expected calibration error: the mean gap between confidence and accuracy; lower is better."
+        f" {_AS_IT_IS}",
         digits=3,
     ),
     Column("ece_after", "calibrated", Kind.NUMBER, _CALIBRATED, digits=3),
 )
 _SOURCES = (
-    Column("source", "source", Kind.NAME, "What is left out to see what it adds."),
+    Column("source", "source", Kind.NAME, "The source that is omitted to measure what it adds."),
     Column(
         "nats",
         "log-loss (nats)",
         Kind.NUMBER,
-        "By how much the log-loss is higher without it: above 0, it helps.",
+        "By how much the log-loss rises without it: above 0, it helps.",
         digits=4,
     ),
     Column("low", "from", Kind.NUMBER, "The lower end of the 95 % interval over instructions.", 4),
     Column("high", "to", Kind.NUMBER, "Its upper end.", 4),
     Column(
         "right",
-        "labels right",
+        "accuracy gain",
         Kind.ESTIMATE,
-        "How many more labels are right with it, in percent points, and the 95 % interval.",
+        "By how many percentage points it raises the accuracy, with the 95 % interval.",
     ),
 )
 _PARAMETERS = (
@@ -118,34 +121,39 @@ _PARAMETERS = (
         "scale",
         "scale",
         Kind.NUMBER,
-        "How much the judge's sureness is stretched (above 1) or shrunk (below 1).",
+        "The factor on the judge's log-probabilities: above 1 makes it more confident, below 1 less.",
         digits=3,
     ),
     *(
-        Column(label, f"bias {label}", Kind.NUMBER, f"What is added for the label “{words(label)}”.")
+        Column(label, f"bias {label}", Kind.NUMBER, f"The bias added for the label “{words(label)}”.")
         for label in PREFERENCES
     ),
     Column(
         "shrinkage",
         "shrinkage",
         Kind.SHORTEST,
-        "How strongly the fit is held to the plain frequencies of the labels.",
-        instead={AS_READ: "as it is", math.inf: "frequencies alone"},
+        "L2 regularisation: how strongly the fit is pulled towards the class prior.",
+        instead={AS_READ: "uncalibrated", math.inf: "class prior only"},
     ),
 )
 
 
 _PARTS = (
-    Column("criterion", "looked at beside", Kind.NAME, "The criterion that is decided."),
-    Column("part", "what", Kind.NAME, "What is looked at beside the mean of all readings."),
+    Column("criterion", "additional feature", Kind.NAME, "The criterion whose labels are predicted."),
+    Column(
+        "part",
+        "what",
+        Kind.NAME,
+        "A feature of the calibration model, in addition to the mean raw prediction.",
+    ),
     Column(
         "factor",
         "factor",
         Kind.NUMBER,
-        "How much of what it says is added to what the mean of all says.",
+        "The weight of this feature, added to the mean raw prediction.",
         digits=3,
     ),
-    Column("shrinkage", "shrinkage", Kind.SHORTEST, "How strongly the factors are held to 0."),
+    Column("shrinkage", "shrinkage", Kind.SHORTEST, "L2 regularisation of the weights."),
 )
 
 
@@ -155,28 +163,28 @@ def calibration_sections(made: CalibratedRun) -> list[Section]:
 
 
 def calibration_warnings(made: CalibratedRun) -> Iterator[str]:
-    """What took no part, and where fewer labels are right than before, or than a trivial judge's."""
+    """What took no part, and where fewer labels are right than before, or than a baseline's."""
     for name, count in made.unscored.items():
         if count:
-            yield f"{words(name)}: {count:,} labelled items are unscored and take no part."
+            yield f"{words(name)}: {count:,} labelled items are unscored and excluded."
     for reason in made.left_out.values():
-        yield f"Left as it is: {reason}"
+        yield f"Not calibrated: {reason}"
     for name, report in made.reports.items():
         found = mean_accuracies([report])
         if found["more"].value < 0:
             yield (
-                f"{words(name)}: calibrated, fewer labels are right than as it is, in percent points:"
+                f"{words(name)}: the calibration lowers the accuracy, in percentage points:"
                 f" {found['more']}. More human labels would help."
             )
     not_better = [
-        f"{words(name)} {percent(report.after.accuracy)} ({TRIVIAL[rival]} {percent(reached)})"
+        f"{words(name)} {percent(report.after.accuracy)} ({BASELINE[rival]} {percent(reached)})"
         for name, report in made.reports.items()
-        for rival, reached in [made.trivial[name]]
+        for rival, reached in [made.best_baselines[name]]
         if report.after.accuracy <= reached
     ]
     if not_better:
         yield (
-            "Calibrated, no more labels are right than the best of the trivial judges reaches on these items:"
+            "After calibration, the accuracy is not above the best baseline on these items:"
             f" {', '.join(not_better)}."
         )
 
@@ -187,13 +195,13 @@ def quality_section(made: CalibratedRun) -> Section:
         "quality",
         "Before and after calibration",
         [quality_table(made.reports), gain_table(made.reports)],
-        "Cross-validated: no instruction is used both to fit and to measure."
+        "Cross-validated by instruction: none is used both to fit and to measure."
         + (_ALIKE if made.calibration.alike else _FREE),
     )
 
 
 def quality_table(reports: Mapping[str, CalibrationReport]) -> Table:
-    """Labels before and after, cross-validated, beside the most frequent label."""
+    """Labels before and after, cross-validated, next to the most frequent label."""
     rows: list[Row] = [
         [words(name), report.items, *_accuracies({name: report})] for name, report in reports.items()
     ]
@@ -210,7 +218,7 @@ def gain_table(reports: Mapping[str, CalibrationReport]) -> Table:
             *(quality.log_loss for quality in (report.before, report.after, report.baseline)),
             report.gain,
             *(report.gain_interval or (None, None)),
-            report.surely_helps,
+            report.helps_significantly,
             *(quality.calibration_error for quality in (report.before, report.after)),
         ]
         for name, report in reports.items()
@@ -219,17 +227,17 @@ def gain_table(reports: Mapping[str, CalibrationReport]) -> Table:
 
 
 def _chosen(strength: float | None) -> str:
-    return "frequencies" if strength is None else "as it is" if strength == AS_READ else "fitted"
+    return "class prior" if strength is None else "uncalibrated" if strength == AS_READ else "calibrated"
 
 
 def _accuracies(reports: Mapping[str, CalibrationReport]) -> list[Value]:
-    """Before and after, the difference, and of the most frequent label; in the mean."""
+    """Before and after, the difference, and of the most frequent label; on average."""
     frequent = fmean(report.baseline.accuracy for report in reports.values())
     return [*mean_accuracies(reports.values()).values(), frequent]
 
 
 def sources_section(made: CalibratedRun) -> list[Section]:
-    """What each source of readings adds, the most first; none where there is one source only."""
+    """What each source of raw predictions adds, the most first; none where there is one source only."""
     if not made.without:
         return []
     found = {source: added(lost, made.reports) for source, lost in made.without.items()}
@@ -238,9 +246,9 @@ def sources_section(made: CalibratedRun) -> list[Section]:
         for source, each in sorted(found.items(), key=lambda pair: -pair[1].nats)
     ]
     help_text = (
-        "What is lost where one source is left out and all others stay, in the mean over the criteria,"
-        " cross-validated. A source that adds nothing may still be worth something alone: what it says,"
-        " others say too. “The second order” is what reading both orders adds to the first."
+        "The loss if one source is omitted and all others are kept: mean over the criteria,"
+        " cross-validated. A source that adds nothing may still be informative by itself, if others hold"
+        " the same information. “The second order” is what reading both orders adds to the first."
     )
     return [Section("sources", "What each source adds", [Table(_SOURCES, rows)], help_text)]
 
@@ -252,9 +260,9 @@ def parameter_section(made: CalibratedRun) -> Section:
 
 
 def part_tables(reports: Mapping[str, CalibrationReport]) -> list[Table]:
-    """The factors of what is looked at beside the mean of the readings; none where nothing is."""
+    """The factors of what is looked at next to the mean of the raw predictions; none where nothing is."""
     rows: list[Row] = [
-        [words(name), part.in_words, factor, report.calibration.strength_of_parts]
+        [words(name), part.in_words, factor, report.calibration.penalty_of_features]
         for name, report in reports.items()
         for part, factor in report.calibration.parts.items()
     ]

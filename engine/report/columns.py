@@ -12,7 +12,7 @@ from engine.core.formatting import words
 from engine.core.items import PREFERENCES, Tie
 from engine.core.value_tables import Column, Kind
 
-CRITERION = Column("criterion", "criterion", Kind.NAME, "The criterion that responses are judged by.")
+CRITERION = Column("criterion", "criterion", Kind.NAME, "The criterion that responses are judged on.")
 LABELS = Column("labels", "labels", Kind.COUNT, "How many items have a human label here.")
 LABELS_GIVEN = (
     *(
@@ -27,47 +27,48 @@ TIE = Column(
     Tie.TIE.value,
     Tie.TIE.value,
     Kind.COUNT,
-    "Human labels that say tie and no more: “both good” and “both bad” both agree with one.",
+    "Human labels that are only “tie”: “both good” and “both bad” both agree with one.",
 )
-"""Beside LABELS_GIVEN where people gave any."""
+"""Added to LABELS_GIVEN if there are any."""
 
 ACCURACY = Column(
     "accuracy",
     "accuracy",
     Kind.SHARE,
-    "The share of human labels that the judge gives too, or any tie where people said “tie” and no more; an"
-    " unscored judgment counts as wrong.",
+    "The share of human labels that the judge also gives. If the human label is only “tie”, any tie is"
+    " right. An unscored judgment counts as wrong.",
 )
 MOST_FREQUENT = Column(
     "most_frequent",
     "most frequent",
     Kind.SHARE,
-    "What always giving the most frequent human label reaches, without reading anything.",
+    "The accuracy of always giving the most frequent human label, without reading the responses.",
 )
 KAPPA = Column("kappa", "kappa", Kind.NUMBER, measure_words.KAPPA)
 INTERVAL = Column("interval", "95 % interval", Kind.INTERVAL, measure_words.INTERVAL)
 SHARE_INTERVAL = replace(INTERVAL, kind=Kind.SHARE_INTERVAL)
 FLIPPED = Column(
     "flipped",
-    "flipped",
+    "flip rate",
     Kind.SHARE,
-    "The share of judgments where the order of the responses alone decides the label, of those that were read"
-    " in both orders. Many mean that the judge looks at the place of a response, not at the response.",
+    "The share of position-inconsistent judgments, of those read in both orders: the label changes if"
+    " the responses are swapped. A high rate means that the judge looks at the position of a response,"
+    " not at its text.",
 )
 IN_BOTH_ORDERS = Column(
     "in_both_orders",
     "in both orders",
     Kind.PAIR,
-    "How many judgments were read in both orders, and how many there are: of the others it is not known"
-    " whether the order decides them.",
+    "How many judgments were read in both orders, of how many. It is not known whether the others are"
+    " position-inconsistent.",
 )
-"""Beside FLIPPED where a run read the second order only in doubt."""
+"""Added to FLIPPED if a run read the second order of uncertain items only."""
 
-FORMAT_MASS = Column(
+ANSWER_MASS = Column(
     "format_mass",
-    "format mass",
+    "answer mass",
     Kind.NUMBER,
-    "The share of probability on the offered answers; near 1: the model understood what it was asked.",
+    "Total probability of the valid answers; near 1: the model understood the question.",
     digits=3,
 )
 ROUGE_L = Column("rouge_l", "ROUGE-L", Kind.NUMBER, measure_words.ROUGE_L)
@@ -75,7 +76,7 @@ BERTSCORE = Column(
     "bertscore",
     "BERTScore",
     Kind.NUMBER,
-    "How alike the words of both explanations are to an encoder model, × 100.",
+    "The similarity of both explanations by an encoder model, × 100.",
 )
 AGREEMENT = Column("agreement", "agreement", Kind.NUMBER, measure_words.AGREEMENT)
 

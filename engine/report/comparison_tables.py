@@ -18,12 +18,12 @@ from engine.measure.evaluation import Evaluation, mean_of, official_json
 from engine.measure.matching import Matched
 from engine.measure.slice_measures import SlicedMeasures
 from engine.report.columns import AGREEMENT, BERTSCORE, CRITERION, KAPPA, ROUGE_L
-from engine.report.measure_tables import TRIVIAL
+from engine.report.measure_tables import BASELINE
 from engine.report.ranking_sections import RankingsBeside
-from engine.weigh.slice_weighing import SlicedWeighing
+from engine.weigh.slice_weighing import SlicedWeightedScoring
 
 MEASURED_ON = "the task's private test set"
-"""What the published results come from: they stand beside our own figures, and are never ranked with them."""
+"""The source of the published results: they are shown next to our own figures, and never ranked with them."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ PUBLISHED = (
 """Of the ELOQUENT 2025 Preference Prediction task. Source: its overview in the CLEF 2025 working notes."""
 _ITEMS_OF_TASK = 99
 _TEXTS_OF_TASK = "e1060ed9485a00d3c9e8c3582593a75f63d6a2c9761ca8590d28c116f02c54d5"
-"""By what the task's development set is known, whatever its ids, labels, order and line ends: the digest of
+"""Identifies the task's development set, whatever its ids, labels, order and line ends: the digest of
 its texts."""
 
 _TITLES = {
@@ -76,54 +76,60 @@ _TITLES = {
     "bertscore": "BERTScore F1 x 100",
     "agreement": "LLM agreement (%)",
 }
-_MEASURE = Column("measure", "measure", Kind.NAME, "What is measured, on one criterion or in the mean.")
-_TRIVIAL = Column(
+_MEASURE = Column(
+    "measure", "measure", Kind.NAME, "The measure, on one criterion or as the mean over the criteria."
+)
+_BASELINE = Column(
     "trivial",
-    "best trivial judge",
+    "best baseline",
     Kind.TEXT,
-    "What the best of the trivial judges, which stands in brackets, reaches on these very items: a system"
-    " that is not above it has learnt nothing that counts.",
+    "The accuracy of the best baseline (named in brackets) on the same items. A system that does not"
+    " beat it is not useful here.",
 )
 _BORDA = Column(
     "sub_task",
     "Borda count",
     Kind.NAME,
-    "For each measure, how many systems one is better than; a tie counts half.",
+    "For each measure, the number of systems that this one beats; a tie counts half.",
 )
 _P_VALUE = Column("p_value", "p", Kind.NUMBER, "", digits=4, least=0.0001)
 _BOTH = (
-    Column("systems", "systems", Kind.TEXT, "The two systems that are held against each other."),
+    Column("systems", "systems", Kind.TEXT, "The two systems that are compared."),
     CRITERION,
-    Column("same", "same label", Kind.SHARE, "The share of items to which both systems give the same label."),
+    Column("same", "same label", Kind.SHARE, "The share of items with the same label from both systems."),
     replace(KAPPA, digits=3),
     Column(
         "only_one_right",
         "only one right",
         Kind.PAIR,
-        "Items to which the first system alone, and the second alone, gives the human label.",
+        "Items on which only the first system, or only the second, gives the human label.",
     ),
     Column(
         "difference",
         "difference",
         Kind.ESTIMATE,
-        "How much more often the first system is right, in percent points, with its 95 % interval over"
-        " instructions.",
+        "The accuracy of the first system minus that of the second, in percentage points, with its 95 %"
+        " interval over instructions.",
     ),
     replace(
         _P_VALUE,
-        meaning="How likely that much difference is if neither system is more often right, by"
-        " Student's t over instructions.",
+        meaning=(
+            "The probability of a difference at least this large if both systems are equally accurate:"
+            " Student's t over instructions."
+        ),
     ),
     replace(
         _P_VALUE,
         key="corrected",
         title="p, Holm",
-        meaning="The same for as many tests as stand in this table: below .05 by chance in one of twenty such"
-        " tables.",
+        meaning=(
+            "p, corrected by Holm's method for all tests in this table: below .05 by chance in one of"
+            " twenty such tables."
+        ),
     ),
 )
 _PUBLISHED = (
-    Column("system", "published, 2025", Kind.TEXT, "A system of the task, and what to know of it."),
+    Column("system", "published, 2025", Kind.TEXT, "A system of the task, and a remark on it."),
     *(
         Column(name, words(name), Kind.NUMBER, f"The accuracy on {words(name)}, in percent.")
         for name in _CRITERIA
@@ -143,7 +149,7 @@ def comparison_sheet(comparison: Comparison, matched: Sequence[Matched]) -> Shee
         "published",
         "Published systems",
         [published_table()],
-        f"In percent, for reference: measured on {MEASURED_ON}, not ranked.",
+        f"In percent, for reference only: measured on {MEASURED_ON}, not ranked.",
     )
     sections = (
         Section(
@@ -153,16 +159,17 @@ def comparison_sheet(comparison: Comparison, matched: Sequence[Matched]) -> Shee
             "measures",
             _on_items(comparison, first),
             [measure_table(comparison), *(Sentences(said) for said in (chosen, comparison.wordless) if said)],
-            "In round brackets the 95 % interval, in square ones the rank: 1 is the best; equal systems share"
-            " their mean rank.",
+            "Round brackets: the 95 % interval. Square brackets: the rank; 1 is the best, and tied"
+            " systems share their mean rank.",
         ),
         Section("borda", "Borda counts", [borda_table(comparison)], _BORDA.meaning),
         Section(
             "agreement",
             "Agreement",
             [agreement_table(comparison)],
-            "Only one right: items to which the one system alone, and the other alone, gives the human label."
-            " p: how likely that much difference is if neither is more often right; Holm: for all together.",
+            "Only one right: items on which only the one system, or only the other, gives the human"
+            " label. p: the probability of a difference at least this large if both are equally"
+            " accurate; Holm: corrected for all tests.",
         ),
         *([published] if of_the_task(matched) else ()),
     )
@@ -170,7 +177,7 @@ def comparison_sheet(comparison: Comparison, matched: Sequence[Matched]) -> Shee
 
 
 def of_the_task(matched: Sequence[Matched]) -> bool:
-    """Whether systems answer the task's questions on items of its development set: beside others what was
+    """Whether systems answer the task's questions on items of its development set: next to others what was
     published of the task says nothing.
     """
     items = matched[0].whole or matched[0].dataset
@@ -189,8 +196,8 @@ def _on_items(comparison: Comparison, first: Matched) -> str:
     labelled = len(first.labelled_items)
     if labelled == comparison.items:
         return f"On {some}{of_all} with the human labels of {gold}{part}"
-    answered = f", of {comparison.items:,} that all systems answer" if some else ""
-    return f"On {labelled:,} of {of_all} of {gold}: those with human labels{answered}{part}"
+    answered = f", of {comparison.items:,} answered by all systems" if some else ""
+    return f"On the {labelled:,} of {of_all} of {gold} that have human labels{answered}{part}"
 
 
 def measure_table(comparison: Comparison) -> Table:
@@ -200,7 +207,11 @@ def measure_table(comparison: Comparison) -> Table:
     for name in dict.fromkeys(measure.name for measure in comparison.measures):
         measures = [measure for measure in comparison.measures if measure.name == name]
         rows += [
-            [f"{_TITLES[name]}, {words(measure.criterion)}", *_ranked(measure), _trivial(comparison, measure)]
+            [
+                f"{_TITLES[name]}, {words(measure.criterion)}",
+                *_ranked(measure),
+                _baseline(comparison, measure),
+            ]
             for measure in measures
         ]
         best += [[None if rank is None else -rank for rank in measure.ranks] for measure in measures]
@@ -210,14 +221,14 @@ def measure_table(comparison: Comparison) -> Table:
         rows.append([f"{_TITLES[name]}, mean", *ranked, ""])
         # Equal to twelve digits is equal, as where ranks are made.
         best.append([None if value is None else round(value, 12) for value in means])
-    return Table((_MEASURE, *_systems(comparison, Kind.RANKED), _TRIVIAL), rows, _best(best))
+    return Table((_MEASURE, *_systems(comparison, Kind.RANKED), _BASELINE), rows, _best(best))
 
 
-def _trivial(comparison: Comparison, measure: Measure) -> str:
+def _baseline(comparison: Comparison, measure: Measure) -> str:
     if measure.name != "accuracy":
         return ""
-    name, share = comparison.trivial[measure.criterion]
-    return f"{number(100 * share)} ({TRIVIAL[name]})"
+    name, share = comparison.baseline[measure.criterion]
+    return f"{number(100 * share)} ({BASELINE[name]})"
 
 
 def borda_table(comparison: Comparison) -> Table:
@@ -243,7 +254,7 @@ def agreement_table(comparison: Comparison) -> Table:
     rows = [
         [
             f"{pair.one} / {pair.other}",
-            words(pair.criterion) if pair.criterion else "all together",
+            words(pair.criterion) if pair.criterion else "all systems",
             pair.same,
             pair.kappa,
             (pair.only_one, pair.only_other),
@@ -276,7 +287,7 @@ def comparison_json(
     *,
     judge_name: str | None = None,
     slices: Sequence[Sequence[SlicedMeasures]] = (),
-    wins: Sequence[Mapping[str, SlicedWeighing]] = (),
+    wins: Sequence[Mapping[str, SlicedWeightedScoring]] = (),
     beside: RankingsBeside | None = None,
 ) -> Mapping[str, Any]:
     """All of a comparison with every difference, and each system's own scores; what was published of the
@@ -292,8 +303,10 @@ def comparison_json(
         if divisions
     }
     published = {"measured_on": MEASURED_ON, "results": [asdict(result) for result in PUBLISHED]}
+    # The key "trivial" is older than the name of the field.
+    compared = {"trivial" if name == "baseline" else name: each for name, each in asdict(comparison).items()}
     return {
-        **asdict(comparison),
+        **compared,
         **({"published": published} if of_the_task([found.matched for found in evaluations]) else {}),
         "scores": {found.name: official_json(found, judge_name) for found in evaluations},
         **({"slices": of_each} if of_each else {}),
@@ -302,7 +315,7 @@ def comparison_json(
     }
 
 
-def _wins_json(by_system: Mapping[str, SlicedWeighing]) -> Mapping[str, Any]:
+def _wins_json(by_system: Mapping[str, SlicedWeightedScoring]) -> Mapping[str, Any]:
     return {name: weighed.as_json() for name, weighed in by_system.items()}
 
 

@@ -1,4 +1,4 @@
-"""A judge's ranking corrected by people's labels, and how many labels it takes, as sections of a sheet.
+"""A judge's ranking corrected by human labels, and how many labels it takes, as sections of a sheet.
 
 Knows: titles, columns, meanings, sentences. Does not know: how it is computed, terminals, HTML, windows.
 """
@@ -8,77 +8,82 @@ from collections.abc import Callable, Iterator
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed, short_name, words
 from engine.core.measure_words import INTERVAL
-from engine.core.remedies import Remedy
+from engine.core.remedies import Hint
 from engine.core.sheets import Section, Sentences, Tone
 from engine.core.value_tables import Column, Estimate, Kind, Row, Table
 from engine.measure.intervals import FEW
-from engine.rank.by_labels import ByLabels
+from engine.rank.by_labels import RankedByLabels
 from engine.rank.corrected import Corrected
 from engine.rank.correction import Correction
-from engine.rank.how_many import COST, TYPICAL, HowMany
+from engine.rank.how_many import COST, TYPICAL, SampleSize
 from engine.rank.ranking import ties_caveat
 
-Word = Callable[[Remedy | str], str]
+HintText = Callable[[Hint | str], str]
 
 _CANDIDATE = Column("candidate", "candidate", Kind.TEXT, "A model that wrote responses.")
 _PAIR = (
     Column("one", "candidate", Kind.TEXT, "A model that wrote responses."),
     Column("other", "against", Kind.TEXT, "The one that it met."),
 )
-_LABEL = Column("label", "label", Kind.NAME, "A label, whichever candidates it is of.")
+_LABEL = Column("label", "label", Kind.NAME, "A label, of any candidates.")
 _STRENGTH = Column(
     "strength",
     "vs the mean (%)",
     Kind.ESTIMATE,
-    "What it would win against a candidate of mean strength, in percent, by the Bradley-Terry model with"
-    f" ties, corrected. {INTERVAL}",
+    "The corrected win rate against a candidate with the mean Bradley-Terry score, in percent (model"
+    f" with ties). {INTERVAL}",
 )
 _CORRECTED = (
     Column(
         "corrected",
         "corrected (%)",
         Kind.ESTIMATE,
-        "What people would say, in percent: their labels of a part, and the judge's word on all as far as it"
-        f" says the same. {INTERVAL}",
+        "The estimated win rate by human labels, in percent: from the labels of a part and the judge's"
+        f" labels of all items, as far as the judge agrees with the annotators. {INTERVAL}",
     ),
     Column(
         "of_these",
         "of these items",
         Kind.SHARE_INTERVAL,
-        "Where it would lie if people labelled the rest of these very items: of a hundred such intervals 95"
-        " hold it. Narrower, for other items would differ besides.",
+        "The 95 % interval for the win rate if annotators labelled the rest of these same items. It is"
+        " narrower, because it does not cover how other items would differ.",
     ),
     Column(
         "labels",
-        "labels alone (%)",
+        "labels only (%)",
         Kind.ESTIMATE,
-        f"By people's labels alone, in percent. {INTERVAL}",
+        f"By human labels only, in percent. {INTERVAL}",
     ),
-    Column("judge", "judge alone", Kind.SHARE, "By the judge alone, on all items, as it reads them."),
+    Column("judge", "judge only", Kind.SHARE, "By the judge only, on all items, uncorrected."),
     Column(
         "weight",
         "weight",
         Kind.NUMBER,
-        "How much of the judge's word counts, 0 to 1: as much as makes the interval narrowest. At 0 the judge"
-        " adds nothing, and the labels stand alone.",
+        "The weight of the judge's predictions, 0 to 1, chosen to make the interval narrowest. At 0 the"
+        " judge adds nothing to the labels.",
     ),
     Column(
         "worth",
         "worth",
         Kind.NUMBER,
-        "With the judge the labels say as much as so many times as many would say alone.",
+        "Effective sample size: with the judge, the labels are worth this many times as many labels.",
         digits=1,
     ),
-    Column("labelled", "labelled", Kind.COUNT, "How many of its items people labelled."),
-    Column("items", "items", Kind.COUNT, "How many items it has a part in."),
+    Column("labelled", "labelled", Kind.COUNT, "How many of its items have human labels."),
+    Column("items", "items", Kind.COUNT, "How many items it takes part in."),
 )
 _MORE = (
-    Column("more", "labels more", Kind.COUNT, "Labels of the random sample beside those that there are."),
+    Column(
+        "more",
+        "additional labels",
+        Kind.COUNT,
+        "Labels of the random sample, in addition to the present ones.",
+    ),
     Column(
         "half",
         "± points",
         Kind.NUMBER,
-        "Half the width of the interval of a candidate's corrected win rate, in points.",
+        "Half the width of the interval of a candidate's corrected win rate, in percentage points.",
         digits=1,
     ),
 )
@@ -86,32 +91,40 @@ _CORRELATION = Column(
     "correlation",
     "correlation",
     Kind.NUMBER,
-    "Of the judge with people, in what A wins of an item: 1 is a judge that always says what people say.",
+    "The correlation of the judge with the annotators in A's win per item: 1 if the judge always agrees"
+    " with them.",
 )
 _NEEDED = (
     Column(
         "points",
-        "to tell apart",
+        "difference",
         Kind.NUMBER,
-        "Two candidates whose rates are so many points apart.",
+        "The difference of two candidates' win rates that is to be detected, in percentage points.",
         digits=0,
     ),
-    Column("items", "items", Kind.COUNT, "So many items must the judge have read."),
-    Column("labels", "labelled", Kind.COUNT, "So many of them must people have labelled, at random."),
-    Column("alone", "without a judge", Kind.COUNT, "So many labels would it take by labels alone."),
+    Column("items", "items", Kind.COUNT, "The number of items that the judge needs to read."),
+    Column(
+        "labels",
+        "labelled",
+        Kind.COUNT,
+        "The number of these that annotators need to label, sampled at random.",
+    ),
+    Column(
+        "alone", "without a judge", Kind.COUNT, "The number of labels that would be needed without a judge."
+    ),
 )
 _NEXT_TO_NOTHING = 1.05  # times as many labels
 _ROUGH_BELOW = 100  # labels
 _LOOKING = (
-    "Choose the number before you label. Who looks at the interval again and again, and stops where it is"
-    " narrow or clear enough, is wrong more often than in one of twenty."
+    "Choose the number before you label. Checking the interval repeatedly and stopping once it is narrow"
+    " enough raises the error rate above one in twenty."
 )
 
 
-def correction_sections(found: ByLabels, word: Word = str) -> list[Section]:
-    """What labels make of the judge's word, or why they cannot; and how many it takes.
+def correction_sections(found: RankedByLabels, word: HintText = str) -> list[Section]:
+    """What labels make of the judge's predictions, or why they cannot; and how many it takes.
 
-    `word`: a remedy in the words of whoever shows it.
+    `word`: a hint in the words of whoever shows it.
     """
     sections = []
     if found.refused is not None:
@@ -119,19 +132,19 @@ def correction_sections(found: ByLabels, word: Word = str) -> list[Section]:
     elif found.correction is not None:
         sections.append(_corrected(found, found.correction))
     elif found.part is not None:
-        everything = "All items have a label of people: there is nothing to correct. Rank by these labels."
-        sections.append(Section("corrected", "Corrected by labels", [Sentences([everything])]))
-    if found.how_many is not None:
-        sections.append(_how_many(found.how_many))
+        everything = "All items have a human label, so there is nothing to correct. Rank by these labels."
+        sections.append(Section("corrected", "Corrected by human labels", [Sentences([everything])]))
+    if found.sample_size is not None:
+        sections.append(_how_many(found.sample_size))
     return sections
 
 
-def _refused(refused: SetupError, word: Word) -> Section:
-    said = [f"Not corrected. {refused.problem}", word(refused.remedy)]
-    return Section("corrected", "Corrected by labels", [Sentences(said, Tone.CAVEAT)])
+def _refused(refused: SetupError, word: HintText) -> Section:
+    said = [f"Not corrected. {refused.problem}", word(refused.hint)]
+    return Section("corrected", "Corrected by human labels", [Sentences(said, Tone.CAVEAT)])
 
 
-def _corrected(found: ByLabels, correction: Correction) -> Section:
+def _corrected(found: RankedByLabels, correction: Correction) -> Section:
     picked = found.part.remarks if found.part else ()
     parts: list[Sentences | Table] = [Sentences([*_what_it_adds(correction), *picked])]
     parts += [
@@ -141,10 +154,10 @@ def _corrected(found: ByLabels, correction: Correction) -> Section:
     ]
     return Section(
         "corrected",
-        "Corrected by labels",
+        "Corrected by human labels",
         parts,
-        "Prediction-powered inference: right whatever the judge is worth, and surer where it says what people"
-        " say.",
+        "Prediction-powered inference: valid for any judge, and more precise if the judge agrees with"
+        " the annotators.",
         spelt_out=True,
     )
 
@@ -152,49 +165,48 @@ def _corrected(found: ByLabels, correction: Correction) -> Section:
 def _what_it_adds(correction: Correction) -> Iterator[str]:
     labels = f"{correction.labelled:,} of {counted(correction.items, 'item', 'items')}"
     if correction.candidates and correction.is_helped and correction.worth < _NEXT_TO_NOTHING:
-        yield f"To candidates' win rates the judge adds next to nothing beyond labels of {labels}."
+        yield f"The judge adds almost nothing to the win rates beyond the labels of {labels}."
     elif correction.candidates and correction.is_helped:
         yield (
-            f"Labels of {labels}, with the judge on all, say as much of candidates' win rates as"
-            f" {correction.worth:.1f} times as many labels alone (of half of the candidates more, of half"
-            " less)."
+            f"With the judge on all items, labels of {labels} are worth {correction.worth:.1f} times as"
+            " many labels for the win rates (median over the candidates)."
         )
         if correction.are_held:
             yield (
-                "Intervals are not narrower by as much, for labels are few: what a judge misses once in"
-                " twenty items may not show yet."
+                "The intervals are not narrower by the same factor, because labels are few: an error"
+                " that the judge makes once in twenty items may not show yet."
             )
     elif correction.candidates:
-        yield f"The judge adds nothing to labels of {labels}: what is shown is by these labels alone."
+        yield f"The judge adds nothing to the labels of {labels}: the results are by these labels only."
     if correction.correlation is not None:
         yield (
-            f"The judge's correlation with people is {correction.correlation:.2f}, in what A wins of the"
-            " labelled items."
+            f"The judge's correlation with the annotators is {correction.correlation:.2f} (A's win per"
+            " labelled item)."
         )
     if correction.unlabelled:
         yield (
             f"Too few labels, on fewer than {FEW} instructions, for"
-            f" {listed(correction.unlabelled, shown=short_name)}: no win rate of theirs is corrected."
+            f" {listed(correction.unlabelled, shown=short_name)}: their win rates are not corrected."
         )
     if correction.too_many_missing:
         yield (
-            f"Strengths are not corrected: {correction.missing:,} of the"
-            f" {correction.labelled + correction.missing:,} items that belong to the random part have no"
-            " label, and by how much these would move a strength is not known. Label them, then it is."
+            f"Bradley-Terry scores are not corrected: {correction.missing:,} of the"
+            f" {correction.labelled + correction.missing:,} items of the random part have no label, and"
+            " their effect on the scores is not known. Label them to correct the scores."
         )
-    if correction.strengths is not None:
-        best, rivals = short_name(correction.strengths.order[0]), correction.strengths.rivals
+    if correction.bradley_terry is not None:
+        best, rivals = short_name(correction.bradley_terry.order[0]), correction.bradley_terry.rivals
         yield (
-            f"Corrected, {best} stands first, but cannot be told from {listed(rivals, shown=short_name)}."
+            f"Corrected, {best} ranks first, but not significantly above {listed(rivals, shown=short_name)}."
             if rivals
-            else f"Corrected, {best} is surely the strongest."
+            else f"Corrected, {best} is significantly the best."
         )
-    yield from ties_caveat(correction.strengths)
+    yield from ties_caveat(correction.bradley_terry)
 
 
 def corrected_candidates(correction: Correction) -> Table:
     """A row for each candidate with enough labels, the best first."""
-    found = correction.strengths
+    found = correction.bradley_terry
     rows: list[Row] = []
     for name, one in sorted(correction.candidates.items(), key=lambda each: -each[1].rate.value):
         strength = [found.scores[name]] if found else []
@@ -223,7 +235,7 @@ def _cells(one: Corrected) -> Row:
     return [rate, one.of_these, one.labels, one.judge, one.weight, one.worth, one.labelled, one.items]
 
 
-def _how_many(found: HowMany) -> Section:
+def _how_many(found: SampleSize) -> Section:
     parts: list[Sentences | Table] = [Sentences(list(_reach(found)))]
     if found.with_more and found.half is not None:
         halves = {0: found.half, **found.with_more}
@@ -243,32 +255,34 @@ def _how_many(found: HowMany) -> Section:
     parts += [Table(columns, rows), Sentences([_LOOKING])]
     return Section(
         "how_many",
-        "How many labels",
+        "How many labels are needed",
         parts,
-        "For the middle one of all pairs of candidates, in four of five samples, by a test at 5 %. A label is"
-        f" taken to cost as much as {COST} items that the judge reads.",
+        "For the median pair of candidates, with 80 % power, at a 5 % significance level. One label is"
+        f" assumed to cost as much as {COST} items read by the judge.",
         spelt_out=True,
     )
 
 
-def _reach(found: HowMany) -> Iterator[str]:
+def _reach(found: SampleSize) -> Iterator[str]:
     if found.is_own and found.smallest is not None and found.smallest_alone is not None:
         yield (
-            f"{counted(found.labels, 'label', 'labels')} on {counted(found.items, 'item', 'items')} show"
-            f" differences of two win rates from {100 * found.smallest:.1f} points on; by labels alone from"
-            f" {100 * found.smallest_alone:.1f}."
+            f"{counted(found.labels, 'label', 'labels')} on {counted(found.items, 'item', 'items')}"
+            f" detect differences of two win rates from {100 * found.smallest:.1f} points; with labels"
+            f" only, from {100 * found.smallest_alone:.1f}."
         )
     first = next(iter(found.needed.values())) if found.is_own else found.needed[TYPICAL[-1]]
     least = first[0]
-    like = "like this" if found.is_own else f"whose correlation with people is {TYPICAL[-1]:g}"
+    like = "like this" if found.is_own else f"whose correlation with annotators is {TYPICAL[-1]:g}"
     yield (
-        f"To tell {100 * least.difference:g} points apart you need about {least.items:,} items, of which"
-        f" {least.labels:,} labelled, with a judge {like}; without a judge {least.alone:,} labels."
+        f"To detect a difference of {100 * least.difference:g} points you need about {least.items:,}"
+        f" items, of which {least.labels:,} labelled, with a judge {like}; without a judge"
+        f" {least.alone:,} labels."
     )
     if not found.is_own:
         yield (
-            "How this judge agrees with people is not known before enough labels are there; these are typical"
-            " correlations: GPT-3.5 had .59 on the pairs of PandaLM, and one annotator .90 with the others."
+            "The agreement of this judge with annotators is unknown until there are enough labels. These"
+            " correlations are typical: GPT-3.5 had .59 on the pairs of PandaLM, and one annotator .90"
+            " with the others."
         )
     elif found.labels < _ROUGH_BELOW:
-        yield f"The correlation is of {found.labels:,} labels: these numbers are rough."
+        yield f"The correlation is estimated from {found.labels:,} labels: these numbers are rough."

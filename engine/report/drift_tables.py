@@ -21,8 +21,8 @@ _LONGEST = 120  # letters of a fact
 _MEAN = "mean"
 
 _DISTANCE = (
-    "How far apart the probabilities of the four labels are, × 100: half the sum of the absolute differences,"
-    " 0 where they are the same, 100 where nothing is left of them; with its 95 % interval."
+    "The total variation distance between the probabilities of the four labels, × 100 (0: equal, 100:"
+    " disjoint), with its 95 % interval."
 )
 _CHANGED = (
     CRITERION,
@@ -31,27 +31,27 @@ _CHANGED = (
         "changed",
         "labels changed, %",
         Kind.ESTIMATE,
-        "The share of items with another label, with its 95 % interval; unscored counts as a label.",
+        "The share of items whose label changed, with its 95 % interval; unscored counts as a label.",
     ),
-    Column("distance", "probabilities moved, points", Kind.ESTIMATE, _DISTANCE),
+    Column("distance", "probability change, points", Kind.ESTIMATE, _DISTANCE),
 )
-_AGAIN = (
+_REPEAT = (
     Column(
         "changed_again",
         "by rounding, %",
         Kind.ESTIMATE,
-        "The share of items with another label where the same judge reads them in another batch shape.",
+        "The share of items whose label changes if the same judge reads them in another batch shape.",
     ),
     Column(
         "distance_again",
         "by rounding, points",
         Kind.ESTIMATE,
-        "How far the probabilities moved there, as they were read.",
+        "The change of the raw probabilities there.",
     ),
 )
 _UNSCORED = (
-    Column("unscored_then", "unscored then", Kind.COUNT, "Judgments that the earlier run could not make."),
-    Column("unscored_now", "unscored now", Kind.COUNT, "Judgments that the later run could not make."),
+    Column("unscored_then", "unscored then", Kind.COUNT, "Judgments that are unscored in the earlier run."),
+    Column("unscored_now", "unscored now", Kind.COUNT, "Judgments that are unscored in the later run."),
 )
 _SHIFTS = (
     CRITERION,
@@ -60,7 +60,8 @@ _SHIFTS = (
             label.value,
             label.value,
             Kind.ESTIMATE,
-            f"By how many points “{words(label)}” became likelier on average, with its 95 % interval.",
+            f"The mean change of the probability of “{words(label)}”, in percentage points, with its 95 %"
+            " interval.",
         )
         for label in PREFERENCES
     ),
@@ -69,19 +70,19 @@ _MOVES = (
     CRITERION,
     Column("then", "then", Kind.TEXT, "The label of the earlier run."),
     Column("now", "now", Kind.TEXT, "The label of the later run."),
-    Column("labels", "labels", Kind.COUNT, "How many labels changed so."),
+    Column("labels", "labels", Kind.COUNT, "How many labels changed in this way."),
 )
 _CHANGE = (
     CRITERION,
-    Column("items", "items", Kind.COUNT, "Of how many of these items it is known."),
+    Column("items", "items", Kind.COUNT, "For how many of these items it is known."),
     Column("then", "then", Kind.SHARE, "The share in the earlier run."),
     Column("now", "now", Kind.SHARE, "The share in the later run."),
-    Column("change", "change", Kind.ESTIMATE, "The difference, in points, with its 95 % interval."),
+    Column("change", "change", Kind.ESTIMATE, "The difference in percentage points, with its 95 % interval."),
 )
 WHICH_ITEMS = frozenset(
     ("items", "dataset, SHA-256", words(CHOSEN), words(SAMPLE), "instructions in a random order")
 )
-"""Facts that say which items a run judged: of two runs, what changed is told of those that both judged."""
+"""Facts that identify the items of a run: drift is measured on the items that both runs judged."""
 
 
 def drift_sections(drift: Drift, differences: Table | None = None) -> Iterator[Section]:
@@ -93,12 +94,12 @@ def drift_sections(drift: Drift, differences: Table | None = None) -> Iterator[S
     yield _changed(drift)
     if drift.whole.moved:
         shifts: list[Row] = [[_name(each), *map(each.shifts.get, PREFERENCES)] for each in _rows(drift)]
-        title = "How much likelier each label became, in points"
+        title = "Change of each label's probability, in points"
         yield Section("shifts", title, [Table(_SHIFTS, shifts)])
     if drift.whole.moves:
         yield _moves(drift)
     flips = [(each, each.flips) for each in _rows(drift)]
-    yield from _then_and_now("flips", "Flipped then and now", flips)
+    yield from _then_and_now("flips", "Flip rate then and now", flips)
     right = [(each, each.accuracy) for each in _rows(drift)]
     yield from _then_and_now("accuracy_then_and_now", "Accuracy then and now", right)
 
@@ -110,7 +111,7 @@ def _made_otherwise(differences: Table, left_out: Sequence[str]) -> Section:
         for fact, differs, then, now in differences.rows
         if differs and fact not in untold
     ]
-    part: Part = Facts(pairs) if pairs else Sentences(["Nothing that the store knows of."])
+    part: Part = Facts(pairs) if pairs else Sentences(["Nothing that the run store records."])
     return Section("made_otherwise", "What differs between the two runs", [part])
 
 
@@ -120,7 +121,7 @@ def _short(value: Value) -> str:
 
 def _changed(drift: Drift) -> Section:
     unscored = _UNSCORED if any(drift.whole.unscored) else ()
-    again = _AGAIN if drift.whole.noise is not None else ()
+    again = _REPEAT if drift.whole.noise is not None else ()
     rows: list[Row] = [
         [
             _name(each),
@@ -137,13 +138,13 @@ def _changed(drift: Drift) -> Section:
     said = [*drift.verdict, *filter(None, [drift.decided])]
     if drift.left_out:
         names = listed([words(name) for name in drift.left_out])
-        said.append(f"Asked in one of the two runs alone, and not compared: {names}.")
+        said.append(f"Judged in only one of the two runs, so not compared: {names}.")
     return Section(
         "drift",
-        f"What changed from {drift.then} to {drift.now}",
+        f"Drift from {drift.then} to {drift.now}",
         [Sentences(said), Table((*_CHANGED, *again, *unscored), rows)],
-        f"The judge alone, on {items} of {instructions} that both judged. In brackets 95 % intervals over"
-        " instructions.",
+        f"The judge only, without overrides, on {items} of {instructions} that both runs judged."
+        " Brackets: 95 % intervals over instructions.",
     )
 
 
@@ -164,7 +165,7 @@ def _moves(drift: Drift) -> Section:
     parts: list[Part] = [Table(_MOVES, rows)]
     if rest := sum(count for count, *_ in moves[_MOST_MOVES:]):
         parts.append(Sentences([f"{counted(rest, 'other label', 'other labels')} changed in rarer ways."]))
-    return Section("moves", "From which label to which", parts)
+    return Section("moves", "Label changes", parts)
 
 
 def _then_and_now(

@@ -7,20 +7,20 @@ Knows: the sections, the words for measures. Does not know: how these are comput
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from engine.core.formatting import counted, interval, percent, words
-from engine.core.remedies import Remedy
+from engine.core.remedies import Hint
 from engine.core.sheets import Section, Sentences, Sheet, Tone
 from engine.data.dataset import Dataset
 from engine.measure.evaluation import Evaluation
 from engine.measure.label_measures import LabelMeasures
-from engine.measure.people_agreement import people_agreement
+from engine.measure.people_agreement import agreement_of_annotators
 from engine.measure.systems import System
-from engine.report.measure_tables import TRIVIAL, accuracy_section, explanation_section, label_section
-from engine.report.people_tables import people_sections
-from engine.report.run_tables import labels_given_section, way_sections
+from engine.report.measure_tables import BASELINE, accuracy_section, explanation_section, label_section
+from engine.report.people_tables import annotator_sections
+from engine.report.run_tables import labels_given_section, method_sections
 
 
 def evaluation_sheet(
-    evaluation: Evaluation, word: Callable[[Remedy], str] = str, more: Iterable[Section] = ()
+    evaluation: Evaluation, word: Callable[[Hint], str] = str, more: Iterable[Section] = ()
 ) -> Sheet:
     """What a judge is worth against human labels; `more`: what is known of it besides."""
     matched = evaluation.matched
@@ -29,8 +29,8 @@ def evaluation_sheet(
         _in_short_section(system, [*matched.left_out, *matched.caveats], in_short(evaluation), word),
         accuracy_section(evaluation),
         label_section(evaluation),
-        *way_sections(system.results, matched.dataset),
-        *people_sections(evaluation.people),
+        *method_sections(system.results, matched.dataset),
+        *annotator_sections(evaluation.annotators),
         *([explanation_section(evaluation)] if evaluation.explanations else ()),
         *more,
     ]
@@ -43,7 +43,7 @@ def run_sheet(
     system: System,
     doubts: Iterable[str],
     said: Iterable[str],
-    word: Callable[[Remedy], str] = str,
+    word: Callable[[Hint], str] = str,
     own: Dataset | None = None,
 ) -> Sheet:
     """What a run says by itself, without human labels. `own`: its dataset, over whose instructions there are
@@ -54,23 +54,23 @@ def run_sheet(
     sections = [
         _in_short_section(system, doubts, said, word),
         labels_given_section(results),
-        *way_sections(results),
-        *people_sections(people_agreement(results, own=own)),
+        *method_sections(results),
+        *annotator_sections(agreement_of_annotators(results, own=own)),
     ]
     return Sheet(results.run.title, sections)
 
 
 def _in_short_section(
-    system: System, doubts: Iterable[str], said: Iterable[str], word: Callable[[Remedy], str]
+    system: System, doubts: Iterable[str], said: Iterable[str], word: Callable[[Hint], str]
 ) -> Section:
     """What a reader in a hurry needs: whether the judge judged at all, what else must not be missed, and what
-    is `said` of it; remedies are worded by whoever shows them.
+    is `said` of it; hints are worded by whoever shows them.
     """
     health, run = system.health, system.results.run if system.results else None
     doubts = [*(health.sentences(word) if health.doubted else ()), *doubts]
-    asked = run.identity.ways_in_words if run else ""
+    asked = run.identity.methods_in_words if run else ""
     healthy = [] if health.doubted else health.sentences(word)
-    sentences = [*healthy, *([f"The model was asked by {asked}."] if asked else ()), *said]
+    sentences = [*healthy, *([f"Elicitation: {asked}."] if asked else ()), *said]
     parts = [*([Sentences(doubts, Tone.CAVEAT)] if doubts else ()), Sentences(sentences)]
     return Section("in_short", "In short", parts, help=("Does the model judge?",))
 
@@ -81,8 +81,8 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
     ends = f" (95 % interval {interval(evaluation.interval, 100)})" if evaluation.interval else ""
     yield (
         f"Mean accuracy over {counted(len(measures), 'criterion', 'criteria')}:"
-        f" {percent(evaluation.accuracy)}{ends}. The best of the trivial judges, on each criterion, reaches"
-        f" {percent(evaluation.trivial)} on these items."
+        f" {percent(evaluation.accuracy)}{ends}. The best baseline of each criterion reaches"
+        f" {percent(evaluation.baseline)} on these items."
     )
     results = evaluation.matched.system.results
     if results is not None and results.one_labels:
@@ -94,28 +94,28 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
     if 0 < len(known) < len(flips):
         found = _of(sum(known), len(known), "judgments")
         yield (
-            f"Flipped by the order of the responses: {found} that were read in both orders. Of the"
-            f" {len(flips) - len(known):,} others, which the first order left in no doubt, it is not known."
+            f"Position-inconsistent: {found} that were read in both orders. It is not known for the"
+            f" {len(flips) - len(known):,} others, which the first order left certain."
         )
     elif results is not None and results.run.panel:
         differ = [pair.judgment.judges_differ for pair in pairs if pair.judgment]
         known = [each for each in differ if each is not None]
         if known:
             found = _of(sum(known), len(known), "judgments")
-            several = " that more than one decided" if len(known) < len(differ) else ""
-            yield f"The judges of the panel alone would give different labels: {found}{several}."
+            several = " decided by more than one judge" if len(known) < len(differ) else ""
+            yield f"The judges of the jury disagree: {found}{several}."
         if results.judges_missing_sentence:
             yield results.judges_missing_sentence
     elif known:
-        yield f"Flipped by the order of the responses: {_of(sum(known), len(known), 'judgments')}."
+        yield f"Position-inconsistent: {_of(sum(known), len(known), 'judgments')}."
     else:
-        yield "Flipped by the order of the responses: not known, there is one order or none."
+        yield "Position-inconsistent: not known, because items were read in one order or none."
     moved = [pair.judgment.place_decides for pair in pairs if pair.judgment]
     if any(moved):
         found = _of(moved.count(True), sum(each is not None for each in moved), "judgments")
         yield (
-            f"Calibrated, the label depends on which response is A: {found}. The calibration does not treat"
-            " A and B alike."
+            f"After calibration, the label depends on which response is A: {found}. The calibration does"
+            " not treat A and B alike."
         )
     unscored, labelled = (
         sum(measure.unscored for measure in measures),
@@ -125,25 +125,26 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
 
 
 def _verdicts(measures: Sequence[LabelMeasures]) -> Iterator[str]:
-    """For which criteria the judge beats the best of the trivial judges, said plainly."""
+    """For which criteria the judge beats the best baseline, said plainly."""
     groups: dict[str, list[str]] = {}
     for measure in measures:
-        held_against = f"{words(measure.criterion)} ({TRIVIAL[measure.rival]})"
+        held_against = f"{words(measure.criterion)} ({BASELINE[measure.rival]})"
         groups.setdefault(measure.better, []).append(held_against)
     if groups.keys() == {"yes"}:
         yield (
-            "On every criterion the judge is better than the best of the trivial judges, with the whole 95 %"
-            f" interval of the difference above 0: {', '.join(groups['yes'])}."
+            "On every criterion the judge is significantly better than the best baseline (the whole 95 %"
+            f" interval of the difference is above 0): {', '.join(groups['yes'])}."
         )
         return
     for verdict, sentence in (
-        ("no", "The judge is NOT better than the best of the trivial judges on: {}."),
+        ("no", "The judge does NOT beat the best baseline on: {}."),
         (
-            "not surely",
-            "Better on these items, but not surely: the 95 % interval of the difference includes 0: {}.",
+            "not significant",
+            "Better on these items, but not significantly (the 95 % interval of the difference includes"
+            " 0): {}.",
         ),
-        ("yes", "Better, with the whole 95 % interval of the difference above 0: {}."),
-        ("-", "Not held against trivial judges, which takes ten instructions: {}."),
+        ("yes", "Significantly better (the whole 95 % interval of the difference is above 0): {}."),
+        ("-", "Not compared with baselines (this needs at least 10 different instructions): {}."),
     ):
         if verdict in groups:
             yield sentence.format(", ".join(groups[verdict]))

@@ -28,7 +28,7 @@ _NOT_DRAWABLE = "□"
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours that colour-blind people can tell apart, on one kind of paper."""
+    """Colours that colour-blind readers can tell apart, on one kind of paper."""
 
     paper: str
     text: str

@@ -15,10 +15,15 @@ from engine.report.columns import CRITERION, LABELS_GIVEN
 from engine.report.measure_tables import accuracy_table
 from engine.report.order_tables import margin_table
 
-_HUMAN = Column("human", "human label", Kind.NAME, "The label that people gave.")
-_COUNT = Column("judgments", "judgments", Kind.COUNT, "How many judgments are about so sure.")
-_SURE = Column("sure", "probability of its label", Kind.SHARE, "The mean probability of its label.")
-_RIGHT = Column("right", "right", Kind.SHARE, "The share of them that is right.")
+_HUMAN = Column("human", "human label", Kind.NAME, "The label that annotators gave.")
+_COUNT = Column("judgments", "judgments", Kind.COUNT, "The number of judgments with about this confidence.")
+_SURE = Column(
+    "sure",
+    "probability of its label",
+    Kind.SHARE,
+    "The mean probability of the judge's label (confidence).",
+)
+_RIGHT = Column("right", "right", Kind.SHARE, "The share of these that are right (accuracy).")
 
 
 def figure_table(
@@ -52,7 +57,7 @@ def _label_table(evaluation: Evaluation) -> Table:
     columns = (
         CRITERION,
         Column("label", "label", Kind.NAME, "The label; “unscored” where the judge gave none."),
-        Column("people", "people", Kind.COUNT, "How often people gave it."),
+        Column("people", "annotators", Kind.COUNT, "How often annotators gave it."),
         Column("judge", "judge", Kind.COUNT, "How often the judge gave it."),
     )
     rows: list[Row] = []

@@ -37,11 +37,11 @@ from engine.report.figure_style import (
     new_panels,
     stripe,
 )
-from engine.weigh.system_weighing import Weighing
+from engine.weigh.system_weighing import WeightedScoring
 from engine.weigh.weighted_judge import TIE, WINNERS
 
 _MARGIN_BINS = 20
-_LEAST_SURE = 20  # percent: the likeliest of four labels has 25 or more
+_MOST_UNCERTAIN = 20  # percent: the likeliest of four labels has 25 or more
 _DEEPEST = 0.5  # share of the judge's colour in a full cell: numbers stay readable on it in both themes
 _LINES = (":", "--", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
 
@@ -49,7 +49,7 @@ _LINES = (":", "--", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
 def all_figures(
     evaluation: Evaluation,
     bins: Mapping[str, Sequence[ReliabilityBin]],
-    weighing: Weighing | None = None,
+    weighted_scoring: WeightedScoring | None = None,
     orders: MarginReport | None = None,
     *,
     dark: bool = False,
@@ -66,8 +66,8 @@ def all_figures(
     }
     if bins:
         figures["reliability"] = partial(reliability_figure, bins, evaluation.name, dark)
-    if weighing and weighing.margins:
-        figures["margins"] = partial(margin_figure, weighing, evaluation.name, dark)
+    if weighted_scoring and weighted_scoring.margins:
+        figures["margins"] = partial(margin_figure, weighted_scoring, evaluation.name, dark)
     if orders:
         figures["orders"] = partial(order_figure, orders, evaluation.name, dark)
     return {name: draw() for name, draw in figures.items() if only in (None, name)}
@@ -77,7 +77,7 @@ FIGURE_NAMES = ("accuracy", "labels", "confusion", "reliability", "margins", "or
 
 
 def accuracy_figure(evaluation: Evaluation, dark: bool = False) -> Figure:
-    """Accuracy by criterion in percent with its 95 % interval, the mean, and what trivial judges reach."""
+    """Accuracy by criterion in percent with its 95 % interval, the mean, and what baselines reach."""
     measures = list(evaluation.labels.values())
     rows = [*range(len(measures)), len(measures) + 0.3]
     with drawing(dark) as theme:
@@ -122,7 +122,7 @@ def _draw_intervals(
 def _draw_baselines(
     axes: Axes, measures: Sequence[LabelMeasures], rows: Sequence[float], theme: Theme
 ) -> None:
-    """Marks of the trivial judges, of the criteria and their means, one above the other where they are equal;
+    """Marks of the baselines, of the criteria and their means, one above the other where they are equal;
     one line for guessing.
     """
     for label, name, marker, colour, shift in (
@@ -193,7 +193,7 @@ _UNSCORED_NAME = "un-\nscored"
 
 
 def label_figure(evaluation: Evaluation, dark: bool = False) -> Figure:
-    """How often people and the judge gave each label, by criterion."""
+    """How often annotators and the judge gave each label, by criterion."""
     measures = list(evaluation.labels.values())
     unscored = any(measure.unscored for measure in measures)
     with drawing(dark) as theme:
@@ -214,7 +214,7 @@ def _draw_labels(axes: Axes, measures: LabelMeasures, unscored: bool, theme: The
     judge += [measures.unscored] if unscored else []
     names = [*map(_label_name, labels), _UNSCORED_NAME][: len(judge)]
     for counts, shift, colour, who, hatch in (
-        (human, -0.2, theme.human, "people", "//"),
+        (human, -0.2, theme.human, "annotators", "//"),
         (judge, 0.2, theme.judge, "judge", ""),
     ):
         places = np.arange(len(counts)) + shift
@@ -230,15 +230,15 @@ def _draw_labels(axes: Axes, measures: LabelMeasures, unscored: bool, theme: The
 def reliability_figure(
     bins: Mapping[str, Sequence[ReliabilityBin]], name: str = "", dark: bool = False
 ) -> Figure:
-    """How often the judge was right where it was so sure: on the diagonal, its probabilities can be taken
+    """How often the judge was right by its confidence: on the diagonal, its probabilities can be taken
     at their word. The number at each point is its count of judgments.
     """
     with drawing(dark) as theme:
         figure, panels = new_panels(len(bins), 2.35)
         for axes, (criterion, found) in zip(panels, bins.items(), strict=True):
             _draw_reliability(axes, criterion, found, theme)
-        name_axes(panels, "probability of its label (%)", "share that was right (%)")
-        title = "Reliability: how often the judge was right, by how sure it was (number of judgments)"
+        name_axes(panels, "probability of its label (%)", "accuracy (%)")
+        title = "Reliability: accuracy by confidence (number of judgments)"
         finish(figure, panels, f"{title}\n{drawable(name)}".rstrip(), theme)
     return figure
 
@@ -248,7 +248,7 @@ def _draw_reliability(axes: Axes, criterion: str, bins: Sequence[ReliabilityBin]
     right = [100 * bin_.accuracy for bin_ in bins]
     largest = max((bin_.count for bin_ in bins), default=1)
     # Only as long as the axes: Qt does not clip what leaves them.
-    axes.plot([_LEAST_SURE, 100], [_LEAST_SURE, 100], color=theme.muted, linestyle="--", linewidth=1)
+    axes.plot([_MOST_UNCERTAIN, 100], [_MOST_UNCERTAIN, 100], color=theme.muted, linestyle="--", linewidth=1)
     axes.vlines(sure, sure, right, color=theme.judge, linewidth=1)
     sizes = [18 + 70 * bin_.count / largest for bin_ in bins]
     axes.scatter(sure, right, s=sizes, color=theme.judge, edgecolors=theme.paper, zorder=3, clip_on=False)
@@ -264,7 +264,7 @@ def _draw_reliability(axes: Axes, criterion: str, bins: Sequence[ReliabilityBin]
             va="bottom" if above else "top",
             fontsize=6.5,
         )
-    axes.set_xlim(_LEAST_SURE, 104)
+    axes.set_xlim(_MOST_UNCERTAIN, 104)
     axes.set_ylim(-14, 116)
     axes.set_xticks(range(25, 101, 25))
     axes.set_yticks(range(0, 101, 25))
@@ -272,10 +272,10 @@ def _draw_reliability(axes: Axes, criterion: str, bins: Sequence[ReliabilityBin]
     axes.grid()
 
 
-def margin_figure(weighing: Weighing, name: str = "", dark: bool = False) -> Figure:
+def margin_figure(weighted_scoring: WeightedScoring, name: str = "", dark: bool = False) -> Figure:
     """The margins of the weighted judge by winner, in score points, and the tie threshold."""
-    edges = _margin_edges(weighing)
-    decided = weighing.result["results"]
+    edges = _margin_edges(weighted_scoring)
+    decided = weighted_scoring.result["results"]
     with drawing(dark) as theme:
         figure = new_figure(3.2)
         axes = figure.subplots()
@@ -288,7 +288,7 @@ def margin_figure(weighing: Weighing, name: str = "", dark: bool = False) -> Fig
             bars = axes.bar(edges[:-1], counts, np.diff(edges), base, align="edge", color=colour, label=label)
             stripe(bars, hatch, theme)
             base += counts
-        threshold = weighing.tie_threshold
+        threshold = weighted_scoring.tie_threshold
         axes.axvline(
             threshold, color=theme.marked, linewidth=1.4, linestyle="--", label=f"tie up to {threshold:g}"
         )
@@ -302,10 +302,10 @@ def margin_figure(weighing: Weighing, name: str = "", dark: bool = False) -> Fig
     return figure
 
 
-def _margin_edges(weighing: Weighing) -> FloatArray:
+def _margin_edges(weighted_scoring: WeightedScoring) -> FloatArray:
     """About twenty bins from 0 to the largest margin; where it can be, one ends at the tie threshold."""
-    threshold = weighing.tie_threshold
-    largest = max([*weighing.margins, threshold]) or 1.0
+    threshold = weighted_scoring.tie_threshold
+    largest = max([*weighted_scoring.margins, threshold]) or 1.0
     width = largest / _MARGIN_BINS
     if threshold > width / 2:
         width = threshold / max(1, round(threshold / width))
@@ -338,20 +338,20 @@ def order_figure(report: MarginReport, name: str = "", dark: bool = False) -> Fi
                 read, kept, linestyle=line, color=theme.muted, linewidth=1, label=drawn_words(criterion)
             )
         equal = [100 * point.equal for point in points]
-        axes.plot(read, equal, color=theme.judge, linewidth=2, marker=".", label="all criteria together")
+        axes.plot(read, equal, color=theme.judge, linewidth=2, marker=".", label="all criteria")
         both = [(100 * point.read, 100 * of.equal) for point in points if (of := point.calibrated)]
         if both:
-            axes.plot(*zip(*both, strict=True), color=theme.third, linewidth=2, label="together, calibrated")
+            axes.plot(*zip(*both, strict=True), color=theme.third, linewidth=2, label="all, calibrated")
         axes.axhline(
             100 * report.keep, color=theme.text, linestyle=":", linewidth=1, label=f"{report.keep:.0%} kept"
         )
         _mark_least(axes, report, theme)
         axes.set_xlim(0, 100)
         axes.set_xlabel("items read in both orders (%)")
-        axes.set_ylabel("labels as of both orders (%)")
+        axes.set_ylabel("same label as with both orders (%)")
         axes.grid()
         items = counted(report.least.items, "item", "items")
-        title = f"The second order only in doubt: what would be kept\n{drawable(name)}, {items}"
+        title = f"Second order only if uncertain: labels kept\n{drawable(name)}, {items}"
         finish(figure, [axes], title, theme)
         add_legend(figure, axes, 4)
     return figure

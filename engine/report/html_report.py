@@ -44,21 +44,21 @@ from engine.report.figure_tables import figure_table
 from engine.report.figures import FIGURE_NAMES, all_figures
 from engine.report.learning_figure import learning_figure, learning_in_words
 from engine.report.learning_sections import LEARNING_FIGURE, learning_section
-from engine.report.measure_tables import TRIVIAL
+from engine.report.measure_tables import BASELINE
 from engine.report.order_tables import margin_sentences
 from engine.report.ranking_figure import ranking_figure, ranking_in_words
 from engine.report.ranking_sections import ReportedRanking, reported_ranking
 from engine.report.ranking_sheet import RANKING_FIGURE
 from engine.report.run_facts import judged_model, run_facts
 from engine.report.slice_tables import slice_sections
-from engine.report.weighing_tables import weighing_section
-from engine.weigh.system_weighing import Weighing
+from engine.report.weighing_tables import weighted_scoring_section
+from engine.weigh.system_weighing import WeightedScoring
 from engine.weigh.weighted_judge import WINNERS
 
 _TEMPLATE = "report_template.html"
 _UNKNOWN = "not known"
 DEFAULT_WEIGHTS = "default"
-"""Where weights come from that nobody chose: the rubric."""
+"""The source of weights that the user did not choose: the rubric."""
 _WITH_A_TABLE = ("accuracy", "labels")
 REPORT_FIGURES = (*FIGURE_NAMES, LEARNING_FIGURE, RANKING_FIGURE)
 """The names of all figures that a report may have."""
@@ -70,14 +70,14 @@ class Report:
 
     `bins`: the reliability by criterion, empty for a submission, which has no probabilities. `model`: the
     model file of a run as it is now, None where it is gone or another. `weights_from`: where the weights and
-    the tie threshold of `weighing` come from, for people. `slices`: the measures by slice, for each division.
-    `ranking`: of the candidates, where the dataset names them. `curve`: what more labels bring, where that
-    was asked. `audited`: what copies of items tell, where the run judged any.
+    the tie threshold of `weighted_scoring` come from, for display. `slices`: the measures by slice, for each
+    division. `ranking`: of the candidates, where the dataset names them. `curve`: what more labels bring,
+    where that was asked. `audited`: the audit by perturbations, where the run judged any.
     """
 
     evaluation: Evaluation
     bins: Mapping[str, Sequence[ReliabilityBin]]
-    weighing: Weighing | None = None
+    weighted_scoring: WeightedScoring | None = None
     model: ModelFile | None = None
     weights_from: str = DEFAULT_WEIGHTS
     slices: Sequence[SlicedMeasures] = ()
@@ -93,7 +93,7 @@ class Report:
 
     def figures(self) -> dict[str, Figure]:
         """The figures of the report, by name."""
-        figures = all_figures(self.evaluation, self.bins, self.weighing, self.orders)
+        figures = all_figures(self.evaluation, self.bins, self.weighted_scoring, self.orders)
         if self.curve:
             figures[LEARNING_FIGURE] = learning_figure(self.curve, self.evaluation.name)
         if self.ranking:
@@ -106,12 +106,12 @@ class Report:
             return learning_in_words(self.curve)
         if figure == RANKING_FIGURE and self.ranking:
             return ranking_in_words(self.ranking.ranking)
-        if figure == "margins" and self.weighing:
-            return _margins_inwords(self.weighing)
+        if figure == "margins" and self.weighted_scoring:
+            return _margins_inwords(self.weighted_scoring)
         return figure_in_words(figure, self.evaluation, self.bins, self.orders)
 
     def numbers(self, figure: str) -> Table | None:
-        """The numbers of a figure of that name, None where a table beside it has them."""
+        """The numbers of a figure of that name, None where a table next to it has them."""
         if figure in _WITH_A_TABLE:
             return None
         return figure_table(figure, self.evaluation, self.bins, self.orders)
@@ -119,7 +119,7 @@ class Report:
 
 def gather(
     evaluation: Evaluation,
-    weighing: Weighing | None = None,
+    weighted_scoring: WeightedScoring | None = None,
     weights_from: str = DEFAULT_WEIGHTS,
     slices: Sequence[SlicedMeasures] = (),
     curve: LearningCurve | None = None,
@@ -133,11 +133,13 @@ def gather(
     bins, orders = reliability_of(matched), order_report_of(matched)
     ranking = reported_ranking(matched)
     audited = audit_of_copies(results, matched.dataset) if results else None
-    return Report(evaluation, bins, weighing, model, weights_from, slices, orders, ranking, curve, audited)
+    return Report(
+        evaluation, bins, weighted_scoring, model, weights_from, slices, orders, ranking, curve, audited
+    )
 
 
 def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
-    """How often the model was right by how sure it was, for each criterion with judgments of its own."""
+    """How often the model was right by its confidence, for each criterion with judgments of its own."""
     found: dict[str, Sequence[ReliabilityBin]] = {}
     for criterion, pairs in matched.pairs.items():
         known = [
@@ -191,8 +193,12 @@ def report_sheet(report: Report) -> Sheet:
         *([_ORDERS] if report.orders else ()),
         *([learning_section(report.curve)] if report.curve else ()),
         *(
-            [weighing_section(report.weighing, report.evaluation.matched.system, report.weights_from)]
-            if report.weighing
+            [
+                weighted_scoring_section(
+                    report.weighted_scoring, report.evaluation.matched.system, report.weights_from
+                )
+            ]
+            if report.weighted_scoring
             else ()
         ),
     ]
@@ -201,20 +207,20 @@ def report_sheet(report: Report) -> Sheet:
 
 _RELIABILITY = Section(
     "reliability",
-    "How far its probabilities can be trusted",
+    "Reliability of its probabilities",
     [Picture("reliability")],
-    "Each point holds the judgments in which the judge gave its own label about the same probability; the"
-    " number says how many. On the broken line it is right as often as it says. Below the line it is too"
-    " sure, above it not sure enough. Points with few judgments mean little.",
+    "Each point is a group of judgments with similar confidence, the probability of the judge's own"
+    " label; the number is their count. On the dashed line, accuracy equals confidence. Below it the"
+    " judge is overconfident, above it underconfident. Points with few judgments mean little.",
 )
 _ORDERS = Section(
     "orders",
     "Whether the second order is needed",
     [Picture("orders")],
-    "Where the first order leaves no doubt, the second could have been left unread. Each point is a margin of"
-    " doubt: an item is read in the second order too where its likeliest label leads the next by less than"
-    " the margin, on any criterion. The diamond is the least margin that keeps enough of the labels of every"
-    " criterion.",
+    "Items that are certain after the first order need no second one. Each point is a margin threshold:"
+    " an item is also read in the second order if the margin between its two likeliest labels is below"
+    " it on any criterion. The diamond is the smallest threshold that keeps enough of the labels of"
+    " every criterion.",
 )
 
 
@@ -250,11 +256,11 @@ def figure_in_words(
     match name:
         case "accuracy":
             shown = [
-                f"{words(measure.criterion)} {Estimate(measure.accuracy, measure.interval)} %,"
-                f" best trivial judge {percent(measure.rival_accuracy)} ({TRIVIAL[measure.rival]})"
+                f"{words(measure.criterion)} {Estimate(measure.accuracy, measure.interval)} %, best"
+                f" baseline {percent(measure.rival_accuracy)} ({BASELINE[measure.rival]})"
                 for measure in evaluation.labels.values()
             ]
-            return f"Bars of the accuracy by criterion beside trivial judges. {'; '.join(shown)}."
+            return f"Bars of the accuracy by criterion, with baselines. {'; '.join(shown)}."
         case "labels":
             shown = [_labels_inwords(measure) for measure in evaluation.labels.values()]
             return f"Bars of how often each label is the human one and the judge's. {'; '.join(shown)}."
@@ -263,20 +269,20 @@ def figure_in_words(
             return f"Matrices of human labels and the judge's labels. {'; '.join(shown)}."
         case "reliability":
             shown = [f"{words(name)}: {_bins_inwords(found)}" for name, found in bins.items()]
-            return f"How often the judge was right, by how sure it was. {'; '.join(shown)}."
+            return f"Accuracy by confidence. {'; '.join(shown)}."
         case "orders" if orders:
             said = " ".join(margin_sentences(orders))
-            return f"How many labels stay where fewer items are read in both orders. {said}"
+            return f"Share of labels kept if fewer items are read in both orders. {said}"
         case _:
-            raise EngineBug(f"there is no figure {name} of an evaluation")
+            raise EngineBug(f"An evaluation has no figure {name}")
 
 
-def _margins_inwords(weighing: Weighing) -> str:
-    decided = Counter(decision["winner"] for decision in weighing.result["results"])
+def _margins_inwords(weighted_scoring: WeightedScoring) -> str:
+    decided = Counter(decision["winner"] for decision in weighted_scoring.result["results"])
     winners = ", ".join(f"{who} {decided[who]:,}" for who in WINNERS)
     return (
-        f"Histogram of the weighted judge's margins, a tie up to {weighing.tie_threshold:g}, by winner:"
-        f" {winners}. The largest margin is {number(max(weighing.margins))}."
+        f"Histogram of the weighted judge's margins, a tie up to {weighted_scoring.tie_threshold:g}, by"
+        f" winner: {winners}. The largest margin is {number(max(weighted_scoring.margins))}."
     )
 
 
@@ -312,7 +318,7 @@ def _embedded(svg: bytes, alt: str) -> dict[str, str]:
 
 
 def _shown(disagreement: Disagreement) -> dict[str, Any]:
-    """What the template shows of a disagreement, beside its texts."""
+    """What the template shows of a disagreement, next to its texts."""
     judgment = disagreement.pair.judgment
     probabilities = zip(PREFERENCES, judgment.probabilities, strict=True) if judgment else ()
     return {
@@ -326,12 +332,12 @@ def _shown(disagreement: Disagreement) -> dict[str, Any]:
             ("Human", disagreement.pair.gold.explanation or ""),
             ("The judge", _judges_explanation(disagreement.pair)),
         ],
-        "outdated": judgment is not None and judgment.outdated,
+        "stale": judgment is not None and judgment.stale,
     }
 
 
 def _judges_explanation(pair: Pair) -> str:
-    """The judge's own, also where a person wrote another."""
+    """The judge's own, also where an annotator wrote another."""
     if pair.judgment is None:
         return pair.prediction.explanation or ""
     return pair.judgment.explanation.text if pair.judgment.explanation else ""
@@ -345,10 +351,10 @@ def _notice(report: Report) -> str:
 
 
 def _how_it_was_made(report: Report) -> Section:
-    unknown = "A submission file says nothing of the model and the settings that it was made with."
+    unknown = "A submission file does not record the model and settings it was made with."
     same = (
         "The same dataset, model, settings and build of llama.cpp on the same computer give the same labels"
-        " and probabilities. Quantisation is read from the model file, where it is still there."
+        " and probabilities. Quantisation is read from the model file, if it still exists."
     )
     return Section(
         "made",
@@ -369,7 +375,7 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     else:
         path = report.evaluation.matched.system.submission.path
         yield "submission", str(path or report.evaluation.name)
-    if report.weighing:
+    if report.weighted_scoring:
         yield "weights and tie threshold", report.weights_from
     if report.evaluation.matched.part:
         yield "slice", report.evaluation.matched.part

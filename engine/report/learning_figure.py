@@ -1,4 +1,4 @@
-"""The figure of a learning curve: log-loss and labels right by how many labels taught.
+"""The figure of a learning curve: log-loss and accuracy by number of training labels.
 
 Knows: what the figure shows, in a picture and in words. Does not know: formulas, colours, files, windows.
 """
@@ -18,8 +18,8 @@ _HEIGHT = 3.2  # inches
 
 
 def learning_figure(curve: LearningCurve, title: str = "", dark: bool = False) -> Figure:
-    """At the left the log-loss, at the right the share of labels right, by labels on an axis of doublings;
-    each with 95 % intervals, beside the trivial judge of the same labels; at the right people too.
+    """At the left the log-loss, at the right the accuracy, by labels on an axis of doublings;
+    each with 95 % intervals, next to the baseline of the same labels; at the right annotators too.
     """
     with drawing(dark) as theme:
         figure = new_figure(_HEIGHT)
@@ -29,7 +29,7 @@ def learning_figure(curve: LearningCurve, title: str = "", dark: bool = False) -
         for axes in (loss, right):
             _name_labels(axes, [point.labels for point in curve.points])
             axes.grid()
-        name = f"What more labels bring, with 95 % intervals\n{drawable(title)}".rstrip()
+        name = f"Learning curve, with 95 % intervals\n{drawable(title)}".rstrip()
         finish(figure, [loss, right], name, theme)
         add_legend(figure, right, 4)
     return figure
@@ -38,14 +38,14 @@ def learning_figure(curve: LearningCurve, title: str = "", dark: bool = False) -
 def learning_in_words(curve: LearningCurve) -> str:
     """What the figure shows, for those who do not see it."""
     points = [
-        f"{point.labels:,} labels: log-loss {in_nats(point.log_loss)}, frequencies"
-        f" {number(point.frequencies, 3)}; {point.right} % right, most frequent label"
+        f"{point.labels:,} labels: log-loss {in_nats(point.log_loss)}, class prior"
+        f" {number(point.frequencies, 3)}; accuracy {point.right} %, most frequent label"
         f" {percent(point.frequent.value)}"
         for point in curve.points
     ]
-    people = [f"{drawable(who(held))} {held.own} %" for held in curve.people]
-    beside = f" People against the majority of the others: {'; '.join(people)}." if people else ""
-    return f"Log-loss and share of labels right by how many labels taught. {'. '.join(points)}.{beside}"
+    annotators = [f"{drawable(who(held))} {held.own} %" for held in curve.annotators]
+    beside = f" Annotators against the majority of the others: {'; '.join(annotators)}." if annotators else ""
+    return f"Log-loss and accuracy by number of training labels. {'. '.join(points)}.{beside}"
 
 
 def _draw_losses(axes: Axes, curve: LearningCurve, theme: Theme) -> None:
@@ -53,7 +53,7 @@ def _draw_losses(axes: Axes, curve: LearningCurve, theme: Theme) -> None:
     labels = [point.labels for point in points]
     ends = [point.log_loss.interval for point in points]
     _draw_curve(axes, labels, [point.log_loss.value for point in points], ends, theme)
-    _draw_trivial(axes, labels, [point.frequencies for point in points], theme)
+    _draw_baseline(axes, labels, [point.frequencies for point in points], theme)
     axes.set_ylabel("log-loss (nats)")
 
 
@@ -62,18 +62,18 @@ def _draw_shares(axes: Axes, curve: LearningCurve, theme: Theme) -> None:
     labels = [point.labels for point in points]
     ends = [point.right.ends and tuple(100 * end for end in point.right.ends) for point in points]
     _draw_curve(axes, labels, [100 * point.right.value for point in points], ends, theme)
-    _draw_trivial(axes, labels, [100 * point.frequent.value for point in points], theme)
-    for place, held in enumerate(curve.people):
-        in_turn = held.person is None
+    _draw_baseline(axes, labels, [100 * point.frequent.value for point in points], theme)
+    for place, held in enumerate(curve.annotators):
+        in_turn = held.annotator is None
         axes.axhline(
             100 * held.own.value,
             color=theme.third if in_turn else theme.muted,
             linestyle="-" if in_turn else ":",
             linewidth=1.8 if in_turn else 1,
-            label="people, each in turn" if in_turn else "each person" if place == 1 else None,
+            label="annotators, each in turn" if in_turn else "each annotator" if place == 1 else None,
             zorder=1,
         )
-    axes.set_ylabel("labels right (%)")
+    axes.set_ylabel("accuracy (%)")
 
 
 def _draw_curve(
@@ -89,8 +89,8 @@ def _draw_curve(
             axes.plot([label, label], ends, color=theme.judge, linewidth=1, marker="_", markersize=7)
 
 
-def _draw_trivial(axes: Axes, labels: Sequence[int], values: Sequence[float], theme: Theme) -> None:
-    name = "frequencies, most frequent label"
+def _draw_baseline(axes: Axes, labels: Sequence[int], values: Sequence[float], theme: Theme) -> None:
+    name = "class prior, most frequent label"
     axes.plot(
         labels,
         values,
@@ -108,4 +108,4 @@ def _name_labels(axes: Axes, labels: Sequence[int]) -> None:
     axes.set_xticks(labels, [f"{count:,}" for count in labels])
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_xlabel("labels of each criterion")
+    axes.set_xlabel("training labels per criterion")

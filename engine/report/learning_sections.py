@@ -18,12 +18,13 @@ LEARNING_FIGURE = "learning"
 _DIGITS = 3
 _TITLE = "Is labelling more worth it?"
 _NOTE = (
-    "Each item is asked by what labels of other instructions taught, in all rows the same items; the labels"
-    " that teach are drawn twice, and intervals are over instructions. A fifth of the labels is asked and"
-    " does not teach: a calibration on all of them has learned a little more than the last row."
+    "Cross-validated: each item is predicted by a calibration on labels of other instructions, and all"
+    " rows use the same items. Training labels are sampled twice; intervals are over instructions. A"
+    " fifth of the labels is held out, so a calibration on all labels is slightly better than the last"
+    " row."
 )
-_READ = "Left: lower is better. Right: higher is better. The labels double from point to point."
-_LABELS = Column("labels", "labels", Kind.COUNT, "How many labels of a criterion taught.")
+_READ = "Left: lower is better. Right: higher is better. The number of labels doubles from point to point."
+_LABELS = Column("labels", "labels", Kind.COUNT, "The number of training labels per criterion.")
 _ENDS = (
     Column("low", "from", Kind.NUMBER, "The lower end of the 95 % interval over instructions.", _DIGITS),
     Column("high", "to", Kind.NUMBER, "Its upper end.", _DIGITS),
@@ -34,7 +35,7 @@ _POINTS = (
         "log_loss",
         "log-loss (nats)",
         Kind.NUMBER,
-        "How surprising the human labels are, calibrated on so many: lower is better.",
+        "The log-loss of the human labels after calibration on this number of labels: lower is better.",
         _DIGITS,
     ),
     *_ENDS,
@@ -42,55 +43,65 @@ _POINTS = (
         "frequencies",
         "frequencies",
         Kind.NUMBER,
-        "The log-loss of a judge that only knows how frequent each of the same labels is.",
+        "The log-loss of the class prior of the same labels.",
         _DIGITS,
     ),
     Column(
         "surely",
-        "surely below?",
+        "significantly below?",
         Kind.FLAG,
-        "Whether the log-loss is surely below that of the frequencies, by the interval of the difference.",
+        "Whether the log-loss is significantly below that of the class prior, by the interval of the"
+        " difference.",
     ),
     Column(
         "right",
-        "labels right (%)",
+        "accuracy (%)",
         Kind.ESTIMATE,
-        "The share of labels that are right, calibrated on so many, and its 95 % interval.",
+        "The accuracy after calibration on this number of labels, with its 95 % interval.",
     ),
     replace(
         MOST_FREQUENT,
-        meaning="How often the most frequent of the same labels is right, A and B as the dataset has them.",
+        meaning="The accuracy of the most frequent of the same labels, with A and B as in the dataset.",
     ),
 )
 _DOUBLINGS = (
-    replace(CRITERION, title="the last doubling"),
-    replace(_LABELS, key="from_labels", title="from labels", meaning="How many labels taught before it."),
-    replace(_LABELS, key="to_labels", title="to labels", meaning="How many labels taught after it."),
-    Column("gained", "less log-loss", Kind.NUMBER, "By how many nats the log-loss fell.", _DIGITS),
+    replace(CRITERION, title="last doubling"),
+    replace(
+        _LABELS, key="from_labels", title="from labels", meaning="The number of training labels before it."
+    ),
+    replace(_LABELS, key="to_labels", title="to labels", meaning="The number of training labels after it."),
+    Column("gained", "log-loss reduction", Kind.NUMBER, "By how many nats the log-loss fell.", _DIGITS),
     *_ENDS,
-    Column("surely", "surely helped?", Kind.FLAG, "Whether that interval is above 0."),
+    Column("surely", "significant?", Kind.FLAG, "Whether that interval is above 0."),
     Column(
         "more_right",
-        "more right",
+        "accuracy gain",
         Kind.ESTIMATE,
-        "How many more labels are right, in percent points, and the 95 % interval.",
+        "By how many percentage points the accuracy rose, with the 95 % interval.",
     ),
 )
-_PEOPLE = (
-    Column("who", "who", Kind.TEXT, "Who is held against the majority of the others."),
-    Column("items", "labels", Kind.COUNT, "How many labels are of items where the others have a majority."),
+_ANNOTATORS = (
+    Column("who", "who", Kind.TEXT, "The annotator who is compared with the majority of the others."),
+    Column(
+        "items",
+        "labels",
+        Kind.COUNT,
+        "The number of their labels on items where the others have a majority.",
+    ),
     Column(
         "own",
-        "the others' label (%)",
+        "agreement with others (%)",
         Kind.ESTIMATE,
-        "How often the person gives the label of that majority, with its 95 % interval over instructions.",
+        "How often the annotator gives the label of that majority, with its 95 % interval over instructions.",
     ),
 )
-_IN_TURN = "each in turn"
+_IN_TURN = "all, in turn"
 
 
 def learning_section(curve: LearningCurve) -> Section:
-    """The picture's place, what the last doubling brought in words, all points, and people beside them."""
+    """The picture's place, what the last doubling brought in words, all points, and annotators next to
+    them.
+    """
     parts: list[Part] = [
         Picture(LEARNING_FIGURE, _READ),
         Sentences([*doubling_sentences(curve), *_further_sentences(curve)]),
@@ -98,8 +109,8 @@ def learning_section(curve: LearningCurve) -> Section:
     ]
     if len(curve.by_criterion) > 1:
         parts.append(doubling_table(curve))
-    if curve.people:
-        parts.append(people_table(curve))
+    if curve.annotators:
+        parts.append(annotator_table(curve))
     return Section(LEARNING_FIGURE, _TITLE, parts, _NOTE, help=("Learning curve",), spelt_out=True)
 
 
@@ -111,7 +122,7 @@ def point_table(curve: LearningCurve) -> Table:
             point.log_loss.value,
             *_ends(point.log_loss),
             point.frequencies,
-            point.ahead.surely_above,
+            point.ahead.significantly_above,
             point.right,
             point.frequent.value,
         ]
@@ -133,77 +144,79 @@ def _doubled(criterion: str, last: Doubling) -> Row:
         last.to_labels,
         gained.value,
         *_ends(gained),
-        gained.surely_above,
+        gained.significantly_above,
         last.more_right,
     ]
 
 
-def people_table(curve: LearningCurve) -> Table:
-    """Each person against the majority of the others, all in turn first."""
-    return Table(_PEOPLE, [[who(held), held.items, held.own] for held in curve.people])
+def annotator_table(curve: LearningCurve) -> Table:
+    """Each annotator against the majority of the others, all in turn first."""
+    return Table(_ANNOTATORS, [[who(held), held.items, held.own] for held in curve.annotators])
 
 
 def who(held: AgainstOthers) -> str:
-    """Who is held against the others: a name, or all in turn."""
-    return _IN_TURN if held.person is None else held.person
+    """Who is compared with the others: a name, or all in turn."""
+    return _IN_TURN if held.annotator is None else held.annotator
 
 
 def doubling_sentences(curve: LearningCurve) -> Iterator[str]:
-    """What the last doubling brought, whether that is sure, and what is to be expected of another."""
+    """What the last doubling brought, whether that is significant, and what is to be expected of another."""
     last = curve.last
     rose, fewer = last.gained.value < 0, last.more_right.value < 0
     yield (
         f"Doubling the labels of each criterion from {last.from_labels:,} to {last.to_labels:,}: the log-loss"
         f" {'rose' if rose else 'fell'} by {in_nats(last.gained.turned() if rose else last.gained)}, and"
-        f" {_other_way(last.more_right) if fewer else last.more_right} percent points"
+        f" {_other_method(last.more_right) if fewer else last.more_right} percentage points"
         f" {'fewer' if fewer else 'more'} labels are right."
     )
-    if last.gained.surely_above:
+    if last.gained.significantly_above:
         yield (
-            f"That surely helped. Another doubling takes {last.to_labels:,} labels more of each criterion:"
-            " expect no more of it than of this one."
+            f"That helped significantly. Another doubling needs {last.to_labels:,} more labels of each"
+            " criterion: expect at most the same gain."
         )
-    elif last.gained.surely_below:
-        yield "That surely did not help: with more labels the predictions were worse here."
+    elif last.gained.significantly_below:
+        yield "That did not help: with more labels the predictions became significantly worse here."
     elif last.gained.interval is None:
-        yield "That changed nothing: labels are not what is lacking."
+        yield "That changed nothing: more labels will not help."
     else:
         yield (
-            "That is not sure to have helped: the interval of the log-loss holds 0. Of twice as many labels"
-            f" expect no more than its upper end, {number(last.gained.interval.high, _DIGITS)} nats."
+            "That is not significant: the interval of the log-loss includes 0. From twice as many labels"
+            f" expect at most its upper end, {number(last.gained.interval.high, _DIGITS)} nats."
         )
     most = curve.points[-1]
     than = (
-        f"With {most.labels:,} labels the log-loss is {in_nats(most.ahead)} below that of their frequencies"
+        f"With {most.labels:,} labels the log-loss is {in_nats(most.ahead)} below that of their class prior"
     )
-    if most.ahead.surely_above:
-        yield f"{than}: the readings surely say something."
+    if most.ahead.significantly_above:
+        yield f"{than}: the raw predictions are informative."
     else:
-        yield f"{than}: it is not sure that the readings say more than how frequent each label is."
+        yield (
+            f"{than}: this does not show that the raw predictions are more informative than the class prior."
+        )
 
 
 def _further_sentences(curve: LearningCurve) -> Iterator[str]:
-    """What takes part unevenly or not at all, and how people are read beside the curve."""
+    """What takes part unevenly or not at all, and how annotators are read next to the curve."""
     if len(set(curve.labelled.values())) > 1:
         counts = [f"{words(name)} {count:,}" for name, count in curve.labelled.items()]
         yield (
-            f"The criteria have different numbers of labels ({', '.join(counts)}): the labels of a row are"
-            " the mean of them."
+            f"The criteria have different numbers of labels ({', '.join(counts)}): a row shows their mean."
         )
     for name, instructions in curve.left_out.items():
         found = counted(instructions, "instruction", "instructions")
         yield (
-            f"{words(name)} takes no part: it has labels of {found}, and a curve needs {LEAST_TO_LEARN}"
-            " different ones."
+            f"{words(name)} is omitted: it has labels of {found}, and a learning curve needs"
+            f" {LEAST_TO_LEARN} different ones."
         )
-    if curve.people:
+    if curve.annotators:
         yield (
-            "People are held against the majority of the others, the calibration against the human labels:"
-            " where these are not such a majority, the two are no like measures."
+            "Annotators are compared with the majority of the others, the calibration with the human"
+            " labels of the dataset. If these labels are not such a majority, the two numbers are not"
+            " comparable."
         )
 
 
-def _other_way(found: Estimate) -> Estimate:
+def _other_method(found: Estimate) -> Estimate:
     """A difference, seen from its other side."""
     ends = None if found.ends is None else (-found.ends[1], -found.ends[0])
     return Estimate(-found.value, ends)

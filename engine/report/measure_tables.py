@@ -18,10 +18,10 @@ from engine.measure.label_measures import LabelMeasures
 from engine.report.columns import (
     ACCURACY,
     AGREEMENT,
+    ANSWER_MASS,
     BERTSCORE,
     CRITERION,
     FLIPPED,
-    FORMAT_MASS,
     KAPPA,
     LABELS,
     LABELS_GIVEN,
@@ -35,14 +35,19 @@ from engine.report.columns import (
 _BASELINES = (
     replace(
         MOST_FREQUENT,
-        meaning=f"{MOST_FREQUENT.meaning} Which label that is, is learnt on other items (cross-validation).",
+        meaning=f"{MOST_FREQUENT.meaning} The label is chosen on other items (cross-validation).",
     ),
-    Column("always_a", "always A", Kind.SHARE, "What always saying A reaches, without reading anything."),
-    Column("longer", "longer", Kind.SHARE, "What a judge reaches that always prefers the longer response."),
-    Column("random", "random", Kind.SHARE, "What guessing among the four labels reaches."),
+    Column(
+        "always_a",
+        "always A",
+        Kind.SHARE,
+        "The accuracy of always giving A, without reading the responses.",
+    ),
+    Column("longer", "longer", Kind.SHARE, "The accuracy of always preferring the longer response."),
+    Column("random", "random", Kind.SHARE, "The accuracy of guessing among the four labels."),
 )
-TRIVIAL = {column.key: column.title for column in _BASELINES}
-"""What the trivial judges are called, by their names in Baselines."""
+BASELINE = {column.key: column.title for column in _BASELINES}
+"""Titles of the baselines, by their names in Baselines."""
 
 _ACCURACY = (
     CRITERION,
@@ -52,20 +57,20 @@ _ACCURACY = (
     *_BASELINES,
     KAPPA,
     Column("macro_f1", "macro-F1", Kind.NUMBER, MACRO_F1),
-    Column("better", "better?", Kind.TEXT, BETTER),
+    Column("better", "beats baseline?", Kind.TEXT, BETTER),
 )
 _LABELS = (
     CRITERION,
-    Column("labels_of", "labels of", Kind.NAME, "Whose labels are counted in this row."),
+    Column("labels_of", "labels of", Kind.NAME, "Whose labels this row counts."),
     *LABELS_GIVEN,
     FLIPPED,
-    FORMAT_MASS,
+    ANSWER_MASS,
     Column(
         "longer",
-        "for the longer",
+        "longer wins",
         Kind.SHARE,
-        "How often the longer response wins where one response is preferred. A judge far above people is"
-        " taken in by length.",
+        "How often the longer response wins if one response is preferred. A judge far above the"
+        " annotators has a length bias.",
     ),
 )
 _EXPLANATIONS = (
@@ -76,8 +81,8 @@ _EXPLANATIONS = (
         "typical",
         "most typical",
         Kind.NUMBER,
-        "What a judge reaches that always repeats one human explanation, the most typical one of the most"
-        " frequent label, × 100. A judge below it explains less like people than a fixed sentence does.",
+        "The score of always repeating one human explanation, the most typical one of the most frequent"
+        " label, × 100. A judge below it explains less like annotators than a fixed sentence does.",
     ),
     replace(BERTSCORE, kind=Kind.RANKED),
     replace(AGREEMENT, kind=Kind.PARTIAL),
@@ -85,41 +90,44 @@ _EXPLANATIONS = (
         "p_yes",
         "P(yes)",
         Kind.NUMBER,
-        "How probable the judge model's “yes, they agree” is in the mean, × 100.",
+        "The mean probability of the judge model's “yes, they agree”, × 100.",
     ),
-    replace(FORMAT_MASS, digits=2),
-    Column("words", "words", Kind.NUMBER, "The length of the judge's explanations in words, in the mean."),
+    replace(ANSWER_MASS, digits=2),
+    Column("words", "words", Kind.NUMBER, "The mean length of the judge's explanations, in words."),
     Column(
         "human_words",
         "human words",
         Kind.NUMBER,
-        "The length of the human explanations in words, in the mean.",
+        "The mean length of the human explanations, in words.",
     ),
     Column(
-        "missing", "missing", Kind.COUNT, "Items that people explained and the judge did not; they count 0."
+        "missing",
+        "missing",
+        Kind.COUNT,
+        "Items with a human explanation but none of the judge; they count 0.",
     ),
 )
 _CONFUSION = (
-    "Each row is one human label, each column one label of the judge. On the diagonal both agree; a large"
-    " number elsewhere is a mistake that the judge often makes."
+    "Confusion matrices: each row is a human label, each column a label of the judge. On the diagonal"
+    " both agree; a large number elsewhere is a frequent error."
 )
 
 
 def accuracy_section(evaluation: Evaluation) -> Section:
-    """How often the judge gives the human label, beside trivial judges."""
+    """How often the judge gives the human label, next to baselines."""
     return Section(
         "accuracy",
         "Accuracy",
         [accuracy_table(evaluation), Picture("accuracy")],
-        "The share of human labels that the judge gives too, beside judges that read nothing. “Better?” says"
-        " whether it beats the best of these.",
+        "The share of human labels that the judge also gives, and that of baselines, which do not read"
+        " the responses. “Beats baseline?”: whether the judge beats the best of these.",
         help=("95 % interval", "Kappa", "Macro-F1"),
         spelt_out=True,
     )
 
 
 def accuracy_table(evaluation: Evaluation) -> Table:
-    """Accuracy with its interval, beside trivial judges on the same items."""
+    """Accuracy with its interval, next to baselines on the same items."""
     measures = list(evaluation.labels.values())
     rows: list[Row] = [
         [
@@ -130,7 +138,7 @@ def accuracy_table(evaluation: Evaluation) -> Table:
             *_baseline_values([measure.baselines]),
             measure.kappa,
             measure.macro_f1,
-            measure.better if measure.better == "-" else f"{measure.better} ({TRIVIAL[measure.rival]})",
+            measure.better if measure.better == "-" else f"{measure.better} ({BASELINE[measure.rival]})",
         ]
         for measure in measures
     ]
@@ -140,32 +148,33 @@ def accuracy_table(evaluation: Evaluation) -> Table:
 
 
 def _baseline_values(baselines: Iterable[Baselines]) -> list[float | None]:
-    """What each trivial judge reaches, in the mean."""
+    """What each baseline reaches, on average."""
     listed = list(baselines)
     return [mean_of(getattr(baseline, column.key) for baseline in listed) for column in _BASELINES]
 
 
 def label_section(evaluation: Evaluation) -> Section:
-    """Which labels the judge and people gave, and how they meet."""
+    """Which labels the judge and annotators gave, and how they meet."""
     of_submission = evaluation.matched.system.results is None
-    unknown = " “-”: a submission file holds labels alone, no orders and no probabilities."
+    unknown = " “-”: a submission file has only labels, no orders and no probabilities."
     given = Picture(
         "labels",
-        "How often each label was given. A judge that hardly ever gives a label that is frequent among the"
-        " human ones cannot be right on those items.",
+        "How often each label was given. If the judge rarely gives a label that is frequent among the"
+        " human ones, it is wrong on those items.",
     )
     return Section(
         "labels",
         "Labels",
         [label_table(evaluation), given, Picture("confusion", _CONFUSION)],
-        "The judge's labels, and the human ones. Flipped: the order of the responses alone decided. Format"
-        f" mass near 1: the model understood what it was asked.{unknown if of_submission else ''}",
+        "The judge's labels, and the human ones. Flip rate: the share of position-inconsistent"
+        " judgments, where the label changes if the responses are swapped. Answer mass near 1: the model"
+        f" understood the question.{unknown if of_submission else ''}",
         spelt_out=True,
     )
 
 
 def label_table(evaluation: Evaluation) -> Table:
-    """Which labels the judge and people gave, and what the judge's lean to."""
+    """Which labels the judge and annotators gave, and what the judge's lean to."""
     rows: list[Row] = []
     partly = any(measure.partly_in_both_orders for measure in evaluation.labels.values())
     with_ties = any(Tie.TIE in measure.human for measure in evaluation.labels.values())
@@ -173,7 +182,7 @@ def label_table(evaluation: Evaluation) -> Table:
         judge = [measure.predicted.get(label, 0) for label in PREFERENCES]
         human = [measure.human.get(label, 0) for label in PREFERENCES]
         twice = [measure.in_both_orders] if partly else []
-        biases = [measure.flipped, *twice, measure.format_mass, measure.longer]
+        biases = [measure.flipped, *twice, measure.answer_mass, measure.longer]
         no_tie, tie = ([""], [measure.human.get(Tie.TIE, 0)]) if with_ties else ([], [])
         rows += [
             [words(measure.criterion), "judge", *judge, *no_tie, measure.unscored, *biases],
@@ -186,7 +195,7 @@ def label_table(evaluation: Evaluation) -> Table:
 def confusion_section(evaluation: Evaluation) -> Section:
     """The figure of the same name in numbers."""
     tables = [confusion_table(measures) for measures in evaluation.labels.values()]
-    return Section("confusion", "Human labels and the judge's", tables, _CONFUSION)
+    return Section("confusion", "Human labels and labels of the judge", tables, _CONFUSION)
 
 
 def confusion_table(measures: LabelMeasures) -> Table:
@@ -205,15 +214,16 @@ def explanation_section(evaluation: Evaluation, warnings: Sequence[str] = ()) ->
         "explanations",
         "Explanations",
         [*doubts, *([explanation_table(evaluation)] if evaluation.explanations else [])],
-        "Against human ones, all × 100 but items, words and missing, in brackets the 95 % interval. “Most"
-        " typical” always repeats the most typical human explanation. “-”: not measured here.",
+        "Compared with human explanations; all × 100 except items, words and missing. Brackets: the 95 %"
+        " interval. “Most typical”: a baseline that always repeats the most typical human explanation."
+        " “-”: not measured here.",
         help=("ROUGE-L", "Agreement"),
         spelt_out=True,
     )
 
 
 def explanation_table(evaluation: Evaluation) -> Table:
-    """The explanations' measures, beside the most typical human explanation."""
+    """The explanations' measures, next to the most typical human explanation."""
     measures = list(evaluation.explanations.values())
     of = evaluation.explanation_mean
     ends = evaluation.explanation_interval
@@ -224,7 +234,7 @@ def explanation_table(evaluation: Evaluation) -> Table:
         of("typical"),
         Ranked(of("bertscore"), ends=ends("bertscore")),
         Partial(of("agreement"), ends=ends("agreement")),
-        *map(of, ("p_yes", "format_mass", "words", "human_words")),
+        *map(of, ("p_yes", "answer_mass", "words", "human_words")),
         sum(measure.unexplained for measure in measures),
     ]
     return Table(_EXPLANATIONS, [*map(_explanation_row, measures), means])
@@ -240,7 +250,7 @@ def _explanation_row(measure: ExplanationMeasures) -> Row:
         Ranked(measure.bertscore, ends=ends.get("bertscore")),
         Partial(measure.agreement, measure.unmeasured, ends.get("agreement")),
         measure.p_yes,
-        measure.format_mass,
+        measure.answer_mass,
         measure.words,
         measure.human_words,
         measure.unexplained,

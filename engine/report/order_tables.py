@@ -1,4 +1,4 @@
-"""What reading the second order only in doubt keeps and saves, as sections of a sheet.
+"""What reading the second order only if uncertain keeps and saves, as sections of a sheet.
 
 Knows: which columns stand side by side, and what they mean. Does not know: how it is measured, terminals.
 """
@@ -15,16 +15,17 @@ _MARGIN = Column(
     "margin",
     "margin",
     Kind.SHORTEST,
-    "An item is in doubt where the likeliest label of the first order leads the next by less than this.",
+    "An item is uncertain if, after the first order, the margin between its two likeliest labels is"
+    " below this.",
 )
 _SHARES = (
     Column("read", "second order read", Kind.SHARE, "The share of items that are read in both orders."),
-    Column("saved", "tokens saved", Kind.SHARE, "The share of all tokens to read that are not read."),
+    Column("saved", "tokens saved", Kind.SHARE, "The share of prompt tokens that need not be read."),
     Column(
         "equal",
-        "equal labels",
+        "labels kept",
         Kind.ESTIMATE,
-        "The share of labels, in percent, that are those of both orders, and its 95 % interval.",
+        "The share of labels, in percent, that equal those of both orders, with its 95 % interval.",
     ),
 )
 
@@ -33,7 +34,7 @@ _CALIBRATED = Column(
     "calibrated",
     "calibrated",
     Kind.ESTIMATE,
-    "The same of the labels that the calibration decides.",
+    "The same for the calibrated labels.",
 )
 
 
@@ -41,8 +42,8 @@ def margin_sections(report: MarginReport) -> list[Section]:
     """What each margin keeps on these items, and what the least margin keeps that keeps enough."""
     least: list[Part] = [chosen_table(report), Sentences(list(margin_sentences(report)))]
     return [
-        Section("margins", "Each margin on these items", [margin_table(report)]),
-        Section("least", "At the least margin", least),
+        Section("margins", "Each margin threshold on these items", [margin_table(report)]),
+        Section("least", "At the smallest threshold", least),
     ]
 
 
@@ -69,9 +70,12 @@ def chosen_table(report: MarginReport) -> Table:
     columns = [
         Column("criterion", "criterion", Kind.NAME, "The criterion that responses are judged by."),
         Column(
-            "in_sample", "on these items", Kind.ESTIMATE, "Equal labels, in percent, where it was chosen."
+            "in_sample",
+            "on these items",
+            Kind.ESTIMATE,
+            "Labels kept, in percent, on the items that the threshold was chosen on.",
         ),
-        Column("checked", "cross-validated", Kind.ESTIMATE, "Equal labels of items it was not chosen by."),
+        Column("checked", "cross-validated", Kind.ESTIMATE, "Labels kept on held-out items."),
     ]
     points = [report.least, report.checked]
     if report.least.calibrated:
@@ -93,27 +97,30 @@ def margin_sentences(report: MarginReport) -> Iterator[str]:
     least, checked = report.least, report.checked
     keep = percent(report.keep)
     if not report.reached:
-        yield f"No margin keeps {keep} of the labels of every criterion: read both orders of all items."
+        yield (
+            f"No margin threshold keeps {keep} of the labels of every criterion: read both orders of all"
+            " items."
+        )
         return
-    saved = "" if least.saved is None else f" and saves {percent(least.saved)} of the tokens to read"
+    saved = "" if least.saved is None else f" and saves {percent(least.saved)} of the prompt tokens"
     yield (
-        f"The least margin that keeps {keep} of the labels of every criterion: {least.below:g}. It reads the"
-        f" second order of {percent(least.read)} of the items{saved}."
+        f"The smallest margin threshold that keeps {keep} of the labels of every criterion:"
+        f" {least.below:g}. It reads the second order of {percent(least.read)} of the items{saved}."
     )
     if checked is None:
-        yield "One instruction only: whether that holds for other items cannot be said."
+        yield "There is only one instruction: this may not hold for other items."
         return
     ends = interval(checked.interval_of_equal, 100)
     yield (
-        "Chosen again without the items it is then measured on (ten folds, no instruction on both sides),"
-        f" such a margin keeps {percent(checked.equal)} of the labels ({ends}){_calibrated(checked)}."
+        "Cross-validated (ten folds, grouped by instruction), such a threshold keeps"
+        f" {percent(checked.equal)} of the labels ({ends}){_calibrated(checked)}."
     )
     kinds = [checked, *([checked.calibrated] if checked.calibrated else [])]
     lost = {name: None for kind in kinds for name, share in kind.kept.items() if share < report.keep}
     if lost:
         yield (
-            f"There it keeps less than {keep} on {' and '.join(map(words, lost))}: a larger margin is safer,"
-            " and more items in both orders say more."
+            f"Cross-validated, it keeps less than {keep} on {' and '.join(map(words, lost))}: choose a"
+            " larger threshold, or judge more items in both orders."
         )
 
 

@@ -12,46 +12,46 @@ from engine.core.value_tables import Column, Kind, Table
 from engine.data.pairs import MatchedOutputs, Pairs, UsedOutputs
 
 _CANDIDATE = Column("candidate", "candidate", Kind.TEXT, "A model that wrote responses.")
-_FILE = Column("file", "file", Kind.TEXT, "Where its responses are.")
-_RESPONSES = Column("responses", "responses", Kind.COUNT, "How many the file holds.")
+_FILE = Column("file", "file", Kind.TEXT, "The file of its responses.")
+_RESPONSES = Column("responses", "responses", Kind.COUNT, "The number of responses in the file.")
 _LEFT_OUT = Column(
     "left_out",
     "without match",
     Kind.COUNT,
-    "Its instructions that not every candidate answered, or that have another text under the same id.",
+    "Its instructions that some candidate did not answer, or that have another text under the same id.",
 )
 _LACKING = Column(
     "lacking", "missing", Kind.COUNT, "Instructions of other candidates that this one did not answer."
 )
 _REPEATED = Column(
-    "repeated", "repeated", Kind.COUNT, "Responses to an instruction after its first one, which alone counts."
+    "repeated", "repeated", Kind.COUNT, "Further responses to the same instruction; only the first counts."
 )
 _OF_PAIRS = (
-    Column("pairs", "pairs", Kind.COUNT, "In how many pairs it stands."),
-    Column("as_a", "as A", Kind.COUNT, "In how many of them it is response A: drawn by a hash."),
+    Column("pairs", "pairs", Kind.COUNT, "The number of pairs with this candidate."),
+    Column("as_a", "as A", Kind.COUNT, "The number of pairs in which it is response A; assigned by a hash."),
 )
 _MOST_NAMED = 3
 
 
 def pairs_sheet(made: Pairs, written: Path) -> Sheet:
-    """What was made, and what was left out and why."""
+    """What was made, and what was omitted and why."""
     found = made.matched
     facts = [
         ("Candidates", f"{len(found.candidates):,}"),
         ("Instructions", f"{len(found.keys):,}, matched by {'id' if found.by_id else 'their exact text'}"),
         ("Pairs", _how_many(made)),
-        ("Response A", "drawn by a hash of the instruction and both names"),
+        ("Response A", "assigned by a hash of the instruction and both names"),
     ]
-    sections = [Section("made", "What was made", [Facts(facts)]), *found_sections(found, made)]
+    sections = [Section("made", "Dataset of pairs", [Facts(facts)]), *found_sections(found, made)]
     return Sheet(f"{written.name}: {counted(len(made.pairs), 'pair', 'pairs')}", sections)
 
 
 def found_sections(found: MatchedOutputs, made: Pairs | None = None) -> list[Section]:
-    """What was found in each file, what of it is left out and why; once they are made, the pairs of each."""
+    """What was found in each file, what of it is omitted and why; once they are made, the pairs of each."""
     sections = [Section("candidates", "Candidates", [_candidates(found, made)], spelt_out=True)]
     if said := list(left_out(found)):
         parts: list[Part] = [Sentences(said, Tone.CAVEAT)]
-        sections.append(Section("left_out", "Left out", parts))
+        sections.append(Section("left_out", "Omitted", parts))
     return sections
 
 
@@ -66,18 +66,18 @@ def left_out(found: MatchedOutputs) -> Iterator[str]:
             yield f"{name}: {are} in no pair, {why}: {shown}."
         if kept.outputs.nulls:
             are = counted(kept.outputs.nulls, "response is", "responses are")
-            yield f"{name}: {are} null, so not written, and in no pair."
+            yield f"{name}: {are} null, so omitted."
         if kept.repeated:
             are = counted(kept.repeated, "response is", "responses are")
-            yield f"{name}: {are} to an instruction that came before; the first one counts."
+            yield f"{name}: {are} to a repeated instruction; only the first one counts."
 
 
 def _how_many(made: Pairs) -> str:
     count = f"{len(made.pairs):,}"
-    against = f"each against {made.plan.baseline}" if made.plan.baseline else "all against all"
+    against = f"each against {made.plan.baseline}" if made.plan.baseline else "round robin"
     if not made.is_part:
         return f"{count}, {against}"
-    return f"{count} of {made.possible:,} ({against}), drawn evenly by seed {made.plan.seed}"
+    return f"{count} of {made.possible:,} ({against}), a balanced subset, seed {made.plan.seed}"
 
 
 def _candidates(found: MatchedOutputs, made: Pairs | None) -> Table:

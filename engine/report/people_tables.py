@@ -1,4 +1,4 @@
-"""How far people agree, as sections of a sheet.
+"""How far annotators agree, as sections of a sheet.
 
 Knows: which columns stand side by side, what they mean. Does not know: terminals, HTML, windows.
 """
@@ -10,99 +10,117 @@ from engine.core.formatting import interval, listed, number, percent, words, yes
 from engine.core.sheets import Section, Sentences, Tone
 from engine.core.value_tables import Column, Estimate, ItemsBehind, Kind, Row, Table
 from engine.measure.alt_test import LEAST_ITEMS, AltTest, Annotators
-from engine.measure.people_agreement import PeopleAgreement
+from engine.measure.people_agreement import AnnotatorAgreement
 from engine.report.columns import CRITERION, KAPPA
 
-_ALL = "all together"
+_ALL = "all criteria"
 _LONGEST_NAME = 20  # letters
-_IN_TURN = "each in turn"
+_IN_TURN = "all, in turn"
 _EQUAL = Column(
     "equal",
-    "equal labels (%)",
+    "agreement (%)",
     Kind.ESTIMATE,
-    "The share of items to which both gave the same label, with its 95 % interval over instructions.",
+    "The share of items with the same label from both, with its 95 % interval over instructions.",
 )
 _OTHERS = (
     replace(CRITERION, title="the others' majority"),
     Column(
-        "who", "who", Kind.TEXT, "The person who is held against the others; the first row has each in turn."
+        "who",
+        "who",
+        Kind.TEXT,
+        (
+            "The annotator who is left out and compared with the others; the first row covers all, each"
+            " in turn."
+        ),
     ),
     Column(
         "items",
         "labels",
         Kind.COUNT,
-        "How many of the person's labels are of items on which more than half of the others say the same: on"
-        " these alone person and judge are held against them.",
+        "The number of the annotator's labels on items with a majority label of the others. Annotator"
+        " and judge are compared on these items only.",
     ),
     Column(
         "undecided",
         "no majority",
         Kind.COUNT,
-        "How many more of the person's labels are of items on which the others have no majority.",
+        "The number of the annotator's labels on items without a majority label of the others.",
     ),
     Column(
         "own",
-        "the person (%)",
+        "annotator (%)",
         Kind.ESTIMATE,
-        "How often the person gives the label of the majority, with its 95 % interval over instructions.",
+        "How often the annotator gives the majority label, with its 95 % interval over instructions.",
     ),
-    Column("judge", "the judge (%)", Kind.ESTIMATE, "The same of the judge, on the very same items."),
+    Column("judge", "judge (%)", Kind.ESTIMATE, "The same for the judge, on the same items."),
     Column(
         "lead",
         "difference",
         Kind.ESTIMATE,
-        "By how many points the judge gives it more often, with its 95 % interval over instructions: above 0"
-        " throughout, the judge stands nearer to the others than the person does.",
+        "Judge minus annotator, in percentage points, with its 95 % interval over instructions. If the"
+        " interval is above 0, the judge agrees with the others significantly more than the annotator"
+        " does.",
     ),
 )
 _AMONG = (
-    replace(CRITERION, title="people among themselves"),
-    Column("people", "people", Kind.COUNT, "How many people labelled anything here."),
-    Column("items", "items", Kind.COUNT, "How many labels two or more people gave to the same item."),
+    replace(CRITERION, title="annotators"),
+    Column("people", "people", Kind.COUNT, "The number of annotators who gave any label here."),
+    Column("items", "items", Kind.COUNT, "The number of labels on items with two or more annotators."),
     replace(
         _EQUAL,
-        meaning="How often two people give the same label, over all items that any two labelled, with its"
-        " 95 % interval over instructions. It is no limit for a judge.",
+        meaning=(
+            "How often two annotators give the same label, over all items with two or more, with its 95"
+            " % interval over instructions. It is not an upper bound for a judge."
+        ),
     ),
     replace(
         KAPPA,
-        meaning="The mean over each two people, by the items that both labelled, of Cohen's kappa: agreement"
-        " beyond chance.",
+        meaning=(
+            "Cohen's kappa, agreement beyond chance: the mean over all pairs of annotators, on the items"
+            " that both labelled."
+        ),
     ),
     Column(
         "alpha",
         "alpha",
         Kind.NUMBER,
-        "Krippendorff's alpha over all people, also where each labelled other items. 0 is chance, 1 is"
-        " complete.",
+        "Krippendorff's alpha over all annotators, also if they labelled different items. 0 is chance, 1"
+        " is perfect agreement.",
     ),
 )
 _FIRST_KIND = next(iter(Annotators))
 _STANDS_IN = (
-    replace(CRITERION, title="the judge in a person's place"),
-    Column("who", "who", Kind.TEXT, "The person who is left out; the first row is the mean over them."),
-    Column("items", "labels", Kind.COUNT, "How many of the person's labels are of items that others have."),
+    replace(CRITERION, title="annotator left out"),
+    Column("who", "who", Kind.TEXT, "The annotator who is left out; the first row is the mean over all."),
+    Column(
+        "items",
+        "labels",
+        Kind.COUNT,
+        "The number of the annotator's labels on items that others labelled too.",
+    ),
     Column(
         "judge",
-        "the judge (%)",
+        "judge (%)",
         Kind.ESTIMATE,
-        "On what share of them the judge agrees with as many of the others as the person does, or with more:"
-        " its advantage, rho. The mean has its 95 % interval over instructions.",
+        "The advantage probability, rho: the share of these items on which the judge agrees with at"
+        " least as many of the others as the annotator does. The mean has its 95 % interval over"
+        " instructions.",
     ),
     Column(
         "person",
-        "the person (%)",
+        "annotator (%)",
         Kind.ESTIMATE,
-        "On what share the person agrees with as many of the others as the judge does, or with more.",
+        "The share on which the annotator agrees with at least as many of the others as the judge does.",
     ),
     *(
         Column(
             kind.name.lower(),
             f"wins, {kind.in_words}",
             Kind.TEXT,
-            "Whether the person's share is surely less than the number in brackets, epsilon, above the"
-            " judge's: p, one-sided, before the correction for all people that the answer has. The first row"
-            " has omega, the share of people against whom the judge wins."
+            "Whether the annotator's share is significantly less than epsilon (the number in brackets)"
+            " above the judge's. p is one-sided and uncorrected; the answer is corrected for all"
+            " annotators. The first row has the winning rate, omega: the share of annotators against"
+            " whom the judge wins."
             if kind is _FIRST_KIND
             else "The same with another epsilon.",
         )
@@ -110,53 +128,55 @@ _STANDS_IN = (
     ),
 )
 _PAIRS = (
-    Column("one", "who", Kind.TEXT, "A person who labelled items of this run, or the dataset."),
+    Column("one", "who", Kind.TEXT, "An annotator of this run or of the dataset."),
     Column(
         "other",
         "with",
         Kind.TEXT,
-        "Another person, the judge alone, or the human labels of the dataset.",
+        "Another annotator, the judge only, or the human labels of the dataset.",
     ),
     CRITERION,
-    Column("items", "both labelled", Kind.COUNT, "How many labels both gave to the same item."),
+    Column("items", "both labelled", Kind.COUNT, "The number of labels on items that both labelled."),
     _EQUAL,
     KAPPA,
 )
 
 
-def people_sections(agreement: PeopleAgreement | None) -> list[Section]:
-    """People among themselves, and each two sides; none where no people said anything."""
+def annotator_sections(agreement: AnnotatorAgreement | None) -> list[Section]:
+    """Inter-annotator agreement, and each two sides; none where no annotators said anything."""
     if agreement is None:
         return []
-    nobody = Sentences(["No two people labelled the same item of this run."])
+    nobody = Sentences(["No item of this run was labelled by two annotators."])
     picked = [Sentences(agreement.picked, Tone.CAVEAT)] if agreement.picked else []
     return [
         Section(
             "others",
-            "A person, and the judge in his place",
+            "Leave-one-out agreement: each annotator, and the judge, against the others",
             [*picked, against_others_table(agreement) if agreement.against_others else nobody],
-            "Each person is held against the majority of the other people, and the judge against the same"
-            " majority on the same items. Items on which the others have no majority take no part. Labels"
-            " that were given in sight of the judge's agree with him more than blind ones (on Review): he"
-            " looks better by them.",
+            "Each annotator is compared with the majority label of the other annotators, and the judge"
+            " with the same majority label on the same items. Items without one are omitted. Labels that"
+            " were given with the judge's label visible agree with it more than blind ones (on Review),"
+            " which makes the judge look better.",
             help=("95 % interval",),
             spelt_out=True,
         ),
         *([_stands_in_section(agreement.alt_tests)] if agreement.alt_tests else ()),
         Section(
             "people",
-            "People among themselves",
-            [among_people_table(agreement) if agreement.among else nobody],
-            "How often people who labelled the same items of this run gave equal labels. It is no limit for a"
-            " judge: where people are split, he can be with more of them than any two are with each other.",
+            "Inter-annotator agreement",
+            [among_annotators_table(agreement) if agreement.among else nobody],
+            "How often annotators of the same items of this run gave the same label. It is not an upper"
+            " bound for a judge: if annotators are split, a judge can agree with more of them than they"
+            " agree with each other.",
             help=("Kappa",),
             spelt_out=True,
         ),
         Section(
             "pairs",
-            "Who agrees with whom",
-            [people_pairs_table(agreement)],
-            "Each two people, each of them with the judge alone, and with the human labels of the dataset.",
+            "Pairwise agreement",
+            [annotator_pairs_table(agreement)],
+            "Each pair of annotators, and each annotator with the judge only and with the human labels"
+            " of the dataset.",
             spelt_out=True,
         ),
     ]
@@ -165,18 +185,18 @@ def people_sections(agreement: PeopleAgreement | None) -> list[Section]:
 def _stands_in_section(tests: Sequence[AltTest]) -> Section:
     return Section(
         "stands_in",
-        "May the judge stand in for a person?",
+        "Can the judge replace an annotator?",
         [Sentences([_verdict(test) for test in tests]), stands_in_table(tests)],
-        "The alternative annotator test (Calderon, Reichart and Dror 2025), for each two people or more who"
-        f" labelled {LEAST_ITEMS} items. Epsilon is by how much a person may be better and yet not worth what"
-        " he costs, as its authors propose it. Which of the three holds depends on who labelled, which only"
-        " you know: choose it before you look.",
+        "The alternative annotator test (Calderon, Reichart and Dror 2025), for two or more annotators"
+        f" who each labelled {LEAST_ITEMS} items. Epsilon: by how much annotators may be better and still"
+        " not be worth their cost, as its authors propose it. Which of the three applies depends on who"
+        " labelled: choose it before you look at the results.",
         spelt_out=True,
     )
 
 
 def stands_in_table(tests: Sequence[AltTest]) -> Table:
-    """The judge in the place of each person, on each criterion."""
+    """The judge in the place of each annotator, on each criterion."""
     rows: list[Row] = []
     for test in tests:
         rates = [f"omega {test.winning_rate(kind):.2f}" for kind in Annotators]
@@ -184,13 +204,13 @@ def stands_in_table(tests: Sequence[AltTest]) -> Table:
         rows += [
             [
                 _named(test.criterion),
-                _short(held.person),
+                _short(held.annotator),
                 held.items,
                 held.judge,
                 held.own,
                 *(f"{yes_or_no(kind in held.beaten)}, p {_p(held.p_values[kind])}" for kind in Annotators),
             ]
-            for held in test.people
+            for held in test.annotators
         ]
     return Table(_STANDS_IN, rows)
 
@@ -200,32 +220,34 @@ def _p(value: float) -> str:
 
 
 def _verdict(test: AltTest) -> str:
-    """For whom the judge may stand in; for the kind of people that is meant unless somebody says otherwise,
-    first.
+    """For whom the judge may stand in; for the kind of annotators that is meant unless somebody says
+    otherwise, first.
     """
-    usual = Annotators.SKILLED
-    kinds = [usual, *(kind for kind in Annotators if kind is not usual)]
+    default = Annotators.SKILLED
+    kinds = [default, *(kind for kind in Annotators if kind is not default)]
     yes, no = ([kind.in_words for kind in kinds if test.may_replace(kind) is may] for may in (True, False))
-    said = [f"the judge may stand in for {listed(yes, shown=str)}"] if yes else []
-    said += [f"nothing shows that the judge may stand in for {listed(no, shown=str)}"] if no else []
+    said = [f"the judge can replace {listed(yes, shown=str)}"] if yes else []
+    said += [f"not shown that the judge can replace {listed(no, shown=str)}"] if no else []
     two = ""
-    if len(test.people) == 2:
+    if len(test.annotators) == 2:
         two = (
-            " With two people it is only known to whom of them the judge is nearer: the authors advise three."
+            " With two annotators the test only shows which of them the judge is closer to: its authors"
+            " advise three."
         )
     return (
-        f"{_named(test.criterion).capitalize()}: {'; '.join(said)}. Of {len(test.people):,} people taken in"
-        f" turn it is as good or better on {_in_words(test.advantage)} of the labels; if they are skilled"
-        f" annotators it wins against {test.wins(usual):,}, and half of them are needed.{two}"
+        f"{_named(test.criterion).capitalize()}: {'; '.join(said)}. It is at least as good as each of the"
+        f" {len(test.annotators):,} annotators, taken in turn, on {_in_words(test.advantage)} of the"
+        f" labels. If they are skilled annotators it wins against {test.wins(default):,}; it needs half"
+        f" of them.{two}"
     )
 
 
-def against_others_table(agreement: PeopleAgreement) -> Table:
-    """People and the judge against the majority of the others: on each criterion, and all together."""
+def against_others_table(agreement: AnnotatorAgreement) -> Table:
+    """Annotators and the judge against the majority of the others: on each criterion, and all together."""
     rows: list[Row] = [
         [
             _named(found.criterion),
-            _IN_TURN if found.person is None else _short(found.person),
+            _IN_TURN if found.annotator is None else _short(found.annotator),
             found.items,
             found.undecided,
             found.own,
@@ -238,21 +260,21 @@ def against_others_table(agreement: PeopleAgreement) -> Table:
         _behind(
             found.differing,
             found.criterion,
-            "somebody says otherwise than most others"
-            if found.person is None
-            else f"{_short(found.person)} says otherwise than most others",
+            "an annotator disagrees with most others"
+            if found.annotator is None
+            else f"{_short(found.annotator)} disagrees with most others",
         )
         for found in agreement.against_others
     ]
     return Table(_OTHERS, rows, behind=behind)
 
 
-def among_people_table(agreement: PeopleAgreement) -> Table:
-    """People among themselves on each criterion, and all together."""
+def among_annotators_table(agreement: AnnotatorAgreement) -> Table:
+    """Inter-annotator agreement on each criterion, and all together."""
     rows: list[Row] = [
         [
             _named(found.criterion),
-            found.people,
+            found.annotators,
             found.items,
             found.equal,
             found.kappa,
@@ -261,13 +283,13 @@ def among_people_table(agreement: PeopleAgreement) -> Table:
         for found in agreement.among.values()
     ]
     behind = [
-        _behind(found.differing, found.criterion, "people differ") for found in agreement.among.values()
+        _behind(found.differing, found.criterion, "annotators disagree") for found in agreement.among.values()
     ]
     return Table(_AMONG, rows, behind=behind)
 
 
-def people_pairs_table(agreement: PeopleAgreement) -> Table:
-    """Each two sides, people first: on each criterion, and all together."""
+def annotator_pairs_table(agreement: AnnotatorAgreement) -> Table:
+    """Each two sides, annotators first: on each criterion, and all together."""
     rows: list[Row] = [
         [
             _short(pair.one),
@@ -280,21 +302,21 @@ def people_pairs_table(agreement: PeopleAgreement) -> Table:
         for pair in agreement.pairs
     ]
     behind = [
-        _behind(pair.differing, pair.criterion, f"{_short(pair.one)} and {_short(pair.other)} differ")
+        _behind(pair.differing, pair.criterion, f"{_short(pair.one)} and {_short(pair.other)} disagree")
         for pair in agreement.pairs
     ]
     return Table(_PAIRS, rows, behind=behind)
 
 
-def among_in_words(agreement: PeopleAgreement) -> list[str]:
+def among_in_words(agreement: AnnotatorAgreement) -> list[str]:
     """A sentence for each criterion on which annotators share items: how far two of them agree."""
     said = []
     for found in agreement.among.values():
         if found.criterion is not None:
             alpha = "" if found.alpha is None else f" (Krippendorff's alpha {found.alpha:.2f})"
             said.append(
-                f"{words(found.criterion).capitalize()}: of {found.people:,} annotators, two give the same"
-                f" label to {_in_words(found.equal)} of the items that both labelled{alpha}."
+                f"{words(found.criterion).capitalize()}: of {found.annotators:,} annotators, two give the"
+                f" same label to {_in_words(found.equal)} of the items that both labelled{alpha}."
             )
     return said
 
@@ -309,8 +331,8 @@ def _in_words(share: Estimate) -> str:
     return percent(share.value) + ("" if share.ends is None else f" (95 %: {interval(share.ends, 100)})")
 
 
-def _short(person: str) -> str:
-    return person if len(person) <= _LONGEST_NAME else f"{person[:_LONGEST_NAME]}…"
+def _short(annotator: str) -> str:
+    return annotator if len(annotator) <= _LONGEST_NAME else f"{annotator[:_LONGEST_NAME]}…"
 
 
 def _named(criterion: str | None) -> str:

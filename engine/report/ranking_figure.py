@@ -1,4 +1,5 @@
-"""The figure of a ranking: a point for each candidate, with its interval, and who cannot be told apart.
+"""The figure of a ranking: a point for each candidate, with its interval, and which do not differ
+significantly.
 
 Knows: what the figure shows, in a picture and in words. Does not know: formulas, colours, files, windows.
 """
@@ -21,8 +22,8 @@ _GROUP_STEP = 0.022  # of the width, between the lines of two groups
 
 
 def ranking_figure(ranking: Ranking, title: str, dark: bool = False) -> Figure:
-    """A row for each candidate, the best first: what it would win against one of mean strength, else its win
-    rate, in percent with its 95 % interval; lines at the right join those that cannot be told apart.
+    """A row for each candidate, the best first: what it would win against one of the mean score, else its win
+    rate, in percent with its 95 % interval; lines at the right join those that do not differ significantly.
     """
     shown = _estimates(ranking)
     with drawing(dark) as theme:
@@ -46,24 +47,24 @@ def ranking_in_words(ranking: Ranking) -> str:
     """What the figure shows, for those who do not see it."""
     shown = [f"{name} {estimate} %" for name, estimate in _estimates(ranking).items()]
     groups = "; ".join(", ".join(group) for group in _groups(ranking))
-    apart = f" Cannot be told apart: {groups}." if groups else ""
+    apart = f" Not significantly different: {groups}." if groups else ""
     return (
         f"Points with 95 % intervals of the {_measure(ranking)}, the best first. {'; '.join(shown)}.{apart}"
     )
 
 
 def _measure(ranking: Ranking) -> str:
-    return "win rate against the mean candidate" if ranking.strengths else "win rate"
+    return "win rate against the mean candidate" if ranking.bradley_terry else "win rate"
 
 
 def _estimates(ranking: Ranking) -> Mapping[str, Estimate]:
-    found, rates = ranking.strengths, ranking.rates.candidates
+    found, rates = ranking.bradley_terry, ranking.rates.candidates
     return {name: found.scores[name] if found else rates[name].rate for name in ranking.order}
 
 
 def _groups(ranking: Ranking) -> Sequence[Sequence[str]]:
     """Those of two candidates or more."""
-    found = ranking.strengths
+    found = ranking.bradley_terry
     return [group for group in found.groups if len(group) > 1] if found else []
 
 
@@ -75,7 +76,7 @@ def _draw_estimate(axes: Axes, row: int, estimate: Estimate, theme: Theme) -> No
 
 
 def _draw_groups(axes: Axes, groups: Sequence[Sequence[str]], names: Sequence[str], theme: Theme) -> None:
-    """A line for each group beside the rows of its candidates, a thin one past those that are none of it."""
+    """A line for each group next to the rows of its candidates, a thin one past those that are none of it."""
     beside = blended_transform_factory(axes.transAxes, axes.transData)
     parts: dict[str, Any] = {"transform": beside, "color": theme.marked, "clip_on": False}
     ends: list[float] = []  # where the last line of each column at the right ends: the next one may follow it

@@ -10,7 +10,7 @@ from engine.core.formatting import counted, visible
 from engine.core.sheets import Section, Sheet
 from engine.core.value_tables import Table
 from engine.data.submission import quoted_cell
-from engine.rank.by_labels import ByLabels
+from engine.rank.by_labels import RankedByLabels
 from engine.rank.contests import in_words
 from engine.rank.ranking import Ranking
 from engine.rank.ranking_json import ranking_json
@@ -21,14 +21,14 @@ _IN_A_PAPER = frozenset(
     ("candidate", "rank", "strength", "win_rate", "equal_length", "contests", "corrected", "labels", "judge")
 )
 """The columns that a page is wide enough for."""
-_BRACKETS = "In brackets the 95 % intervals over instructions."
+_BRACKETS = "Brackets: 95 % intervals over instructions."
 
 
-def ranking_csv(ranking: Ranking, corrected: ByLabels | None = None) -> bytes:
+def ranking_csv(ranking: Ranking, corrected: RankedByLabels | None = None) -> bytes:
     """A row for each candidate, the best first, then for each pair of candidates that met, in both
     directions: `against` names the opponent, and is empty for all together. UTF-8, values as in the JSON of a
     ranking; the two ends of an interval stand in two columns; a cell is empty where nothing is known. What
-    people's labels make of a judge's ranking stands in columns that begin with `corrected`.
+    human labels make of a judge's ranking stands in columns that begin with `corrected`.
     """
     made = ranking_json(ranking, corrected)
     rows = [dict(_flat(row)) for row in (*made["candidates"], *made["pairs"])]
@@ -58,20 +58,20 @@ def _quoted(cell: str) -> str:
     return quoted_cell(cell, ",")
 
 
-def paper_sheet(ranking: Ranking, title: str, corrected: ByLabels | None = None) -> Sheet:
+def paper_sheet(ranking: Ranking, title: str, corrected: RankedByLabels | None = None) -> Sheet:
     """What of a ranking a page of a paper is wide enough for: the candidates, and a second table where
-    people's labels correct a judge's; `title`: by whose labels.
+    human labels correct a judge's; `title`: by whose labels.
     """
     sections = [Section("ranking", "", [_narrow(candidate_table(ranking))], _BRACKETS)]
     correction = corrected.correction if corrected else None
     if correction is not None and correction.candidates:
-        people = (
-            f"Candidates, corrected by labels of people on {correction.labelled:,} of"
+        annotators = (
+            f"Candidates, corrected by human labels on {correction.labelled:,} of"
             f" {counted(correction.items, 'item', 'items')}"
         )
         table = _narrow(corrected_candidates(correction))
-        sections.append(Section("ranking-corrected", people, [table], _BRACKETS))
-    return Sheet(f"{title}: {in_words(ranking.contests)}", sections)
+        sections.append(Section("ranking-corrected", annotators, [table], _BRACKETS))
+    return Sheet(f"{title}: {in_words(ranking.comparisons)}", sections)
 
 
 def _narrow(table: Table) -> Table:

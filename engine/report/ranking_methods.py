@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.core import VERSION
 from engine.core.formatting import counted, listed, words
-from engine.rank.by_labels import ByLabels
+from engine.rank.by_labels import RankedByLabels
 from engine.rank.contests import left_out_in_words
 from engine.rank.correction import Correction
 from engine.rank.labelled_part import LabelledPart
@@ -32,10 +32,10 @@ _MOST_NAMES = 100
 
 
 def ranking_methods(
-    ranked: RankedBy, ranking: Ranking, seed: int, corrected: ByLabels | None = None
+    ranked: RankedBy, ranking: Ranking, seed: int, corrected: RankedByLabels | None = None
 ) -> Sequence[Statement]:
     """What is to be said of a ranking: its data, its labels, its numbers, and how these are corrected;
-    `seed`: of the draws; `corrected`: what people's labels make of it.
+    `seed`: of the draws; `corrected`: what human labels make of it.
     """
     said = [*_data(ranked, ranking), *_labels(ranked), *_numbers(ranking, seed)]
     if corrected is not None and corrected.part is not None and corrected.correction is not None:
@@ -44,18 +44,18 @@ def ranking_methods(
 
 
 def _data(ranked: RankedBy, ranking: Ranking) -> Iterator[Statement]:
-    dataset, contests = ranked.dataset, ranking.contests
-    known = int(np.sum(contests.known))
-    pairs = counted(len(contests), "pair of responses", "pairs of responses")
-    labelled = "" if known == len(contests) else f", {known:,} of which have a label and count"
-    instructions = len(np.unique(contests.instructions))
+    dataset, comparisons = ranked.dataset, ranking.comparisons
+    known = int(np.sum(comparisons.known))
+    pairs = counted(len(comparisons), "pair of responses", "pairs of responses")
+    labelled = "" if known == len(comparisons) else f", {known:,} of which have a label and count"
+    instructions = len(np.unique(comparisons.instructions))
     compared = (
-        f"{counted(len(contests.names), 'candidate', 'candidates')}"
-        f" ({listed(contests.names, _MOST_NAMES)}) were compared in {pairs} to"
+        f"{counted(len(comparisons.names), 'candidate', 'candidates')}"
+        f" ({listed(comparisons.names, _MOST_NAMES)}) were compared in {pairs} to"
         f" {counted(instructions, 'instruction', 'instructions')}{labelled}."
     )
     yield Statement(
-        " ".join(filter(None, (compared, left_out_in_words(contests.left_out)))),
+        " ".join(filter(None, (compared, left_out_in_words(comparisons.left_out)))),
         f"{dataset.path.name}, its columns that name candidates; SHA-256 of its texts {dataset.hash}",
     )
 
@@ -66,16 +66,18 @@ def _labels(ranked: RankedBy) -> Iterator[Statement]:
         several = any(item.gold[criterion].annotators for item in dataset if criterion in item.gold)
         label = "the shares of its annotators' labels" if several else "one label"
         yield Statement(
-            f"The labels are people's, on {words(criterion)}: of each pair {label}.",
+            f"The labels are human ones, on {words(criterion)}: for each pair {label}.",
             f"{dataset.path.name}, the columns of human labels",
         )
     elif system is not None:
         yield from labels_of_system(system, criterion)
-    if ranked.weighing is not None:
-        weights = ", ".join(f"{words(name)} {weight:g}" for name, weight in ranked.weighing.weights.items())
+    if ranked.weighted_scoring is not None:
+        weights = ", ".join(
+            f"{words(name)} {weight:g}" for name, weight in ranked.weighted_scoring.weights.items()
+        )
         yield Statement(
             f"The winner of a pair is that of the weighted sum of scores ({weights}); differences up to"
-            f" {ranked.weighing.tie_threshold:g} points are ties.",
+            f" {ranked.weighted_scoring.tie_threshold:g} points are ties.",
             f"Tiebreak {VERSION}, docs/measures.md, Weighted judge; weights as given to the command or the"
             " rubric",
         )
@@ -83,24 +85,24 @@ def _labels(ranked: RankedBy) -> Iterator[Statement]:
 
 def _numbers(ranking: Ranking, seed: int) -> Iterator[Statement]:
     yield Statement(
-        "A win rate is the share of contests won, a tie counting half; its 95 % interval is that of"
+        "A win rate is the share of comparisons won, a tie counting half; its 95 % interval is that of"
         f" {KORN_GRAUBARD.said} over instructions.",
         f"Tiebreak {VERSION}, docs/measures.md, Intervals and tests",
         (KORN_GRAUBARD,),
     )
-    if ranking.strengths is not None:
+    if ranking.bradley_terry is not None:
         yield Statement(
-            f"Strengths are the largest likelihood of the Bradley-Terry model ({BRADLEY_TERRY.short}) with"
-            f" ties ({DAVIDSON.short}); their 95 % intervals are expanded percentiles ({HESTERBERG.short}) of"
-            f" {DRAWS:,} bootstrap draws of instructions (seed {seed}), and two candidates are told apart"
-            f" where their difference is sure at 5 % over all pairs ({HOLM.short}).",
+            f"Bradley-Terry scores are maximum-likelihood estimates ({BRADLEY_TERRY.short}) with ties"
+            f" ({DAVIDSON.short}); their 95 % intervals are expanded percentiles ({HESTERBERG.short}) of"
+            f" {DRAWS:,} bootstrap samples of instructions (seed {seed}), and two candidates differ"
+            f" significantly if their difference is significant at 5 % over all pairs ({HOLM.short}).",
             f"Tiebreak {VERSION}, engine/rank/strengths.py",
             (BRADLEY_TERRY, DAVIDSON, HESTERBERG, HOLM),
         )
     if ranking.lengths is not None and ranking.lengths.rates:
         yield Statement(
-            "Win rates at equal length are those of a logistic regression on candidates and the difference of"
-            f" lengths, after {DUBOIS.said}.",
+            "Length-controlled win rates are those of a logistic regression on candidates and length"
+            f" differences, after {DUBOIS.said}.",
             f"Tiebreak {VERSION}, engine/rank/lengths.py",
             (DUBOIS,),
         )
@@ -114,12 +116,12 @@ def _correction(
         return
     results = ranked.system.results if ranked.system is not None else None
     kept = f"{ranked.dataset.path.name}, the columns of human labels"
-    of_run = f"Tiebreak's store, run {results.run.id}, what people said of it; {kept}" if results else kept
-    yield Statement(f"Labels of people correct these numbers. {' '.join(part.remarks)}", of_run)
+    of_run = f"Tiebreak's store, run {results.run.id}, its annotations; {kept}" if results else kept
+    yield Statement(f"Human labels correct these numbers. {' '.join(part.remarks)}", of_run)
     drawn = (
-        " Corrected strengths are fitted to the likelihood that is corrected in the same way, with intervals"
-        f" of {DRAWS:,} draws of instructions (seed {seed})."
-        if correction.strengths is not None
+        " Corrected Bradley-Terry scores are fitted to the likelihood corrected in the same way, with"
+        f" intervals from {DRAWS:,} bootstrap samples of instructions (seed {seed})."
+        if correction.bradley_terry is not None
         else ""
     )
     yield Statement(

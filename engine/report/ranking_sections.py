@@ -13,7 +13,7 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress, followed
 from engine.core.formatting import words
-from engine.core.rubric import usual_criterion
+from engine.core.rubric import default_criterion
 from engine.core.sheets import Section, Sheet
 from engine.data.dataset import Dataset
 from engine.decisions.run_dataset import dataset_of_run
@@ -48,35 +48,35 @@ def reported_ranking(matched: Matched) -> ReportedRanking | None:
 def _reported(matched: Matched) -> ReportedRanking:
     system = matched.system
     dataset = _naming_candidates(matched)
-    criterion = usual_criterion(system.criteria)
+    criterion = default_criterion(system.criteria)
     ranked = RankedBy.by_system(system, dataset, criterion)
-    ranking = followed(rank(ranked.contests), _unheard)
+    ranking = followed(rank(ranked.comparisons), _unheard)
     corrected = followed(by_labels(system, dataset, criterion), _unheard)
     # How many labels it takes is asked before they are there, not in a report.
     told = corrected.correction is not None or corrected.refused is not None
-    shown = replace(corrected, how_many=None) if told else None
+    shown = replace(corrected, sample_size=None) if told else None
     sheet = ranking_sheet(ranking, ranked.title, shown, until=ranked.until, remark=ranked.remark)
     sections = [_in_report(section, sheet) for section in sheet.sections]
-    sections += _beside_people(matched, ranked, criterion)
+    sections += _beside_annotators(matched, ranked, criterion)
     return ReportedRanking(ranking, ranked.title, sections)
 
 
 def _in_report(section: Section, sheet: Sheet) -> Section:
     title = f"Ranking: {section.title[:1].lower()}{section.title[1:]}"
     first = section is sheet.sections[0]
-    note = f"The candidates, who wrote the responses. {sheet.title}." if first else section.note
+    note = f"The candidate models that wrote the responses. {sheet.title}." if first else section.note
     return replace(section, key=f"ranking_{section.key}", title=title, note=note)
 
 
-def _beside_people(matched: Matched, ranked: RankedBy, criterion: str) -> Iterator[Section]:
+def _beside_annotators(matched: Matched, ranked: RankedBy, criterion: str) -> Iterator[Section]:
     """Nothing where there are too few labels."""
-    contests = ranked.contests
+    comparisons = ranked.comparisons
     golds = {item.id: item.gold.get(criterion) for item in matched.dataset}
-    by_people = contests.with_said(said_of([golds.get(item_id) for item_id in contests.ids]))
-    people = f"the human labels of {matched.dataset.name}, {words(criterion)}"
+    by_annotators = comparisons.with_said(said_of([golds.get(item_id) for item_id in comparisons.ids]))
+    annotators = f"the human labels of {matched.dataset.name}, {words(criterion)}"
     with suppress(SetupError):
-        found = followed(side_by_side(contests, by_people), _unheard)
-        yield side_by_side_section(found, ranked.title, people, stopped(ranked))
+        found = followed(side_by_side(comparisons, by_annotators), _unheard)
+        yield side_by_side_section(found, ranked.title, annotators, stopped(ranked))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,9 +109,9 @@ def rankings_beside(matched: Sequence[Matched], cancel: CancelToken | None = Non
     if not shared:
         return None
     with suppress(SetupError):
-        dataset, criterion = _naming_candidates(one), usual_criterion(shared)
+        dataset, criterion = _naming_candidates(one), default_criterion(shared)
         first, second = (RankedBy.by_system(each.system, dataset, criterion) for each in (one, other))
-        found = followed(side_by_side(first.contests, second.contests, cancel=cancel), _unheard)
+        found = followed(side_by_side(first.comparisons, second.comparisons, cancel=cancel), _unheard)
         return RankingsBeside(found, first, second)
     return None
 

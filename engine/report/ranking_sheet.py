@@ -10,13 +10,13 @@ from engine.core.formatting import capitalised, counted, listed, percent, short_
 from engine.core.measure_words import INTERVAL
 from engine.core.sheets import Picture, Section, Sentences, Sheet, Tone
 from engine.core.value_tables import Column, Estimate, Fact, ItemsBehind, Kind, Row, Table, Value
-from engine.rank.by_labels import ByLabels
+from engine.rank.by_labels import RankedByLabels
 from engine.rank.contests import in_words
 from engine.rank.lengths import LengthControl
 from engine.rank.ranking import Ranking
-from engine.rank.strengths import Strengths, rank_in_words
-from engine.rank.until_sure import UntilSure
-from engine.report.correction_sections import Word, correction_sections
+from engine.rank.strengths import BradleyTerryScores, rank_in_words
+from engine.rank.until_sure import UntilSignificant
+from engine.report.correction_sections import HintText, correction_sections
 from engine.report.until_sheet import until_section
 
 _CANDIDATE = Column("candidate", "candidate", Kind.TEXT, "A model that wrote responses.")
@@ -24,58 +24,62 @@ _WIN_RATE = Column(
     "win_rate",
     "win rate (%)",
     Kind.ESTIMATE,
-    f"What it won of its contests, in percent; a tie counts half. {INTERVAL}",
+    f"The share of its comparisons that it won, in percent; a tie counts half. {INTERVAL}",
 )
 _STRENGTH = Column(
     "strength",
     "vs the mean (%)",
     Kind.ESTIMATE,
-    "What it would win against a candidate of mean strength, in percent, by the Bradley-Terry model with"
-    f" ties: fair also where candidates met different opponents. {INTERVAL}",
+    "The win rate against a candidate with the mean Bradley-Terry score, in percent (model with ties)."
+    f" It is fair even if candidates had different opponents. {INTERVAL}",
 )
 _RANK = Column(
     "rank",
     "rank",
     Kind.TEXT,
-    "The ranks that it may have: before it stand those that are surely stronger, behind it those that are"
-    " surely weaker. All these comparisons together are wrong with 5 % at most.",
+    "The possible ranks: below those that are significantly better, above those that are significantly"
+    " worse. The family-wise error rate of all pairs is at most 5 %.",
 )
 _GROUP = Column(
     "group",
     "group",
     Kind.TEXT,
-    "Candidates that share a letter cannot be told apart.",
+    "Candidates that share a letter do not differ significantly.",
 )
 _EQUAL_LENGTH = Column(
     "equal_length",
-    "at equal length (%)",
+    "length-controlled (%)",
     Kind.ESTIMATE,
-    "What it would win if both responses of each contest were equally long, in percent, by a logistic"
+    "The win rate if both responses of each comparison had the same length, in percent, by a logistic"
     f" regression. {INTERVAL}",
 )
 _BY_LENGTH = Column(
     "by_length",
-    "by length",
+    "length effect",
     Kind.NUMBER,
-    "The win rate less that at equal length, in points: what it owes to being longer or shorter.",
+    "The win rate minus the length-controlled one, in percentage points: what is due to length.",
     digits=1,
 )
 _TIES = (
-    Column("both_good", "both good", Kind.SHARE, "The share of its contests in which both were good."),
-    Column("both_bad", "both bad", Kind.SHARE, "The share of its contests in which both were bad."),
-    Column("tie", "tie", Kind.SHARE, "The share of its contests that were a tie of which nobody said more."),
+    Column("both_good", "both good", Kind.SHARE, "The share of its comparisons labelled both good."),
+    Column("both_bad", "both bad", Kind.SHARE, "The share of its comparisons labelled both bad."),
+    Column("tie", "tie", Kind.SHARE, "The share of its comparisons labelled only “tie”."),
 )
-_CONTESTS = Column("contests", "contests", Kind.COUNT, "How many labelled items it has a response in.")
-_INSTRUCTIONS = Column("instructions", "instructions", Kind.COUNT, "How many instructions these are of.")
+_COMPARISONS = Column(
+    "contests", "comparisons", Kind.COUNT, "The number of labelled items with a response of this candidate."
+)
+_INSTRUCTIONS = Column(
+    "instructions", "instructions", Kind.COUNT, "The number of instructions of these items."
+)
 _OF_LENGTHS = (
-    Column("fact", "length", Kind.NAME, "What length does to the contests."),
+    Column("fact", "length", Kind.NAME, "A measure of the effect of length or position."),
     Column("value", "", Kind.FACT, f"In percent, or in log odds. {INTERVAL}"),
 )
 RANKING_FIGURE = "ranking"
-"""The name of its picture; who prints a sheet need not load what draws."""
+"""The name of its figure: printing a report does not load the plotting library."""
 _OF_PICTURE = (
-    "A point for each candidate, its 95 % interval as a line. Thick lines at the right join candidates that"
-    " cannot be told apart; the dotted line is half of the contests."
+    "A point for each candidate, its 95 % interval as a line. Thick lines at the right join candidates"
+    " that do not differ significantly; the dotted line is a win rate of 50 %."
 )
 _A_RUN = re.compile(r"run \d+\b")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -84,16 +88,16 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 def ranking_sheet(
     ranking: Ranking,
     title: str,
-    corrected: ByLabels | None = None,
+    corrected: RankedByLabels | None = None,
     *,
-    until: UntilSure | None = None,
+    until: UntilSignificant | None = None,
     remark: str = "",
-    word: Word = str,
+    word: HintText = str,
 ) -> Sheet:
-    """All of a ranking; `title`: by whose labels, on which criterion; `corrected`: a judge's, by people.
+    """All of a ranking; `title`: by whose labels, on which criterion; `corrected`: a judge's, by annotators.
 
     `until`: what a run was to answer before it stopped; `remark`: what its stopping does to all other
-    numbers, empty for nothing. `word`: a remedy in the words of whoever shows it.
+    numbers, empty for nothing. `word`: a hint in the words of whoever shows it.
     """
     is_corrected = corrected is not None and corrected.correction is not None
     caveats = [*([remark] if remark else ()), *ranking.caveats]
@@ -104,7 +108,7 @@ def ranking_sheet(
         sections.append(_lengths(ranking, ranking.lengths))
     if corrected is not None:
         sections += correction_sections(corrected, word)
-    return Sheet(f"{begun(title)}: {in_words(ranking.contests)}", sections)
+    return Sheet(f"{begun(title)}: {in_words(ranking.comparisons)}", sections)
 
 
 def begun(title: str) -> str:
@@ -116,39 +120,39 @@ def _in_short(ranking: Ranking, caveats: Sequence[str], is_corrected: bool) -> S
     said = list(_verdict(ranking))
     if is_corrected:
         said.append(
-            "This is by the labels as they are; what people's of a random part make of it stands below."
+            "These numbers are uncorrected; the correction by human labels of a random part is below."
         )
     parts = [*([Sentences(caveats, Tone.CAVEAT)] if caveats else ()), Sentences(said)]
     return Section("in_short", "In short", parts)
 
 
 def _verdict(ranking: Ranking) -> Iterator[str]:
-    found = ranking.strengths
+    found = ranking.bradley_terry
     rates = ranking.rates.candidates
     if found is None:
         highest = max(rate.rate.value for rate in rates.values())
         best = [name for name in ranking.order if rates[name].rate.value == highest]
         have = "has" if len(best) == 1 else "have"
         yield (
-            f"{listed(best, shown=short_name)} {have} the highest win rate, {percent(highest)}; nothing says"
-            f" that {'it is' if len(best) == 1 else 'one of them is'} the best."
+            f"{listed(best, shown=short_name)} {have} the highest win rate, {percent(highest)}; nothing"
+            f" shows that {'it is' if len(best) == 1 else 'one of them is'} the best."
         )
         return
     best_one = found.order[0]
     if found.are_equal:
-        yield "All candidates are equally strong."
+        yield "All candidates are equally good."
     elif not found.rivals:
         rate = percent(rates[best_one].rate.value)
-        yield f"{short_name(best_one)} is surely the strongest: it wins {rate} of its contests."
+        yield f"{short_name(best_one)} is significantly the best: it wins {rate} of its comparisons."
     else:
         yield (
-            f"{short_name(best_one)} stands first, with {percent(found.scores[best_one].value)} against the"
-            f" mean, but these labels cannot tell it from {listed(found.rivals, shown=short_name)}."
+            f"{short_name(best_one)} ranks first, with {percent(found.scores[best_one].value)} against"
+            f" the mean, but is not significantly better than {listed(found.rivals, shown=short_name)}."
         )
     count = len(found.names)
     pairs = counted(count * (count - 1) // 2, "pair", "pairs")
     told = int(found.better.sum())
-    yield f"{told:,} of {pairs} of candidates {'is' if told == 1 else 'are'} told apart."
+    yield f"{told:,} of {pairs} of candidates {'is' if told == 1 else 'are'} significantly different."
 
 
 def _candidates(ranking: Ranking) -> Section:
@@ -156,7 +160,7 @@ def _candidates(ranking: Ranking) -> Section:
         "candidates",
         "Candidates",
         [candidate_table(ranking), Picture(RANKING_FIGURE, _OF_PICTURE)],
-        "Sorted by strength where the contests hold all candidates together, else by win rate.",
+        "Sorted by Bradley-Terry score if comparisons connect all candidates, otherwise by win rate.",
         help=("Ranking",),
         spelt_out=True,
     )
@@ -164,11 +168,11 @@ def _candidates(ranking: Ranking) -> Section:
 
 def candidate_table(ranking: Ranking) -> Table:
     """A row for each candidate, the best first."""
-    found, lengths = ranking.strengths, ranking.lengths
+    found, lengths = ranking.bradley_terry, ranking.lengths
     rates = ranking.rates.candidates
     ties = {name: (rate.good_ties, rate.bad_ties, rate.other_ties) for name, rate in rates.items()}
     good, bad, other = (any(shares[place] for shares in ties.values()) for place in range(len(_TIES)))
-    # That no contest ended so is said, too, but not beside ties of which nobody could say more.
+    # That no comparison ended so is said, too, but not next to unspecified ties.
     met = [*((0, 1) if good or bad or not other else ()), *((2,) if other else ())]
     columns = [
         _CANDIDATE,
@@ -176,7 +180,7 @@ def candidate_table(ranking: Ranking) -> Table:
         _WIN_RATE,
         *((_EQUAL_LENGTH, _BY_LENGTH) if lengths and lengths.rates else ()),
         *(_TIES[place] for place in met),
-        _CONTESTS,
+        _COMPARISONS,
         _INSTRUCTIONS,
     ]
     rows: list[Row] = []
@@ -189,7 +193,7 @@ def candidate_table(ranking: Ranking) -> Table:
                 rate.rate,
                 *(_length_cells(lengths, name, rate.rate) if lengths and lengths.rates else ()),
                 *(ties[name][place] for place in met),
-                rate.contests,
+                rate.comparisons,
                 rate.instructions,
             ]
         )
@@ -199,20 +203,20 @@ def candidate_table(ranking: Ranking) -> Table:
 
 def items_behind(ranking: Ranking, name: str, other: str | None = None) -> ItemsBehind:
     """The labelled items with a response of a candidate; with those of an `other` one, both."""
-    contests = ranking.contests
-    places, _ = contests.of(contests.names.index(name))
+    comparisons = ranking.comparisons
+    places, _ = comparisons.of(comparisons.names.index(name))
     if other is not None:
-        number = contests.names.index(other)
-        places = places[(contests.first[places] == number) | (contests.second[places] == number)]
+        number = comparisons.names.index(other)
+        places = places[(comparisons.first[places] == number) | (comparisons.second[places] == number)]
     written = (
         f"with a response of {short_name(name)}"
         if other is None
         else f"{short_name(name)} against {short_name(other)}"
     )
-    return ItemsBehind(frozenset(contests.ids[place] for place in places), None, written)
+    return ItemsBehind(frozenset(comparisons.ids[place] for place in places), None, written)
 
 
-def _order_cells(found: Strengths, name: str) -> list[Value]:
+def _order_cells(found: BradleyTerryScores, name: str) -> list[Value]:
     letters = [
         _LETTERS[place % len(_LETTERS)] * (1 + place // len(_LETTERS))
         for place, group in enumerate(found.groups)
@@ -229,10 +233,11 @@ def _length_cells(lengths: LengthControl, name: str, rate: Estimate) -> list[Val
 def _pairs(ranking: Ranking) -> Section:
     return Section(
         "pairs",
-        "Each against each",
+        "Pairwise win rates",
         [pair_table(ranking)],
-        "What the candidate of a row won against that of a column, in percent, a tie counted half. Whose"
-        " whole interval lies above 50 is surely the better one, of this pair looked at alone.",
+        "The win rate of the row's candidate against the column's, in percent; a tie counts half. If the"
+        " whole interval is above 50, the row's candidate is significantly better (for this pair,"
+        " uncorrected).",
     )
 
 
@@ -244,7 +249,7 @@ def pair_table(ranking: Ranking) -> Table:
             f"against {place}",
             name,
             Kind.ESTIMATE,
-            f"What was won against {name}, in percent. {INTERVAL}",
+            f"The win rate against {name}, in percent. {INTERVAL}",
             foreign=True,
             shaded=True,
         )
@@ -262,7 +267,7 @@ def pair_table(ranking: Ranking) -> Table:
     return Table(
         [_CANDIDATE, *columns],
         rows,
-        frozenset(cell for cell, pair in met.items() if pairs[pair].is_surely > 0),
+        frozenset(cell for cell, pair in met.items() if pairs[pair].is_significantly > 0),
         [items_behind(ranking, one) for one in order],
         {cell: items_behind(ranking, *pair) for cell, pair in met.items()},
     )
@@ -270,28 +275,28 @@ def pair_table(ranking: Ranking) -> Table:
 
 def _lengths(ranking: Ranking, lengths: LengthControl) -> Section:
     rows: list[Row] = [["the longer response won (%)", Fact(Kind.ESTIMATE, lengths.longer_won)]]
-    rows.append(["log odds that the longer wins, of one longer by far", Fact(Kind.NUMBER, lengths.effect)])
+    rows.append(["log odds that a much longer response wins", Fact(Kind.NUMBER, lengths.effect)])
     rows.append(["95 % interval of these log odds", Fact(Kind.INTERVAL, lengths.effect_ends)])
     rows.append(["response A won (%)", Fact(Kind.ESTIMATE, ranking.places)])
     low, high = lengths.effect_ends
     verdict = "The longer response wins more often than it would without its length."
     if not lengths.rates:
         verdict = (
-            "Length and who wrote cannot be told apart here: whoever is longer by far wins, or loses, nearly"
-            " always. Win rates at equal length are left out."
+            "Length and candidate are confounded here: the much longer candidate nearly always wins, or"
+            " nearly always loses. Length-controlled win rates are omitted."
         )
     elif high < 0:
         verdict = "The shorter response wins more often than it would without its length."
     elif low <= 0:
-        verdict = "Length shows no sure effect on who wins."
+        verdict = "Length has no significant effect on the winner."
     return Section(
         "lengths",
-        "Length and place",
+        "Length and position",
         [Table(_OF_LENGTHS, rows), Sentences([verdict])],
-        "Whether longer responses are better or only better liked, labels cannot say.",
+        "Labels cannot show whether longer responses are better or only preferred.",
     )
 
 
 def place_columns() -> tuple[Column, Column, Column]:
-    """The columns of a candidate, its rank and its strength, for other tables."""
+    """The columns of a candidate, its rank and its score, for other tables."""
     return _CANDIDATE, _RANK, _STRENGTH

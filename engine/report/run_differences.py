@@ -11,7 +11,7 @@ from engine.report.run_facts import NEVER_ALIKE, TIMES, effort_facts, stored_fac
 
 _HASH_SHOWN = 12  # letters: enough to tell two apart
 _HASH_OF_ITEMS = "dataset, SHA-256"
-ITEMS_OF_BOTH = "items that both judged"
+ITEMS_OF_BOTH = "items in both runs"
 
 
 def differences_table(
@@ -20,17 +20,17 @@ def differences_table(
     """Facts of two runs, those that differ first; `efforts`: of their items, by the number of the run;
     `common`: how many items both judged with the same texts.
 
-    Where they share items and one has others beside them, that is said in the place of two hashes.
+    Where they share items and one has others next to them, that is said in the place of two hashes.
     """
     columns = (
-        Column("fact", "fact", Kind.TEXT, "What is compared."),
+        Column("fact", "fact", Kind.TEXT, "The fact that is compared."),
         Column("differs", "differs", Kind.FLAG, "Whether the two runs differ in it.", instead={False: ""}),
         *(
             Column(
                 key,
                 run.title,
                 Kind.TEXT,
-                f"What it is in the {key} run; a dash where it has none.",
+                f"Its value in the {key} run; a dash if it has none.",
                 foreign=True,
             )
             for key, run in (("first", first), ("other", other))
@@ -52,8 +52,10 @@ def differences_table(
             differing.append([fact, True, *values])
         else:
             alike.append([fact, False, *values])
-    of_people, times = ([known[fact] for fact in facts if fact in known] for facts in (NEVER_ALIKE, TIMES))
-    return Table(columns, [*of_people, *differing, *times, *alike])
+    of_annotators, times = (
+        [known[fact] for fact in facts if fact in known] for facts in (NEVER_ALIKE, TIMES)
+    )
+    return Table(columns, [*of_annotators, *differing, *times, *alike])
 
 
 def difference_count(table: Table) -> int:

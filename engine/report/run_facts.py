@@ -1,4 +1,4 @@
-"""What is known of a run, as facts: in the terminal, in a report, and beside those of another run.
+"""What is known of a run, as facts: in the terminal, in a report, and next to those of another run.
 
 Knows: which facts there are, and by which words. Does not know: where they are shown, measures.
 """
@@ -31,12 +31,12 @@ from engine.decisions.second_order import read_in_words
 from engine.gguf.judge_file import ModelFile, read_model_file
 
 _WORDS = {
-    **{row.name: row.fact for row in SETTINGS},
+    **{row.key: row.fact for row in SETTINGS},
     DEVICE: "GPU of the run",
     COMPUTED_ON: "computed on",
     DRIVER: "driver of the GPU",
     GPU_LAYERS: "GPU layers",
-    DEVICE_LEFT: "GPU left for the processor",
+    DEVICE_LEFT: "fallback from GPU to CPU",
     CONTINUED: "continued with",
     REWRITTEN: "explanations written again",
     RANDOM_ORDER: "instructions in a random order",
@@ -46,24 +46,24 @@ _WORDS = {
     "chat_template_hash": "chat template, SHA-256",
     "model_bytes": "model, bytes",
 }
-"""Of settings and manifests, where a name says too little."""
+"""Titles of settings and manifest entries whose names are not clear enough."""
 NEVER_ALIKE = ("run", "name", "note", "archived")
 TIMES = ("time for judging", "seconds for an item")
-"""With NEVER_ALIKE, what is always another one: no difference between two runs that tells anything."""
+"""With NEVER_ALIKE, facts that always differ between two runs, so that the difference means nothing."""
 
 Pair = tuple[str, str]
 
 
 def run_facts(results: RunResults, questions: bool = False) -> Facts:
-    """Of a run, or of a part of its items: how it was made, what it took, what people changed.
+    """Of a run, or of a part of its items: how it was made, what it took, what annotators changed.
 
     `questions`: with all that the model was asked.
     """
     run = results.run
     by_whom = results.overridden.by_whom if results.overrides else "nothing"
     if results.overrides and results.source != LAST:
-        by_whom = f"{by_whom} (the labels of {results.source.in_words} were chosen)"
-    overridden = ("given by people", by_whom)
+        by_whom = f"{by_whom} (the labels used: {results.source.in_words})"
+    overridden = ("human overrides", by_whom)
     if run.submitted:
         return Facts([*stored_facts(run), ("joined", results.joined_in_words), overridden])
     calibration = results.calibration

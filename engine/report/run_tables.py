@@ -1,4 +1,4 @@
-"""What a run says by itself, in all its ways of asking and in each alone, and how often that is right.
+"""What a run says by itself, in all its elicitation methods and in each alone, and how often that is right.
 
 Knows: which columns stand side by side, and what they mean. Does not know: terminals, windows.
 """
@@ -13,16 +13,16 @@ from engine.core.measure_words import best_of
 from engine.core.sheets import Section, Sentences, Tone
 from engine.core.value_tables import Column, Kind, Row, Table
 from engine.data.dataset import Dataset
-from engine.decisions.run_results import ALL_WAYS, RunResults
-from engine.measure.accuracy import Accuracy, accuracy_by_way, mean, mean_accuracy
+from engine.decisions.run_results import ALL_METHODS, RunResults
+from engine.measure.accuracy import Accuracy, accuracy_by_method, mean, mean_accuracy
 from engine.measure.choosing import cost_of_choosing
 from engine.measure.intervals import Interval
 from engine.measure.label_counts import LabelCounts, count_run
 from engine.report.columns import (
     ACCURACY,
+    ANSWER_MASS,
     CRITERION,
     FLIPPED,
-    FORMAT_MASS,
     LABELS,
     LABELS_GIVEN,
     MOST_FREQUENT,
@@ -30,7 +30,7 @@ from engine.report.columns import (
     with_both_orders,
 )
 
-_DISTRIBUTION = (CRITERION, *LABELS_GIVEN, FLIPPED, replace(FORMAT_MASS, least=0.001))
+_DISTRIBUTION = (CRITERION, *LABELS_GIVEN, FLIPPED, replace(ANSWER_MASS, least=0.001))
 _RUN_ACCURACY = (
     CRITERION,
     LABELS,
@@ -48,53 +48,53 @@ _CHANGES = (
     ),
     Column(
         "place_decides",
-        "place decides",
+        "flip rate",
         Kind.SHARE,
-        "The share of labels that depend on which response is A, of those that were read in both orders: none"
-        " where the calibration treats A and B alike.",
+        "The share of labels that depend on which response is A, of those read in both orders: 0 if the"
+        " calibration treats A and B alike.",
     ),
     Column(
         "one_label",
         "one label",
         Kind.TEXT,
-        "The label that every item of the run gets with it; empty where there are several.",
+        "The label that every item of the run gets with it; empty if there are several.",
     ),
 )
 _UNSCORED = (
     Column("item", "item", Kind.TEXT, "The id of the item."),
     CRITERION,
-    Column("reason", "reason", Kind.TEXT, "Why there is no judgment."),
-    Column("label", "a person's label", Kind.TEXT, "The label that a person gave instead, if any."),
+    Column("reason", "reason", Kind.TEXT, "Why it is unscored."),
+    Column("label", "human override", Kind.TEXT, "The human override, if any."),
 )
 
-_WAY = Column(
+_METHOD = Column(
     "way",
-    "way of asking",
+    "method",
     Kind.NAME,
-    "How the model was asked. One way's labels are decided by its readings alone, without a calibration.",
+    "The elicitation method. A method's labels are from its raw predictions only, without calibration.",
 )
-_JUDGE = replace(_WAY, title="judge", meaning="Which judge of the panel, by its number and name.")
-_OF_WAYS = (
-    "What the model would have said, had it been asked in one way alone, and what all of its ways say"
-    " together: its own labels, without a calibration and without what people overrode."
+_JUDGE = replace(_METHOD, title="judge", meaning="The judge of the jury, by its number and name.")
+_OF_METHODS = (
+    "The labels of the judge by each elicitation method, and by all methods combined: without"
+    " calibration and without human overrides."
 )
 _OF_JUDGES = (
-    "What each judge of the panel says alone, by its number, and what all say together by the mean of their"
-    " log-probabilities: without a calibration and without what people overrode."
+    "The labels of each judge of the jury, by its number, and of all combined by the mean of their"
+    " log-probabilities: without calibration and without human overrides."
 )
 
-AccuracyByWay = Mapping[str, Mapping[str, Accuracy]]
-"""By way, of all together too, and criterion."""
+AccuracyByMethod = Mapping[str, Mapping[str, Accuracy]]
+"""By method (all combined, too) and criterion."""
 
 
 def labels_given_section(results: RunResults) -> Section:
-    """What a run says by itself."""
+    """The labels of a run, without a dataset of human labels."""
     return Section(
         "labels_given",
         "Labels given",
         [distribution_table(count_run(results)), *_missing(results)],
-        "How often each label is in force. Flipped: the order of the responses alone decided. Format mass"
-        " near 1: the model understood what it was asked.",
+        "The effective labels. Flip rate: the share of position-inconsistent judgments, where the label"
+        " changes if the responses are swapped. Answer mass near 1: the model understood the question.",
     )
 
 
@@ -104,7 +104,7 @@ def _missing(results: RunResults) -> Iterator[Sentences]:
 
 
 def distribution_table(counts: Sequence[LabelCounts]) -> Table:
-    """The labels in force of each criterion, how often the order decided, and the format mass."""
+    """The effective labels of each criterion, how often the order decided, and the answer mass."""
     partly = any(count.partly_in_both_orders for count in counts)
     rows: list[Row] = [
         [
@@ -113,7 +113,7 @@ def distribution_table(counts: Sequence[LabelCounts]) -> Table:
             count.unscored,
             count.flipped,
             *([count.in_both_orders] if partly else []),
-            count.format_mass,
+            count.answer_mass,
         ]
         for count in counts
     ]
@@ -165,7 +165,7 @@ def _own_label(judgment: AnyJudgment) -> Preference | None:
 
 
 def unscored_table(results: RunResults) -> Table:
-    """What could not be judged, with the reason and what a person gave instead, if anything."""
+    """What could not be judged, with the reason and what an annotator gave instead, if anything."""
     rows: list[Row] = []
     for index in range(len(results.judged)):
         for column in results.judgments.values():
@@ -177,41 +177,41 @@ def unscored_table(results: RunResults) -> Table:
     return Table((item, criterion, *others), rows)
 
 
-def way_sections(results: RunResults | None, dataset: Dataset | None = None) -> list[Section]:
-    """The ways of a run, held against the labels of a dataset; none where there is one way."""
-    by_way = results.by_way() if results else {}
-    right = accuracy_by_way(by_way, dataset)
-    table = way_table(by_way, right)
+def method_sections(results: RunResults | None, dataset: Dataset | None = None) -> list[Section]:
+    """The methods of a run, compared with the labels of a dataset; none where there is one method."""
+    by_method = results.by_method() if results else {}
+    right = accuracy_by_method(by_method, dataset)
+    table = method_table(by_method, right)
     if table is None:
         return []
     what = "judges" if results is not None and results.run.panel else "ways"
     # All together is what a run decides by: it was not chosen.
-    alone = [mean_accuracy(found) for name, found in right.items() if name != ALL_WAYS]
+    alone = [mean_accuracy(found) for name, found in right.items() if name != ALL_METHODS]
     chosen = best_of(what, cost_of_choosing(alone))
     parts = [table, *([Sentences(chosen)] if chosen else ())]
     if results is not None and results.run.panel:
-        return [Section("ways", "By judge of the panel", parts, _OF_JUDGES)]
-    return [Section("ways", "By way of asking", parts, _OF_WAYS)]
+        return [Section("ways", "By judge of the jury", parts, _OF_JUDGES)]
+    return [Section("ways", "By elicitation method", parts, _OF_METHODS)]
 
 
-def way_table(by_way: Mapping[str, RunResults], right: AccuracyByWay) -> Table | None:
-    """A row for all ways of a run together, and one for each; None for a run of one way.
+def method_table(by_method: Mapping[str, RunResults], right: AccuracyByMethod) -> Table | None:
+    """A row for all methods of a run combined, and one for each; None for a run of one method.
 
-    `by_way`: what `RunResults.by_way` gave. `right`: as `accuracy_by_way` gives it: how often the model's own
-    labels are the human ones, where there are any. What people overrode takes no part.
+    `by_method`: what `RunResults.by_method` gave. `right`: as `accuracy_by_method` gives it: how often the
+    model's own labels are the human ones, where there are any. What annotators overrode takes no part.
     """
-    if not by_way:
+    if not by_method:
         return None
-    criteria = tuple(right[ALL_WAYS])
-    way = _JUDGE if by_way[ALL_WAYS].run.panel else _WAY
+    criteria = tuple(right[ALL_METHODS])
+    method = _JUDGE if by_method[ALL_METHODS].run.panel else _METHOD
     columns = (
-        way,
+        method,
         *((ACCURACY, SHARE_INTERVAL) if criteria else ()),
         *(Column(name, words(name), Kind.SHARE, f"The accuracy on {words(name)}.") for name in criteria),
-        *((FLIPPED,) if Order.BA.value in by_way[ALL_WAYS].run.identity.settings["orders"] else ()),
-        FORMAT_MASS,
+        *((FLIPPED,) if Order.BA.value in by_method[ALL_METHODS].run.identity.settings["orders"] else ()),
+        ANSWER_MASS,
     )
-    rows = [_row(name, right[name], count_run(each), columns) for name, each in by_way.items()]
+    rows = [_row(name, right[name], count_run(each), columns) for name, each in by_method.items()]
     return Table(columns, rows)
 
 
@@ -221,10 +221,10 @@ def _row(
     shares = {criterion: found.share for criterion, found in right.items()}
     values = {
         **shares,
-        _WAY.key: name,
+        _METHOD.key: name,
         ACCURACY.key: mean(list(shares.values())),
         SHARE_INTERVAL.key: _of_mean(right),
         FLIPPED.key: mean([count.flipped for count in counts if count.flipped is not None]),
-        FORMAT_MASS.key: mean([count.format_mass for count in counts if count.format_mass is not None]),
+        ANSWER_MASS.key: mean([count.answer_mass for count in counts if count.answer_mass is not None]),
     }
     return [values[column.key] for column in columns]

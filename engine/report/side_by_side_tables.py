@@ -1,4 +1,4 @@
-"""Two rankings side by side, as a section of a sheet and as plain values.
+"""Two rankings compared, as a section of a sheet and as plain values.
 
 Knows: the words and columns. Does not know: how rankings are compared, terminals, HTML, windows.
 """
@@ -14,46 +14,48 @@ from engine.rank.strengths import rank_in_words
 from engine.report.ranking_sheet import place_columns
 
 BOTH_WAYS = (
-    "A judge may be right on many items and rank candidates wrongly, or be wrong on many and rank them"
-    " rightly: what counts is whether its errors favour somebody."
+    "A judge can be right on many items and rank candidates wrongly, or the reverse: what matters is"
+    " whether its errors favour some candidates."
 )
 _STOPPED = (
-    "{whose} stopped once something was clear, or before: candidates may look further apart there than they"
-    " are."
+    "{whose} stopped at a significant result, or before: candidates may look further apart there than"
+    " they are."
 )
 _SWAPPED = (
-    Column("above", "first above", Kind.TEXT, "The candidate that stands above in the first ranking."),
-    Column("below", "first below", Kind.TEXT, "The one below it there, and above it in the second."),
+    Column("above", "first above", Kind.TEXT, "The candidate that ranks higher in the first ranking."),
+    Column(
+        "below", "first below", Kind.TEXT, "The candidate that ranks lower there, and higher in the second."
+    ),
     Column(
         "told",
-        "swapped",
+        "significance",
         Kind.TEXT,
-        "Surely: each of the rankings surely tells the two apart, and they say the opposite. All that is said"
-        " of all pairs together is wrong with 5 % at most.",
+        "Significant: in each ranking the two differ significantly, in opposite directions. The"
+        " family-wise error rate of all pairs is at most 5 %.",
     ),
 )
 
 
 def side_by_side_section(found: TwoRankings, one: str, other: str, stopped: Sequence[str] = ()) -> Section:
     """`one`, `other`: by whose labels, on which criterion, the first ranking and the second; `stopped`: those
-    by a run that stopped once something was clear.
+    by a run that stopped at a significant result.
     """
     swaps = found.swaps
     rows: list[Row] = [
-        [swap.above, swap.below, "surely" if swap.told is PairTold.SWAPPED else "not surely"]
+        [swap.above, swap.below, "significant" if swap.told is PairTold.SWAPPED else "not significant"]
         for swap in swaps
     ]
     return Section(
         "side_by_side",
-        "Two rankings side by side",
+        "Two rankings compared",
         [
             *([Sentences([_STOPPED.format(whose=" and ".join(stopped))], Tone.CAVEAT)] if stopped else ()),
             Sentences([f"First: {one}. Second: {other}.", *_in_words(found), BOTH_WAYS]),
             _places(found),
             *([Table(_SWAPPED, rows)] if swaps else ()),
         ],
-        "Both over the same items, and the same draws of instructions. The interval of tau: where a ranking"
-        " cannot tell two candidates apart, both orders of them are possible.",
+        "Both use the same items, and the same bootstrap samples of instructions. For the interval of"
+        " tau, two candidates that do not differ significantly may be in either order.",
         spelt_out=True,
     )
 
@@ -65,11 +67,14 @@ def _in_words(found: TwoRankings) -> Iterator[str]:
     low, high = found.tau_ends
     yield (
         f"Kendall's tau-b {number(found.tau)} (95 %: {low:.2f} to {high:.2f}): of {pairs} of candidates"
-        f" {alike:,} stand surely in the same order, {swapped:,} surely swapped, and of {unsure:,} at least"
-        f" one ranking cannot tell. As they stand, {swaps} swapped."
+        f" {alike:,} are significantly in the same order, {swapped:,} significantly swapped, and"
+        f" {unsure:,} not significantly different in at least one ranking. By point estimates, {swaps}"
+        " swapped."
     )
-    items = counted(len(found.contests), "item", "items")
-    yield f"On {percent(found.same_side.value)} of {items} both favour the same candidate, or neither any."
+    items = counted(len(found.comparisons), "item", "items")
+    yield (
+        f"On {percent(found.same_side.value)} of {items} both favour the same candidate, or both favour none."
+    )
 
 
 def _places(found: TwoRankings) -> Table:
@@ -93,7 +98,7 @@ def side_by_side_json(found: TwoRankings, other: str) -> dict[str, Any]:
     """As plain values; `other`: by whose labels the second ranking is. Shares in percent."""
     return {
         "with": other,
-        "items": len(found.contests),
+        "items": len(found.comparisons),
         "kendall_tau_b": found.tau,
         "kendall_tau_b_interval": list(found.tau_ends),
         "same_side": 100 * found.same_side.value,

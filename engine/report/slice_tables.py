@@ -24,33 +24,33 @@ from engine.report.columns import (
     SHARE_INTERVAL,
     with_both_orders,
 )
-from engine.weigh.slice_weighing import SlicedWeighing, SliceWeighing
+from engine.weigh.slice_weighing import SlicedWeightedScoring, SliceScoring
 from engine.weigh.weighted_judge import WINNERS
 
-_ITEMS = Column("items", "items", Kind.COUNT, "How many items of this slice the judge answers.")
-_LABELLED = replace(LABELS, title="labelled", meaning="How many items of this slice have a human label.")
-_MEAN = replace(
-    ACCURACY, meaning="The share of human labels that the judge gives too, in the mean over the criteria."
-)
+_ITEMS = Column("items", "items", Kind.COUNT, "The number of items of this slice that the judge answers.")
+_LABELLED = replace(LABELS, title="labelled", meaning="The number of items of this slice with a human label.")
+_MEAN = replace(ACCURACY, meaning="The mean accuracy over the criteria.")
 _SHARES = (
-    replace(KAPPA, meaning=f"{KAPPA.meaning} Here in the mean over the criteria."),
+    replace(KAPPA, meaning=f"{KAPPA.meaning} Here the mean over the criteria."),
     Column("ties", "ties", Kind.SHARE, "The share of the judge's labels that prefer neither response."),
     Column("human_ties", "human ties", Kind.SHARE, "The share of human labels that prefer neither response."),
     FLIPPED,
 )
-_NOTE = Column("note", "", Kind.NAME, "Whether there are enough labelled items to say anything.")
+_NOTE = Column("note", "", Kind.NAME, "Whether there are enough labelled items.")
 _WINS = tuple(
     Column(name, title, Kind.ESTIMATE, f"The share of comparisons with “{title}”, in percent.")
     for name, title in zip(WINNERS, ("A wins", "B wins", "tie"), strict=True)
 )
 _HELD = (
     Column("labelled", "labelled", Kind.COUNT, "How many of them have a human overall label."),
-    Column("agreement", "as people", Kind.ESTIMATE, "How often its winner is the human one, in percent."),
+    Column(
+        "agreement", "human agreement", Kind.ESTIMATE, "How often its winner is the human one, in percent."
+    ),
 )
 _SLICES_NOTE = (
-    f"{SLICES_NOTE} Accuracies by criterion are in percent, with their 95 % interval. In a slice by the human"
-    " label the accuracy on that criterion is the share of these labels that the judge finds, and the most"
-    " frequent label is right everywhere."
+    f"{SLICES_NOTE} Accuracies by criterion are in percent, with their 95 % interval. In a slice by the"
+    " human label, the accuracy on that criterion is the recall of this label, and the most frequent"
+    " label is always right."
 )
 _TOO_FEW = f"under {FEW} instructions: too few"
 
@@ -90,15 +90,16 @@ def compared_slices_in_words(matched: Sequence[Matched], measured: Sequence[Slic
     return said
 
 
-def slice_caveats(found: SlicedMeasures | SlicedWeighing) -> list[str]:
+def slice_caveats(found: SlicedMeasures | SlicedWeightedScoring) -> list[str]:
     """What is to be known of single slices, whatever is measured by them."""
     return [one.part.caveat for one in found.slices if one.part.caveat]
 
 
 def slice_table(measured: SlicedMeasures) -> Table:
-    """A row for each slice: how many items, the mean accuracy beside the most frequent label, ties and flips.
+    """A row for each slice: how many items, the mean accuracy next to the most frequent label, ties and
+    flips.
 
-    Without human labels the columns that need them are left out.
+    Without human labels the columns that need them are omitted.
     """
     first = _first(measured.division.words)
     pairs = [found.in_both_orders for found in measured.slices]
@@ -174,7 +175,8 @@ def compared_slice_table(matched: Sequence[Matched], measured: Sequence[SlicedMe
     two = len(matched) == len(("one", "other"))
     if two:
         meaning = (
-            "How much more accurate the first system is, in percent points; 0 in the interval: not surely."
+            "The accuracy of the first system minus that of the second, in percentage points; not"
+            " significant if the interval includes 0."
         )
         columns.append(Column("lead", "difference", Kind.ESTIMATE, meaning))
     rows: list[Row] = []
@@ -187,9 +189,9 @@ def compared_slice_table(matched: Sequence[Matched], measured: Sequence[SlicedMe
     return Table((_first(first.division.words), _LABELLED, *columns, _NOTE), rows)
 
 
-def compared_win_table(measured: SlicedMeasures, weighed: Mapping[str, SlicedWeighing]) -> Table:
+def compared_win_table(measured: SlicedMeasures, weighed: Mapping[str, SlicedWeightedScoring]) -> Table:
     """How often A and B win by the weighted judge: on each measured slice a row for each system by name."""
-    system = Column("system", "system", Kind.TEXT, "Whose scores the weighted judge decides by.")
+    system = Column("system", "system", Kind.TEXT, "The system whose scores are weighted.")
     rates = {
         name: {one.part.key: one.rates for one in of_system.slices} for name, of_system in weighed.items()
     }
@@ -202,9 +204,9 @@ def compared_win_table(measured: SlicedMeasures, weighed: Mapping[str, SlicedWei
     return Table((_first(measured.division.words), system, *_WINS), rows)
 
 
-def weighed_slice_table(weighed: SlicedWeighing) -> Table:
-    """The win rates of the weighted judge on each slice, in percent with intervals; beside them how often the
-    winner is that of the human label, where any item has one.
+def weighed_slice_table(weighed: SlicedWeightedScoring) -> Table:
+    """The win rates of the weighted judge on each slice, in percent with intervals; next to them how often
+    the winner is that of the human label, where any item has one.
     """
     held = any(found.agreement for found in weighed.slices)
     rows: list[Row] = []
@@ -222,7 +224,7 @@ def weighed_slice_table(weighed: SlicedWeighing) -> Table:
     return Table((_first(weighed.division.words), _ITEMS, *_WINS, *more, _NOTE), rows)
 
 
-def _agreement(found: SliceWeighing) -> tuple[int, Estimate | None]:
+def _agreement(found: SliceScoring) -> tuple[int, Estimate | None]:
     agreement = found.agreement
     return (agreement.items, Estimate(agreement.accuracy, found.interval)) if agreement else (0, None)
 
@@ -232,7 +234,7 @@ def _estimate(found: SliceMeasures) -> Estimate | None:
 
 
 def _first(title: str) -> Column:
-    return Column("slice", visible(title), Kind.TEXT, "What the items of this row have in common.")
+    return Column("slice", visible(title), Kind.TEXT, "The slice of this row.")
 
 
 def _name(found: SliceMeasures) -> str:

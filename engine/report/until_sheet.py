@@ -10,78 +10,81 @@ from engine.core.formatting import counted
 from engine.core.sheets import Section, Sentences
 from engine.core.value_tables import Column, Estimate, Kind, Row, Table
 from engine.rank.contests import left_out_in_words
-from engine.rank.until_sure import UntilSure, WhoWins
+from engine.rank.until_sure import UntilSignificant, WhoWins
 
 _COLUMNS = (
     Column("candidate", "candidate", Kind.TEXT, "A model that wrote responses."),
-    Column("opponent", "against", Kind.TEXT, "Whom it met: one candidate, or all."),
+    Column("opponent", "against", Kind.TEXT, "The opponent: one candidate, or all."),
     Column(
         "win_rate",
         "win rate (%)",
         Kind.ESTIMATE,
-        "What it won, in percent; a tie counts half, and each instruction once. The interval holds the true"
-        " rate with 95 %, however often one looks and whenever the run stops: it is wider than one that is"
-        " looked at once.",
+        "The win rate in percent; a tie counts half, and each instruction counts once. The interval is a"
+        " confidence sequence: it covers the true rate with 95 %, however often you look and whenever"
+        " the run stops, and is therefore wider than a fixed-sample interval.",
     ),
     Column(
         "instructions",
         "counted",
         Kind.COUNT,
-        "How many of its instructions count: one after another as they were drawn, until it was answered.",
+        "The number of its instructions that count, in the sampled order, until it was resolved.",
     ),
-    Column("left", "not judged", Kind.COUNT, "How many of its instructions are not judged."),
+    Column("left", "not judged", Kind.COUNT, "The number of its instructions that are not judged."),
     Column(
         "answer",
         "answer",
         Kind.TEXT,
-        "Surely better or worse: all of these answers together are wrong with 5 % at most, however often one"
-        " looks. Narrow enough: its interval is as narrow as was asked for, with 95 % of its own.",
+        "Significantly better or worse: the family-wise error rate of all answers is at most 5 %,"
+        " however often you look. Narrow enough: its own 95 % interval has the requested width.",
     ),
     Column(
         "more",
-        "would take",
+        "still needed",
         Kind.TEXT,
-        "How many instructions more an open one would take if they were like those that are judged: an order"
-        " of magnitude. In drawn worlds half of them or more took between a fifth of it and three times it.",
+        "A rough estimate of how many more instructions an unresolved comparison needs if they are like"
+        " the judged ones. In simulations, half or more needed between a fifth and three times this"
+        " number.",
     ),
 )
 
 
-def until_section(until: UntilSure) -> Section:
+def until_section(until: UntilSignificant) -> Section:
     """What is clear, and what it would take for the rest."""
     rows = [_row(until, question) for question in until.questions]
-    return Section("until", "What is clear", [Sentences(list(_verdict(until))), Table(_COLUMNS, rows)])
+    return Section("until", "Resolved comparisons", [Sentences(list(_verdict(until))), Table(_COLUMNS, rows)])
 
 
-def _verdict(until: UntilSure) -> Iterator[str]:
+def _verdict(until: UntilSignificant) -> Iterator[str]:
     asked, is_open = until.questions, until.open
     what = ("interval", "intervals") if until.width is not None else ("pair", "pairs of candidates")
-    kind = "narrow enough" if until.width is not None else "settled"
+    kind = "narrow enough" if until.width is not None else "resolved"
     every = counted(len(asked), *what)
-    settled = f"{len(asked) - len(is_open):,} of {every} {'is' if len(asked) == 1 else 'are'} {kind}"
+    adjudicated = f"{len(asked) - len(is_open):,} of {every} {'is' if len(asked) == 1 else 'are'} {kind}"
     if not is_open:
-        yield f"{settled}." if until.is_exhausted else f"{settled}: the run stopped there."
+        yield f"{adjudicated}." if until.is_exhausted else f"{adjudicated}: the run stopped there."
     else:
-        yield f"{settled}."
+        yield f"{adjudicated}."
         most = max(until.more(question) for question in is_open)
         left = max(until.left(question) for question in is_open)
         if math.isinf(most):
-            yield "For some of the rest no number of instructions can be named: neither side is ahead."
+            yield (
+                "For some of the rest the number of instructions cannot be estimated: neither side is ahead."
+            )
         elif most > left:
             yield (
-                f"The rest would take some {_rounded(most)} instructions more of this kind;"
+                f"The rest would need about {_rounded(most)} more instructions of this kind;"
                 f" {counted(left, 'is', 'are') if left else 'none is'} left here."
             )
     if left_out := left_out_in_words(until.left_out):
         yield left_out
     if until.width is None and len(is_open) < len(asked):
         yield (
-            "A rate at which it stopped because it was sure lies rather too far from 50 %: that moment was a"
-            " lucky one. Its interval holds all the same."
+            "The rate at which a run stopped because of significance tends to be too far from 50 %. Its"
+            " interval is still valid."
         )
 
 
-def _row(until: UntilSure, question: WhoWins) -> Row:
+def _row(until: UntilSignificant, question: WhoWins) -> Row:
     won = question.won
     return [
         question.candidate,
@@ -94,19 +97,19 @@ def _row(until: UntilSure, question: WhoWins) -> Row:
     ]
 
 
-def _answer(until: UntilSure, question: WhoWins) -> str:
+def _answer(until: UntilSignificant, question: WhoWins) -> str:
     if question.answered is None:
         return "open"
     if until.width is not None:
         return "narrow enough"
-    return "surely better" if question.answered > 0 else "surely worse"
+    return "significantly better" if question.answered > 0 else "significantly worse"
 
 
-def _more(until: UntilSure, question: WhoWins) -> str:
+def _more(until: UntilSignificant, question: WhoWins) -> str:
     if not question.is_open:
         return ""
     more = until.more(question)
-    return "cannot be said" if math.isinf(more) else f"some {_rounded(more)} more"
+    return "not known" if math.isinf(more) else f"about {_rounded(more)} more"
 
 
 def _rounded(number: float) -> str:

@@ -13,77 +13,94 @@ from engine.core.sheets import Picture, Section, Sentences, Tone
 from engine.core.value_tables import Column, Estimate, Fact, Kind, Row, Table
 from engine.measure.intervals import Interval
 from engine.measure.systems import System
-from engine.weigh.system_weighing import OverallAgreement, Weighing
+from engine.weigh.system_weighing import OverallAgreement, WeightedScoring
 from engine.weigh.weight_fit import WeightFit
 from engine.weigh.weighted_judge import WINNERS
 
 _TITLE = "Weighted judge"
 _DECIDED = (
-    Column("fact", "weighted judge", Kind.NAME, "What the weighted judge decided."),
+    Column("fact", "weighted judge", Kind.NAME, "The decision of the weighted judge."),
     Column(
         "value",
         "",
         Kind.FACT,
-        f"How many comparisons, how many percent of them, or how many points. {INTERVAL}",
+        f"A number of comparisons, a percentage of them, or points. {INTERVAL}",
     ),
 )
 _AGREEMENT = (
     Column(
         "fact",
-        "against the human overall label",
+        "compared with the human overall label",
         Kind.NAME,
-        "What is held against the winner by the human overall label.",
+        "What is compared with the winner by the human overall label.",
     ),
-    Column("value", "", Kind.FACT, f"How many items, or how many percent of them. {INTERVAL}"),
+    Column("value", "", Kind.FACT, f"A number of items, or a percentage of them. {INTERVAL}"),
 )
 _WINNERS = (
     Column("human", "", Kind.NAME, "The winner by the human overall label."),
     *(
-        Column(name, f"weighted {name}", Kind.COUNT, f"How often the weighted judge gives “{name}”.")
+        Column(
+            name,
+            (f"weighted {name}"),
+            Kind.COUNT,
+            f"The number of items for which the weighted judge decides “{name}”.",
+        )
         for name in WINNERS
     ),
 )
 _FITTED = (
-    Column("fitted", "fitted", Kind.NAME, "The weight of which criterion, in percent; or the tie threshold."),
-    Column("value", "", Kind.FACT, "What explains the human overall labels best."),
+    Column("fitted", "fitted", Kind.NAME, "The weight of a criterion in percent, or the tie threshold."),
+    Column("value", "", Kind.FACT, "The fitted value: it explains the human overall labels best."),
     Column(
         "range",
         "95 % range",
         Kind.FACT,
-        "Where it would lie by the labels of other items of this kind: from fits to instructions drawn anew.",
+        "The range of the fit on other items of this kind: from bootstrap samples of instructions.",
     ),
 )
 RANGES = (
-    "The ranges say how far the labels of other items of this kind could move what was fitted. Of a weight"
-    " whose range holds nearly everything these labels say nothing."
+    "The ranges show how much the fit could change with other items of this kind. If the range of a"
+    " weight covers nearly everything, these labels do not determine it."
 )
-"""What is to be said below fitted weights."""
+"""Shown below fitted weights."""
 _WON = dict(zip(WINNERS, ("A wins (%)", "B wins (%)", "tie (%)"), strict=True))
-_FIT = "How winners are found: with weights and a threshold fitted to other items, or without."
+_FIT = "How winners are found: with weights and threshold fitted on other items, or without."
 
 
-def weighing_section(weighing: Weighing, system: System, source: str = "") -> Section:
+def weighted_scoring_section(weighted_scoring: WeightedScoring, system: System, source: str = "") -> Section:
     """What the weighted judge decided of a system; `source`: where weights and threshold come from."""
-    doubts = [Sentences(weighing.carried.sentences, Tone.CAVEAT)] if weighing.carried.sentences else []
-    if weighing.carried.refused:
+    doubts = (
+        [Sentences(weighted_scoring.informative.sentences, Tone.CAVEAT)]
+        if weighted_scoring.informative.sentences
+        else []
+    )
+    if weighted_scoring.informative.refused:
         return Section("weighing", _TITLE, doubts)
-    agreement = weighing.agreement
+    agreement = weighted_scoring.agreement
     sure = ""
     if system.results is None:
         sure = "; the label of a submission counts as probability 1"
     elif system.overrides:
-        sure = "; the label of a person who overrode the judge counts as probability 1"
+        sure = "; a human override counts as probability 1"
     return Section(
         "weighing",
         _TITLE,
         [
             *doubts,
-            *([Sentences([weighing.fit_in_words], Tone.CAVEAT)] if weighing.fit_in_words else []),
-            Sentences([_weights(weighing, source)]),
-            weighing_table(weighing),
+            *(
+                [Sentences([weighted_scoring.fit_in_words], Tone.CAVEAT)]
+                if weighted_scoring.fit_in_words
+                else []
+            ),
+            Sentences([_weights(weighted_scoring, source)]),
+            weighted_scoring_table(weighted_scoring),
             *([overall_agreement_table(agreement), winner_table(agreement)] if agreement else []),
             Picture(
-                "margins", "Margins near the tie threshold are decisions that a small change would turn."
+                "margins",
+                (
+                    "Decisions with margins near the tie threshold would change with a small change of"
+                    " the scores."
+                ),
             ),
         ],
         f"A response's score on a criterion is {SCORE}{sure}. The weighted sum of the criteria decides; the"
@@ -92,16 +109,16 @@ def weighing_section(weighing: Weighing, system: System, source: str = "") -> Se
     )
 
 
-def weighing_table(weighing: Weighing) -> Table:
+def weighted_scoring_table(weighted_scoring: WeightedScoring) -> Table:
     """How many comparisons it decided, and how."""
-    decided = weighing.result
-    won: list[Row] = [[_WON[name], _estimate(*found)] for name, found in weighing.rates.items()]
+    decided = weighted_scoring.result
+    won: list[Row] = [[_WON[name], _estimate(*found)] for name, found in weighted_scoring.rates.items()]
     rows: list[Row] = [
         ["comparisons", Fact(Kind.COUNT, len(decided["results"]))],
-        ["left out, a criterion is unscored", Fact(Kind.COUNT, len(weighing.left_out))],
+        ["omitted (a criterion is unscored)", Fact(Kind.COUNT, len(weighted_scoring.left_out))],
         *won,
         ["mean margin (points)", Fact(Kind.NUMBER, decided["avg_margin"])],
-        ["margins: 10, 50, 90 % below", Fact(Kind.TEXT, _deciles(weighing.margins))],
+        ["margins: 10, 50, 90 % below", Fact(Kind.TEXT, _deciles(weighted_scoring.margins))],
     ]
     return Table(_DECIDED, rows)
 
@@ -132,7 +149,12 @@ def fit_table(fit: WeightFit) -> Table:
     """How often fitted weights find the human winner, cross-validated."""
     columns = (
         Column("how", f"cross-validated on {counted(fit.items, 'item', 'items')}", Kind.TEXT, _FIT),
-        Column("found", "right (%)", Kind.ESTIMATE, f"How many percent have the human winner. {INTERVAL}"),
+        Column(
+            "found",
+            "accuracy (%)",
+            Kind.ESTIMATE,
+            f"The percentage of items with the human winner. {INTERVAL}",
+        ),
     )
     rows: list[Row] = [
         ["fitted weights and threshold", Estimate(fit.agreement, fit.intervals["agreement"])],
@@ -162,11 +184,13 @@ def _estimate(share: float | None, ends: Interval | None) -> Fact:
     return Fact(Kind.ESTIMATE, None if share is None else Estimate(share, ends))
 
 
-def _weights(weighing: Weighing, source: str) -> str:
+def _weights(weighted_scoring: WeightedScoring, source: str) -> str:
     """The weights, normalised to sum 1, and the tie threshold."""
-    total = sum(weighing.weights.values())
-    weights = ", ".join(f"{words(name)} {weight / total:.3f}" for name, weight in weighing.weights.items())
-    said = f"Weights: {weights}. Differences up to {weighing.tie_threshold:g} points are a tie."
+    total = sum(weighted_scoring.weights.values())
+    weights = ", ".join(
+        f"{words(name)} {weight / total:.3f}" for name, weight in weighted_scoring.weights.items()
+    )
+    said = f"Weights: {weights}. Differences up to {weighted_scoring.tie_threshold:g} points are a tie."
     return f"{said} Weights and tie threshold: {source}." if source else said
 
 

@@ -10,7 +10,7 @@ from engine.core import AUTHORS, RELEASED, VERSION
 
 
 @dataclass(frozen=True)
-class CitedWork:
+class Reference:
     """`names`: its authors in a sentence. `kind`, `fields`: of its entry in BibTeX, besides the year."""
 
     key: str
@@ -37,12 +37,12 @@ class CitedWork:
         return f"@{self.kind}{{{self.key},\n{lines}\n}}\n"
 
 
-def bibliography(works: Iterable[CitedWork]) -> str:
+def bibliography(works: Iterable[Reference]) -> str:
     """The entries of some works, each once, by their keys."""
     return "\n".join(work.entry for work in sorted(set(works), key=lambda work: work.key))
 
 
-TIEBREAK = CitedWork(
+TIEBREAK = Reference(
     "tiebreak",
     AUTHORS,
     int(RELEASED[:4]),
@@ -54,7 +54,7 @@ TIEBREAK = CitedWork(
         ("note", f"Version {VERSION}"),
     ),
 )
-KORN_GRAUBARD = CitedWork(
+KORN_GRAUBARD = Reference(
     "korn1998confidence",
     "Korn and Graubard",
     1998,
@@ -72,7 +72,7 @@ KORN_GRAUBARD = CitedWork(
         ("pages", "193--201"),
     ),
 )
-BRADLEY_TERRY = CitedWork(
+BRADLEY_TERRY = Reference(
     "bradley1952rank",
     "Bradley and Terry",
     1952,
@@ -87,7 +87,7 @@ BRADLEY_TERRY = CitedWork(
         ("doi", "10.1093/biomet/39.3-4.324"),
     ),
 )
-DAVIDSON = CitedWork(
+DAVIDSON = Reference(
     "davidson1970extending",
     "Davidson",
     1970,
@@ -105,7 +105,7 @@ DAVIDSON = CitedWork(
         ("doi", "10.1080/01621459.1970.10481082"),
     ),
 )
-HESTERBERG = CitedWork(
+HESTERBERG = Reference(
     "hesterberg2015teachers",
     "Hesterberg",
     2015,
@@ -124,7 +124,7 @@ HESTERBERG = CitedWork(
         ("doi", "10.1080/00031305.2015.1089789"),
     ),
 )
-HOLM = CitedWork(
+HOLM = Reference(
     "holm1979simple",
     "Holm",
     1979,
@@ -138,7 +138,7 @@ HOLM = CitedWork(
         ("pages", "65--70"),
     ),
 )
-DUBOIS = CitedWork(
+DUBOIS = Reference(
     "dubois2024length",
     "Dubois and others",
     2024,
@@ -153,7 +153,7 @@ DUBOIS = CitedWork(
         ("archiveprefix", "arXiv"),
     ),
 )
-ANGELOPOULOS = CitedWork(
+ANGELOPOULOS = Reference(
     "angelopoulos2023ppi",
     "Angelopoulos and others",
     2023,
@@ -165,7 +165,7 @@ ANGELOPOULOS = CitedWork(
         ("archiveprefix", "arXiv"),
     ),
 )
-WILSON = CitedWork(
+WILSON = Reference(
     "wilson1927probable",
     "Wilson",
     1927,
@@ -180,7 +180,7 @@ WILSON = CitedWork(
         ("doi", "10.1080/01621459.1927.10502953"),
     ),
 )
-ALEXANDARI = CitedWork(
+ALEXANDARI = Reference(
     "alexandari2020maximum",
     "Alexandari, Kundaje and Shrikumar",
     2020,
@@ -197,7 +197,7 @@ ALEXANDARI = CitedWork(
         ("pages", "222--232"),
     ),
 )
-COHEN = CitedWork(
+COHEN = Reference(
     "cohen1960coefficient",
     "Cohen",
     1960,
@@ -212,7 +212,7 @@ COHEN = CitedWork(
         ("doi", "10.1177/001316446002000104"),
     ),
 )
-BERGER = CitedWork(
+BERGER = Reference(
     "berger1982multiparameter",
     "Berger",
     1982,
@@ -226,7 +226,7 @@ BERGER = CitedWork(
         ("pages", "295--300"),
     ),
 )
-LIN = CitedWork(
+LIN = Reference(
     "lin2004rouge",
     "Lin",
     2004,
@@ -238,7 +238,7 @@ LIN = CitedWork(
         ("pages", "74--81"),
     ),
 )
-ZHANG = CitedWork(
+ZHANG = Reference(
     "zhang2020bertscore",
     "Zhang and others",
     2020,

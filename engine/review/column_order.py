@@ -1,6 +1,6 @@
 """A review list in the order of one of its columns.
 
-Knows: what stands in the columns of the list. Does not know: why an item is doubtful, filters, windows.
+Knows: what stands in the columns of the list. Does not know: why an item is uncertain, filters, windows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ _BACKWARDS = {
     ListOrder.MOST_MARKS: ListOrder.FEWEST_MARKS,
     ListOrder.INSTRUCTION_BACKWARDS: ListOrder.INSTRUCTION,
 }
-BY_COLUMN = frozenset({ListOrder.LEAST_DOUBT, *_BACKWARDS, *_BACKWARDS.values()})
+BY_COLUMN = frozenset({ListOrder.LEAST_UNCERTAINTY, *_BACKWARDS, *_BACKWARDS.values()})
 """The orders that `by_column` knows."""
 
 
@@ -49,7 +49,7 @@ def by_column(
         texts = text_array([item.item_id for item in items]) if is_id else _instructions(items, dataset)
         return [items[place] for place in sorted_places(texts, as_numbers=is_id, descending=backwards)]
     keys: Mapping[ListOrder, Callable[[ReviewItem], Any]] = {
-        ListOrder.LEAST_DOUBT: lambda item: item.doubt,
+        ListOrder.LEAST_UNCERTAINTY: lambda item: item.uncertainty,
         ListOrder.TO_DO: lambda item: _STATES.index(states.get(item.item_id, ReviewState.TO_DO)),
         ListOrder.LABELS: lambda item: list(map(_rank, rows_of(item.item_id))),
         ListOrder.FEWEST_MARKS: lambda item: sum(map(_marks, rows_of(item.item_id))),
@@ -72,4 +72,4 @@ def _rank(row: ReviewRow) -> int:
 
 def _marks(row: ReviewRow) -> int:
     judges = row.judges_differ or row.judges_missing > 0
-    return bool(row.flipped) + judges + row.differs_from_human + row.overridden + row.outdated
+    return bool(row.flipped) + judges + row.differs_from_human + row.overridden + row.stale

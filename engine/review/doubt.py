@@ -1,6 +1,7 @@
-"""The review list of a run: which of its judgments a person should look at first.
+"""The review list of a run: which of its judgments an annotator should look at first.
 
-Knows: what makes a judgment doubtful, and how doubts are filtered. Does not know: windows, stores, search.
+Knows: what makes a judgment uncertain, and how uncertainties are filtered. Does not know: windows, stores,
+search.
 """
 
 from collections import Counter
@@ -9,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.core.item_sample import USUAL_SEED
+from engine.core.item_sample import DEFAULT_SEED
 from engine.core.items import PREFERENCES, HumanLabel, Preference, agree
 from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, JudgmentKey, Keyed, SubmittedLabel
-from engine.core.review_filters import LOW_MARGIN, NO_LABEL, Filters, LabelWish, ListOrder
+from engine.core.review_filters import LOW_MARGIN, NO_LABEL, Filters, LabelRequest, ListOrder
 from engine.core.rubric import OVERALL
 from engine.data.dataset import Dataset
 from engine.data.sampling import drawn_place
@@ -27,16 +28,17 @@ from engine.weigh.weighted_judge import normalised
 class ReviewRow(Keyed):
     """One item and criterion that a run judged.
 
-    `position`: place in the run's dataset, from 0. `preference`: the label in force, None for unscored.
-    `own`: the model's label, whatever is in force. `human`: the dataset's label. `flipped`, `margin`: of the
-    model's own judgment, whatever is in force; None where there is one order only, or where it is unscored.
-    `judges_differ`: of a panel; `judges_missing`: how many of its judges said nothing. `margin`: its highest
-    probability minus its second, 0 to 1. `overridden`: whether a person gave the label or the explanation in
-    force. `people_differ`: whether people gave different labels; `unsettled`: whether nobody settled that.
-    `outdated`: whether the explanation in force was written for another label. `doubt`: 0 to 1, higher is to
-    be looked at first; see `review_rows`. `probabilities`: of the model's own judgment, as it is decided;
-    None where there are none. `hidden`: whether all but item and criterion was taken out, for a person who
-    labels blind. `unanswered`: whether an opened submission gives no label, and no person gave one.
+    `position`: place in the run's dataset, from 0. `preference`: the effective label, None for unscored.
+    `own`: the model's label, whatever the effective label is. `human`: the dataset's label. `flipped`,
+    `margin`: of the model's own judgment, whatever the effective label is; None where there is one order
+    only, or where it is unscored. `judges_differ`: of a jury; `judges_missing`: how many of its judges said
+    nothing. `margin`: its highest probability minus its second, 0 to 1. `overridden`: whether an annotator
+    gave the label or the effective explanation. `annotators_differ`: whether annotators gave different
+    labels; `unsettled`: whether that is not adjudicated. `stale`: whether the effective explanation was
+    written for another label. `uncertainty`: 0 to 1, higher is to be looked at first; see `review_rows`.
+    `probabilities`: of the model's own judgment, as it is decided; None where there are none. `hidden`:
+    whether all but item and criterion was taken out, for an annotator who labels blind. `unanswered`: whether
+    an opened submission gives no label, and no annotator gave one.
     """
 
     position: int
@@ -49,10 +51,10 @@ class ReviewRow(Keyed):
     judges_missing: int = 0
     margin: float | None = None
     overridden: bool = False
-    people_differ: bool = False
+    annotators_differ: bool = False
     unsettled: bool = False
-    outdated: bool = False
-    doubt: float = 0.0
+    stale: bool = False
+    uncertainty: float = 0.0
     own: Preference | None = None
     hidden: bool = False
     unanswered: bool = False
@@ -60,7 +62,7 @@ class ReviewRow(Keyed):
 
     @property
     def blank(self) -> "ReviewRow":
-        """All that a person is shown of it who labels blind."""
+        """All that an annotator is shown of it who labels blind."""
         return ReviewRow(self.position, self.item_id, self.criterion, hidden=True)
 
     @property
@@ -73,14 +75,14 @@ class ReviewRow(Keyed):
 class ReviewItem:
     """One item of a review list.
 
-    `doubt`: the highest of its rows. `differing`: how many of them differ from the human label. `unsettled`:
-    on how many of them people differ, and nobody settled it; `judges`: on how many a panel's judges do, or
-    not all of them said anything.
+    `uncertainty`: the highest of its rows. `differing`: how many of them differ from the human label.
+    `unsettled`: on how many of them annotators differ, and nobody adjudicated it; `judges`: on how many a
+    jury's judges do, or not all of them said anything.
     """
 
     position: int
     item_id: str
-    doubt: float
+    uncertainty: float
     differing: int = 0
     unsettled: int = 0
     judges: int = 0
@@ -91,12 +93,12 @@ def review_rows(
 ) -> list[ReviewRow]:
     """All that a run judged, item by item in the order of its dataset, each item in the run's criteria.
 
-    The doubt of a judgment is 1 where it has no label in force, and 0 where a person overrode it. Else it is
-    1 - margin, where the margin is halved for each of these that is true: the two orders disagree, or the
-    judges of a panel, or not all of them said anything; the label of overall_quality is the other response
-    than the weighted winner of the item; the explanation was written for another label. The weighted winner
-    is that of the weights and tie threshold of the run's rubric; ties and items with an unscored criterion
-    contradict nothing. The margin of a submission's label is 1.
+    The uncertainty of a judgment is 1 where it has no effective label, and 0 where an annotator overrode it.
+    Else it is 1 - margin, where the margin is halved for each of these that is true: the two orders disagree,
+    or the judges of a jury, or not all of them said anything; the label of overall_quality is the other
+    response than the weighted winner of the item; the explanation was written for another label. The weighted
+    winner is that of the weights and tie threshold of the run's rubric; ties and items with an unscored
+    criterion contradict nothing. The margin of a submission's label is 1.
 
     `dataset`: where the human labels are taken from, of items with the same id and texts; `own`: the one that
     the run judged, for the labels that `dataset` lacks.
@@ -123,14 +125,14 @@ def filtered(
 
 def by_item(
     rows: Collection[ReviewRow],
-    order: ListOrder = ListOrder.DOUBT,
-    seed: int = USUAL_SEED,
+    order: ListOrder = ListOrder.UNCERTAINTY,
+    seed: int = DEFAULT_SEED,
     labelled: Container[JudgmentKey] = frozenset(),
 ) -> list[ReviewItem]:
-    """The items of the rows: the most doubtful first, in the order of the dataset, or those first that differ
-    from the human labels on the most criteria, or on which people or a panel's judges do, of equal ones the
-    most doubtful; or those first of which not all rows are `labelled`, the least sure of them. Of equal ones
-    the first in the dataset. Or as a `seed` draws them, which depends on their ids alone.
+    """The items of the rows: the most uncertain first, in the order of the dataset, or those first that
+    differ from the human labels on the most criteria, or on which annotators or a jury's judges do, of equal
+    ones the most uncertain; or those first of which not all rows are `labelled`, the least certain of them.
+    Of equal ones the first in the dataset. Or as a `seed` draws them, which depends on their ids alone.
     """
     doubts: dict[tuple[int, str], float] = {}
     differing: Counter[tuple[int, str]] = Counter()
@@ -138,25 +140,25 @@ def by_item(
     judges: Counter[tuple[int, str]] = Counter()
     for row in rows:
         key = (row.position, row.item_id)
-        doubts[key] = max(row.doubt, doubts.get(key, 0.0))
+        doubts[key] = max(row.uncertainty, doubts.get(key, 0.0))
         differing[key] += row.differs_from_human
         unsettled[key] += row.unsettled
         judges[key] += row.judges_differ or row.judges_missing > 0
     items = [
-        ReviewItem(*key, doubt, differing[key], unsettled[key], judges[key])
-        for key, doubt in sorted(doubts.items())
+        ReviewItem(*key, uncertainty, differing[key], unsettled[key], judges[key])
+        for key, uncertainty in sorted(doubts.items())
     ]
     if order is ListOrder.DATASET or not items:
         return items
     if order is ListOrder.RANDOM:
         drawn = np.array([drawn_place(item.item_id, seed) for item in items], "S32")
         return [items[place] for place in np.argsort(drawn, kind="stable")]
-    if order is ListOrder.LEAST_SURE:
-        return _least_sure_first(items, rows, labelled)
-    ranks = [[-item.doubt for item in items]]
+    if order is ListOrder.MOST_UNCERTAIN:
+        return _most_uncertain_first(items, rows, labelled)
+    ranks = [[-item.uncertainty for item in items]]
     if order is ListOrder.DISAGREEMENT:
         ranks.append([-float(item.differing) for item in items])  # lexsort: the last key counts most
-    if order is ListOrder.PEOPLE:
+    if order is ListOrder.ANNOTATORS:
         ranks.append([-float(item.unsettled) for item in items])
     if order is ListOrder.JUDGES:
         ranks.append([-float(item.judges) for item in items])
@@ -164,7 +166,7 @@ def by_item(
     return [items[place] for place in np.lexsort(ranks)]
 
 
-def _least_sure_first(
+def _most_uncertain_first(
     items: Sequence[ReviewItem], rows: Collection[ReviewRow], labelled: Container[JudgmentKey]
 ) -> list[ReviewItem]:
     """Those first of which a row is not labelled; by the mean entropy of the rows that have probabilities,
@@ -191,7 +193,7 @@ def _row(
     contradicted: bool,
 ) -> ReviewRow:
     key = judgment.key
-    preference, outdated = results.label(judgment), results.is_outdated(judgment)
+    preference, stale = results.label(judgment), results.is_stale(judgment)
     own = judgment.preference if isinstance(judgment, Judgment | SubmittedLabel) else None
     flipped = margin = probabilities = None
     judges_differ, judges_missing = False, 0
@@ -200,11 +202,11 @@ def _row(
         judges_differ, judges_missing = bool(judgment.judges_differ), judgment.judges_missing
         probabilities = judgment.probabilities
     if preference is None:
-        doubt = 1.0
+        uncertainty = 1.0
     else:
         apart = bool(flipped) or judges_differ or judges_missing > 0
-        reasons = (apart, contradicted and judgment.criterion == OVERALL, outdated)
-        doubt = 1 - (1.0 if margin is None else margin) * 0.5 ** sum(reasons)
+        reasons = (apart, contradicted and judgment.criterion == OVERALL, stale)
+        uncertainty = 1 - (1.0 if margin is None else margin) * 0.5 ** sum(reasons)
     return ReviewRow(
         position=item.position,
         item_id=item.item_id,
@@ -216,10 +218,10 @@ def _row(
         judges_missing=judges_missing,
         margin=margin,
         overridden=key in results.overrides,
-        people_differ=key in results.reviews.differing,
+        annotators_differ=key in results.reviews.differing,
         unsettled=key in results.reviews.unsettled,
-        outdated=outdated,
-        doubt=0.0 if results.decided_by_person(judgment) else doubt,
+        stale=stale,
+        uncertainty=0.0 if results.decided_by_annotator(judgment) else uncertainty,
         own=own,
         unanswered=preference is None and results.run.submitted,
         probabilities=probabilities,
@@ -261,8 +263,8 @@ def _passes(row: ReviewRow, filters: Filters) -> bool:
         (filters.unscored, row.preference is None),
         (filters.low_margin, row.margin is not None and row.margin < LOW_MARGIN),
         (filters.overridden, row.overridden),
-        (filters.people_differ, row.people_differ),
-        (filters.outdated, row.outdated),
+        (filters.annotators_differ, row.annotators_differ),
+        (filters.stale, row.stale),
         (filters.own is not None, _is(row.own, filters.own)),
         (filters.label is not None, _is(row.preference, filters.label)),
         (filters.human is not None, _is(row.human, filters.human)),
@@ -272,5 +274,5 @@ def _passes(row: ReviewRow, filters: Filters) -> bool:
     return all(holds for asked, holds in wanted if asked)
 
 
-def _is(label: HumanLabel | None, wish: LabelWish) -> bool:
-    return label is None if wish == NO_LABEL else label is wish
+def _is(label: HumanLabel | None, request: LabelRequest) -> bool:
+    return label is None if request == NO_LABEL else label is request

@@ -1,4 +1,4 @@
-"""What is said of the items of a run beside their own texts: explanations, notes and tags, for a search.
+"""What is said of the items of a run next to their own texts: explanations, notes and tags, for a search.
 
 Knows: whose words may be seen by whom. Does not know: how words are looked for, windows.
 """
@@ -14,24 +14,24 @@ NOTE, TAG = "note", "tag"
 class Remarks:
     """What `author` may see of what is said of each item.
 
-    `seen`: the judgments of which he may see everything, None for all. Of the others he sees his own words
-    alone, and of the notes his own until he may see all judgments of the item.
+    `seen`: the judgments of which they may see everything, None for all. Of the others they see only their
+    own annotations, and only their own notes until they may see all judgments of the item.
     """
 
     def __init__(
         self, results: RunResults, author: str = "", seen: Container[JudgmentKey] | None = None
     ) -> None:
         self._results, self._author, self._seen = results, author, seen
-        self._by_people: dict[str, list[Override]] = {}
+        self._by_annotators: dict[str, list[Override]] = {}
         for override in reversed(results.reviews.overrides):
             if override.explanation:
-                self._by_people.setdefault(override.item_id, []).append(override)
+                self._by_annotators.setdefault(override.item_id, []).append(override)
 
     def of(self, place: int) -> Sequence[tuple[str, str]]:
         """Of an item, by its place among the judged: what each text is, and the text.
 
         What it is: the criterion of an explanation, NOTE or TAG. Of each judgment all explanations, whether
-        in force or not: people's first, then the judge's, each the latest first.
+        effective or not: annotators' first, then the judge's, each the latest first.
         """
         judgments = [column[place] for column in self._results.judgments.values()]
         found = [(each.criterion, text) for each in judgments for text in self._explanations(each)]
@@ -42,16 +42,16 @@ class Remarks:
 
     def _explanations(self, judgment: AnyJudgment) -> Sequence[str]:
         sees = self._sees(judgment)
-        by_people = [
+        by_annotators = [
             override.explanation or ""
-            for override in self._by_people.get(judgment.item_id, ())
+            for override in self._by_annotators.get(judgment.item_id, ())
             if override.criterion == judgment.criterion and (sees or override.author == self._author)
         ]
         if not sees:
-            return by_people
+            return by_annotators
         if isinstance(judgment, Judgment):
-            return [*by_people, *(written.text for written in reversed(judgment.explanations))]
-        return [*by_people, judgment.text] if judgment.text else by_people
+            return [*by_annotators, *(written.text for written in reversed(judgment.explanations))]
+        return [*by_annotators, judgment.text] if judgment.text else by_annotators
 
     def _noted(self, place: int, judgments: Sequence[AnyJudgment]) -> Iterator[tuple[str, str]]:
         sees_all = all(map(self._sees, judgments))

@@ -38,7 +38,7 @@ class Marked:
 
 @dataclass(frozen=True)
 class WordingDiff:
-    """Two texts held against each other. `share`: of all words that were compared, those shared, 0 to 1."""
+    """Two texts compared with each other. `share`: of all words that were compared, those shared, 0 to 1."""
 
     a: Marked
     b: Marked

@@ -14,34 +14,34 @@ from contextlib import suppress
 from pathlib import Path
 
 from engine.core.errors import StoreError
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 from engine.store.migrations import STEPS, upgrade
 from engine.store.private_copy import LentCopy
 from engine.system.file_systems import network_file_system
 from engine.system.files import free_room
-from engine.system.places import Found, look_at, real_path, reason_of, refuse_impossible, seen_at, shown
+from engine.system.places import PathKind, look_at, real_path, reason_of, refuse_impossible, seen_at, shown
 
 SQLITE = f"SQLite {sqlite3.sqlite_version}"
 """The library that reads and writes stores: the one that this Python was linked with."""
 
-DAMAGED = Remedy("The file is damaged or something else. ", Step.USE_OTHER_STORE)
+DAMAGED = Hint("The file is damaged or of another kind. ", Step.USE_OTHER_STORE)
 _BUSY_SECONDS = 10.0
 _UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
 _WITHOUT_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _LEAST_ROOM = 128 << 10  # bytes that SQLite needs to read and to write a little
-# Of 4 KiB: with SQLite's usual 1,000 a full disk met a log of 4 MiB that the file had no room to take in, and
-# then nothing can be deleted.
+# Of 4 KiB: with SQLite's default 1,000 a full disk met a log of 4 MiB that the file had no room for, and then
+# nothing can be deleted.
 _PAGES_OF_LOG = 64
 
 
-def is_there(path: Path) -> bool:
+def has_store(path: Path) -> bool:
     """Whether there is a run store, or anything else. StoreError where the system does not let us see."""
     refuse_impossible(path)
     try:
-        return look_at(path) is not Found.NOTHING
+        return look_at(path) is not PathKind.NOTHING
     except OSError as error:
         raise StoreError(
-            f"Cannot look for the run store {shown(path)}: {reason_of(error)}.", Remedy(Step.MOVE_STORE)
+            f"Cannot look for the run store {shown(path)}: {reason_of(error)}.", Hint(Step.MOVE_STORE)
         ) from error
 
 
@@ -136,7 +136,7 @@ def _leave_shared_memory(db: sqlite3.Connection, path: Path, network: str) -> No
             raise
         raise StoreError(
             f"The run store {shown(path)} lies on a network folder ({network}) and is open elsewhere, by a"
-            " program that takes the folder for a disk of its own: both would destroy it.",
+            " program that treats the folder as a local disk: together they would destroy it.",
             "Close Tiebreak everywhere, then open it here.",
         ) from error
 
@@ -185,25 +185,27 @@ def has_no_room(error: sqlite3.Error | OSError, path: Path) -> bool:
 
 
 def reserve_of(path: Path) -> Path:
-    """The file beside a store that keeps room on its disk: with that, runs can be deleted once it is full."""
+    """The file next to a store that keeps room on its disk: with that, runs can be deleted once it is
+    full.
+    """
     return path.with_name(f"{path.name}.reserve")
 
 
 def make_room(path: Path, where: str = "") -> str:
     """What to do on a full disk with the store at `path`."""
-    way_out = ", or delete runs" if seen_at(reserve_of(real_path(path))) is Found.FILE else ""
-    return f"Make room{where}{way_out}, then try again: what was judged is kept."
+    way_out = ", or delete runs" if seen_at(reserve_of(real_path(path))) is PathKind.FILE else ""
+    return f"Free some space{where}{way_out}, then try again: all judgments are stored."
 
 
-def remedy_of(error: sqlite3.Error | OSError, path: Path) -> Remedy:
+def hint_of(error: sqlite3.Error | OSError, path: Path) -> Hint:
     """The next step for what SQLite or the system said of the store at `path`."""
     code = plain_code(error) if isinstance(error, sqlite3.Error) else error.errno
     if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return Remedy("Another program holds it. Close that program, then try again.")
+        return Hint("Another program has locked it. Close that program, then try again.")
     if has_no_room(error, path):
-        return Remedy(f"The disk is full. {make_room(path)}")
+        return Hint(f"The disk is full. {make_room(path)}")
     if isinstance(error, sqlite3.NotSupportedError):
         return DAMAGED
     if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
         return DAMAGED
-    return Remedy(Step.MOVE_STORE)
+    return Hint(Step.MOVE_STORE)

@@ -1,4 +1,4 @@
-"""The rows of the run store that hold what people said: only added; the newest that is not undone counts.
+"""The rows of the run store that hold the annotations: only added; the newest that is not undone counts.
 
 Knows: the tables `override`, `review_mark`, `confirmation` and `item_note`, and what an override must be.
 Does not know: transactions, runs, decisions.
@@ -26,9 +26,9 @@ from engine.core.judgments import (
     ReviewMark,
     ReviewState,
 )
-from engine.core.people import Word
+from engine.core.people import Annotation
 from engine.core.said import NewNote, Undo, checked_author, checked_explanation, checked_tags, later, now
-from engine.store.row_gate import DamagedError, Gate
+from engine.store.row_gate import DamagedError, RowValidator
 
 _OVERRIDE = (
     "id, item_id, criterion, preference, explanation, author, created, undone, origin, seed, written_for,"
@@ -36,25 +36,26 @@ _OVERRIDE = (
 )
 _CONFIRMATION = "item_id, criterion, preference, author, created, origin, seed, blind, undone"
 _OLDEST_FIRST = "ORDER BY created, author"
-"""Not by number: what was said elsewhere comes into the store later than it was said. Words of one person and
-one time are in the order of what they say, so that it is the same in all stores."""
+"""Not by number: annotations from elsewhere come into the store later than they were made. Annotations of one
+annotator and one time are in the order of their content, so that it is the same in all stores.
+"""
 OF_DAMAGED = datetime.fromtimestamp(0, UTC)
 """When what is said of a damaged note was said: never."""
-TABLES: Mapping[type[Word], str] = {
+TABLES: Mapping[type[Annotation], str] = {
     Override: "override",
     Confirmation: "confirmation",
     ReviewMark: "review_mark",
     ItemNote: "item_note",
 }
 OF_RUN = [table for kind, table in TABLES.items() if kind is not ItemNote]
-"""The tables of words on a run; notes are on an item in whichever run."""
+"""The tables of annotations on a run; notes are on an item in whichever run."""
 _MOST_AT_ONCE = 500  # values in one statement
 
 
 def add_override(
     db: sqlite3.Connection, run_id: int, new: NewOverride, at: datetime | None = None
 ) -> Override:
-    """Add one, in the caller's transaction; white space around the texts is left out. `at`: now if None.
+    """Add one, in the caller's transaction; white space around the texts is omitted. `at`: now if None.
 
     StoreError where the run has not judged the item; SetupError where it cannot be an override.
     """
@@ -76,8 +77,8 @@ def add_override(
     return replace(override, id=insert_word(db, run_id, override))
 
 
-def place_of(run_id: int | None, word: Word) -> dict[str, object]:
-    """By column, where the row of a word is found; that of a note in whichever run."""
+def place_of(run_id: int | None, word: Annotation) -> dict[str, object]:
+    """By column, where the row of an annotation is found; that of a note in whichever run."""
     place: dict[str, object] = {"author": word.author, "created": word.created.isoformat()}
     if isinstance(word, ItemNote):
         return place | {"content_hash": word.content_hash}
@@ -85,8 +86,8 @@ def place_of(run_id: int | None, word: Word) -> dict[str, object]:
     return place if isinstance(word, ReviewMark) else place | {"criterion": word.criterion}
 
 
-def content_of(word: Word) -> dict[str, object]:
-    """By column, what a word says."""
+def content_of(word: Annotation) -> dict[str, object]:
+    """By column, what an annotation says."""
     match word:
         case ItemNote():
             tags = json.dumps(checked_tags(word.tags), ensure_ascii=False)
@@ -101,11 +102,12 @@ def content_of(word: Word) -> dict[str, object]:
 
 
 def insert_word(
-    db: sqlite3.Connection, run_id: int | None, word: Word, redone: datetime | None = None
+    db: sqlite3.Connection, run_id: int | None, word: Annotation, redone: datetime | None = None
 ) -> int:
-    """Add the row of a word, in the caller's transaction; its number. `redone`: when it was done again last.
+    """Add the row of an annotation, in the caller's transaction; its number. `redone`: when it was done again
+    last.
 
-    White space around texts is left out. SetupError for no name, an explanation that a submission cannot
+    White space around texts is omitted. SetupError for no name, an explanation that a submission cannot
     hold, a tag of several lines.
     """
     word = replace(word, author=checked_author(word.author))
@@ -125,7 +127,7 @@ def insert_word(
 
 
 def take_back(db: sqlite3.Connection, run_id: int, step: Undo, at: datetime | None = None) -> bool:
-    """Mark all that a person said in one step as undone, or as said again, in the caller's transaction.
+    """Mark all annotations of one step as undone, or as redone, in the caller's transaction.
 
     False where there is no such step, or it is so already. `at`: now if None.
     """
@@ -170,41 +172,41 @@ def _last_said(
     place = {"run": run_id, "item": item_id, "content": content_hash}
     place |= {"author": step.author, "created": step.step.isoformat()} if step is not None else {}
     times = [at for (at,) in db.execute(" UNION ALL ".join([*parts, notes]), place) if at is not None]
-    return Gate("What people said").time("created", max(times)) if times else None
+    return RowValidator("The annotations").time("created", max(times)) if times else None
 
 
 def override_rows(db: sqlite3.Connection, run_id: int) -> list[Override]:
     """Those of a run, the oldest first."""
     order = f"{_OLDEST_FIRST}, item_id, criterion, preference, explanation, id"
     rows = db.execute(f"SELECT {_OVERRIDE} FROM override WHERE run_id = ? {order}", (run_id,))
-    gate = Gate(f"Run {run_id}")
-    return [_override(gate, row) for row in rows]
+    validator = RowValidator(f"Run {run_id}")
+    return [_override(validator, row) for row in rows]
 
 
-def _override(gate: Gate, row: tuple[Any, ...]) -> Override:
+def _override(validator: RowValidator, row: tuple[Any, ...]) -> Override:
     number, item_id, criterion, preference, explanation, author, created, undone, origin, seed, *rest = row
     written_for, blind, settles = rest
     made = partial(
         Override,
-        id=gate.count("id", number),
-        item_id=gate.text("item_id", item_id),
-        criterion=gate.text("criterion", criterion),
-        preference=None if preference is None else gate.one_of(Preference, "preference", preference),
-        explanation=None if explanation is None else gate.text("explanation", explanation),
-        author=gate.text("author", author),
-        created=gate.time("created", created),
-        undone=_undone(gate, undone),
-        origin=_origin(gate, origin),
-        seed=_stored_seed(gate, seed),
-        written_for=None if written_for is None else gate.one_of(Preference, "written_for", written_for),
-        blind=_blind(gate, blind),
-        settles=gate.flag("settles", settles),
+        id=validator.count("id", number),
+        item_id=validator.text("item_id", item_id),
+        criterion=validator.text("criterion", criterion),
+        preference=None if preference is None else validator.one_of(Preference, "preference", preference),
+        explanation=None if explanation is None else validator.text("explanation", explanation),
+        author=validator.text("author", author),
+        created=validator.time("created", created),
+        undone=_undone(validator, undone),
+        origin=_origin(validator, origin),
+        seed=_stored_seed(validator, seed),
+        written_for=None if written_for is None else validator.one_of(Preference, "written_for", written_for),
+        blind=_blind(validator, blind),
+        settles=validator.flag("settles", settles),
     )
-    return gate.made("override", number, made)
+    return validator.made("override", number, made)
 
 
 def add_review(db: sqlite3.Connection, run_id: int, new: NewReview, at: datetime | None = None) -> None:
-    """Add what a person says of an item, in the caller's transaction. `at`: now if None.
+    """Add what an annotator says of an item, in the caller's transaction. `at`: now if None.
 
     StoreError where the run has not judged the item; SetupError for no name.
     """
@@ -224,14 +226,14 @@ def mark_rows(db: sqlite3.Connection, run_id: int) -> list[ReviewMark]:
         f" {_OLDEST_FIRST}, item_id, state, id",
         (run_id,),
     )
-    gate = Gate(f"Run {run_id}")
+    validator = RowValidator(f"Run {run_id}")
     return [
         ReviewMark(
-            gate.text("item_id", item_id),
-            gate.text("author", author),
-            gate.one_of(ReviewState, "state", state),
-            gate.time("created", created),
-            _undone(gate, undone),
+            validator.text("item_id", item_id),
+            validator.text("author", author),
+            validator.one_of(ReviewState, "state", state),
+            validator.time("created", created),
+            _undone(validator, undone),
         )
         for item_id, author, state, created, undone in rows
     ]
@@ -244,37 +246,37 @@ def confirmation_rows(db: sqlite3.Connection, run_id: int) -> list[Confirmation]
         f" {_OLDEST_FIRST}, item_id, criterion, preference, id",
         (run_id,),
     )
-    gate = Gate(f"Run {run_id}")
+    validator = RowValidator(f"Run {run_id}")
     return [
         Confirmation(
-            gate.text("item_id", item_id),
-            gate.text("criterion", criterion),
-            gate.one_of(Preference, "preference", label),
-            gate.text("author", author),
-            gate.time("created", created),
-            _origin(gate, origin),
-            _stored_seed(gate, seed),
-            _blind(gate, blind),
-            _undone(gate, undone),
+            validator.text("item_id", item_id),
+            validator.text("criterion", criterion),
+            validator.one_of(Preference, "preference", label),
+            validator.text("author", author),
+            validator.time("created", created),
+            _origin(validator, origin),
+            _stored_seed(validator, seed),
+            _blind(validator, blind),
+            _undone(validator, undone),
         )
         for item_id, criterion, label, author, created, origin, seed, blind, undone in rows
     ]
 
 
-def _origin(gate: Gate, value: object) -> Origin | None:
-    return None if value is None else gate.one_of(Origin, "origin", value)
+def _origin(validator: RowValidator, value: object) -> Origin | None:
+    return None if value is None else validator.one_of(Origin, "origin", value)
 
 
-def _undone(gate: Gate, value: object) -> datetime | None:
-    return None if value is None else gate.time("undone", value)
+def _undone(validator: RowValidator, value: object) -> datetime | None:
+    return None if value is None else validator.time("undone", value)
 
 
-def _blind(gate: Gate, value: object) -> bool | None:
-    return None if value is None else gate.flag("blind", value)
+def _blind(validator: RowValidator, value: object) -> bool | None:
+    return None if value is None else validator.flag("blind", value)
 
 
-def _stored_seed(gate: Gate, value: object) -> int | None:
-    return None if value is None else gate.count("seed", value)
+def _stored_seed(validator: RowValidator, value: object) -> int | None:
+    return None if value is None else validator.count("seed", value)
 
 
 def _seed(db: sqlite3.Connection, run_id: int, new: NewOverride | NewReview) -> int | None:
@@ -286,19 +288,18 @@ def _seed(db: sqlite3.Connection, run_id: int, new: NewOverride | NewReview) -> 
 
 
 def add_note(db: sqlite3.Connection, new: NewNote, at: datetime | None = None) -> None:
-    """Let a note stand in the place of this person's last one of an item, in the caller's transaction.
+    """Let a note replace this annotator's last one of an item, in the caller's transaction.
 
-    White space around words and tags is left out, and a tag that is there already; a note without words
-    and tags leaves nothing noted. SetupError for no name, and for a tag of several lines. `at`: now if
-    None.
+    White space around text and tags is omitted, and a tag that is there already; a note without text and tags
+    leaves nothing noted. SetupError for no name, and for a tag of several lines. `at`: now if None.
     """
     created = at or now(_last_said(db, None, None, new.content_hash))
     insert_word(db, None, ItemNote(new.content_hash, new.author, new.text, new.tags, created))
 
 
 def note_rows(db: sqlite3.Connection, content_hashes: Iterable[str]) -> dict[str, tuple[ItemNote, ...]]:
-    """All that people noted of each item of which anything was, the oldest first, by the hash of its content;
-    also what is undone, or no more than history.
+    """All that annotators noted of each item of which anything was, the oldest first, by the hash of its
+    content; also what is undone, or no more than history.
     """
     wanted = list(dict.fromkeys(content_hashes))
     found: dict[str, list[ItemNote]] = {}
@@ -317,14 +318,14 @@ def note_rows(db: sqlite3.Connection, content_hashes: Iterable[str]) -> dict[str
 
 def _note(row: tuple[Any, ...]) -> ItemNote:
     content_hash, author, text, tags, created, undone = row
-    gate = Gate(f"A note of the item with the content {content_hash[:12]}")
+    validator = RowValidator(f"A note of the item with the content {content_hash[:12]}")
     return ItemNote(
         content_hash,
-        gate.text("author", author),
-        gate.text("text", text),
-        gate.texts("tags", gate.plain("tags", tags)),
-        gate.time("created", created),
-        _undone(gate, undone),
+        validator.text("author", author),
+        validator.text("text", text),
+        validator.texts("tags", validator.plain("tags", tags)),
+        validator.time("created", created),
+        _undone(validator, undone),
     )
 
 
@@ -343,7 +344,9 @@ def _note_or_damage(content_hash: str, row: tuple[Any, ...]) -> ItemNote:
 
 
 def tag_rows(db: sqlite3.Connection) -> list[str]:
-    """The tags of the notes in force of all items, the most frequent first, of equal ones by the alphabet."""
+    """The tags of the effective notes of all items, the most frequent first, of equal ones by the
+    alphabet.
+    """
     # The tags are those of the row with the largest time: https://sqlite.org/lang_select.html#bareagg
     rows = db.execute(
         "SELECT tags, max(created) FROM item_note WHERE undone IS NULL GROUP BY content_hash, author"
@@ -354,9 +357,9 @@ def tag_rows(db: sqlite3.Connection) -> list[str]:
 
 def _tags(tags: object) -> tuple[str, ...]:
     """Of a damaged note none."""
-    gate = Gate("The note of an item")
+    validator = RowValidator("The note of an item")
     with suppress(DamagedError):
-        return gate.texts("tags", gate.plain("tags", tags))
+        return validator.texts("tags", validator.plain("tags", tags))
     return ()
 
 

@@ -2,8 +2,8 @@
 
 All who read a store in one process share a copy for as long as the store does not change.
 
-Reading in place is no way out: SQLite makes files beside a store in WAL mode to read it; told that nothing
-changes, it would leave out what still lies in the -wal file; and an older store must be upgraded first.
+Reading in place is no way out: SQLite makes files next to a store in WAL mode to read it; told that nothing
+changes, it would omit what still lies in the -wal file; and an older store must be upgraded first.
 
 Knows: the files of an SQLite database, the system's folders for temporary files.
 Does not know: what is in them.
@@ -20,16 +20,16 @@ from weakref import finalize
 
 from engine.core.errors import StoreError
 from engine.core.formatting import amount
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 from engine.system.files import free_room
 from engine.system.forks import OwnLock, is_forked, when_forked
-from engine.system.places import Found, look_at, seen_at
+from engine.system.places import PathKind, look_at, seen_at
 
 _BESIDE = ("", "-wal", "-journal")  # what a store consists of, by the ends of the names
 _TRIES = 5
 _SECONDS_BETWEEN = 0.3
 _SPARE = 64 << 20  # bytes that are left free for others
-_IN_MEMORY = "/dev/shm"  # Linux has it: where the disk is full, the usual folder is mostly on the same one
+_IN_MEMORY = "/dev/shm"  # Linux has it: where the disk is full, the default folder is mostly on the same one
 _SETTLED_SECONDS = (
     3.0  # file systems tell the time of a change to two seconds; until then another may not show
 )
@@ -89,19 +89,19 @@ def _remove(folder: str, owner: int) -> None:
 
 def _place_for(store: Path | None, why: str) -> str:
     """The folder for temporary files that has room for a copy of a store."""
-    usual = tempfile.gettempdir()
+    default = tempfile.gettempdir()
     if store is None:
-        return usual
+        return default
     # Twice: what a -wal file holds is written into the copy once more.
     size = 2 * sum(size for size, _changed in _state(store).values())
-    for place in (usual, _IN_MEMORY):
+    for place in (default, _IN_MEMORY):
         free = free_room(Path(place))
         if os.access(place, os.W_OK) and (free is None or free >= size + _SPARE):
             return place
     raise StoreError(
-        f"The run store {store} {why}, so a copy of it must be read, and {usual} has no room for that:"
+        f"The run store {store} {why}, so a copy of it must be read, and {default} has no space for that:"
         f" {amount(size)} are needed.",
-        Remedy("Make room there. ", Step.COPY_STORE),
+        Hint("Free some space there. ", Step.COPY_STORE),
     )
 
 
@@ -131,20 +131,20 @@ class LentCopy:
 
 
 def _newest(store: Path | None, why: str) -> PrivateCopy:
-    """The copy that is kept where the store is as it was, else a new one."""
+    """The copy that is stored where the store is as it was, else a new one."""
     if store is None:
         return PrivateCopy(None, why)
     kept = _kept.get(store)
     # The system may have tidied up its folder for temporary files.
-    if kept is not None and seen_at(kept.path) is Found.FILE and kept.state == _state(store):
+    if kept is not None and seen_at(kept.path) is PathKind.FILE and kept.state == _state(store):
         return kept
     if kept is not None:
         del _kept[store]  # first, so that its room is free for the new one
         _delete_unused(store, kept)
     began = time.time()
     copy = PrivateCopy(store, why)
-    settled = began - max(changed for _size, changed in copy.state.values()) / 1e9 > _SETTLED_SECONDS
-    if settled and not is_forked():
+    adjudicated = began - max(changed for _size, changed in copy.state.values()) / 1e9 > _SETTLED_SECONDS
+    if adjudicated and not is_forked():
         _kept[store] = copy
     return copy
 
@@ -156,7 +156,7 @@ def _delete_unused(store: Path | None, copy: PrivateCopy) -> None:
 
 @atexit.register
 def delete_kept() -> None:
-    """Delete all copies that are kept; those that are still read, when they are given back."""
+    """Delete all copies that are stored; those that are still read, when they are given back."""
     with _keeping:
         kept = dict(_kept)
         _kept.clear()
@@ -172,7 +172,7 @@ def _state(path: Path) -> _State:
     found: _State = {}
     for end in _BESIDE:
         file = _beside(path, end)
-        if not end or look_at(file) is not Found.NOTHING:
+        if not end or look_at(file) is not PathKind.NOTHING:
             state = file.stat()
             found[end] = (state.st_size, state.st_mtime_ns)
     return found

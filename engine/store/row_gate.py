@@ -1,7 +1,7 @@
 """The one gate for what is read out of the store: each value is of the kind that this program writes there.
 
 A store with sound SQLite may hold anything: another program, a disk or a hand may have written it. What
-passes can be counted with, shown, written; what does not is told with its run and its field.
+passes can be counted with, shown, written; what does not is reported with its run and its field.
 
 Knows: kinds of values. Does not know: tables, what the values mean.
 """
@@ -16,7 +16,7 @@ from typing import Any, NoReturn, TypeVar
 from engine.core.errors import SetupError, StoreError
 from engine.core.formatting import quoted
 from engine.core.judgments import is_log_prob, is_seconds
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 from engine.system.plain_json import plain_values
 
 _MOST = 1 << 53  # of what is counted: up to it each number is exact in whatever reads it
@@ -31,8 +31,8 @@ class DamagedError(StoreError):
     """The store holds what this program does not write there. `of`: whose it is; `field`: what is damaged."""
 
     def __init__(self, of: str, field: str, found: str) -> None:
-        remedy = Remedy("Another hand wrote that, or the disk is damaged. ", Step.DELETE_DAMAGED)
-        super().__init__(f"{of}: {field.replace('_', ' ')}: {found}.", remedy)
+        hint = Hint("Another program wrote that, or the disk is damaged. ", Step.DELETE_DAMAGED)
+        super().__init__(f"{of}: {field.replace('_', ' ')}: {found}.", hint)
         self.of, self.field, self.found = of, field, found
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -40,8 +40,8 @@ class DamagedError(StoreError):
 
 
 @dataclass(frozen=True)
-class Gate:
-    """Lets values of a row through. `of`: whose row it is, for people: `Run 3`, `Run 3, item 17`.
+class RowValidator:
+    """Lets values of a row through. `of`: whose row it is, for users: `Run 3`, `Run 3, item 17`.
 
     Each raises DamagedError for what is not of its kind; `field` is the name of the column.
     """
@@ -50,7 +50,7 @@ class Gate:
 
     def refuse(self, field: str, value: object, wanted: str) -> NoReturn:
         """What is said of a value where something else is wanted."""
-        raise DamagedError(self.of, field, f"{_in_words(value)} stands there, not {wanted}")
+        raise DamagedError(self.of, field, f"found {_in_words(value)}, expected {wanted}")
 
     def text(self, field: str, value: object) -> str:
         """A text that can be shown and written."""
@@ -148,17 +148,15 @@ class Gate:
         except DamagedError:
             raise
         except _UNLIKE as error:
-            raise DamagedError(
-                self.of, field, f"{_in_words(value)} stands there, and {_why(error)}"
-            ) from error
+            raise DamagedError(self.of, field, f"found {_in_words(value)}, and {_why(error)}") from error
 
 
 def numbers_of_row(text: object) -> tuple[float, ...]:
     """What was measured, and can be again."""
-    gate = Gate("A measure")
-    read = gate.plain("numbers", text)
+    validator = RowValidator("A measure")
+    read = validator.plain("numbers", text)
     if not isinstance(read, list) or not all(type(each) in (int, float) for each in read):
-        gate.refuse("numbers", text, "a list of numbers")
+        validator.refuse("numbers", text, "a list of numbers")
     return tuple(read)
 
 
@@ -178,7 +176,7 @@ def _is_whole(text: str) -> bool:
 
 
 def _in_words(value: object) -> str:
-    """A value for people, cut short."""
+    """A value for users, cut short."""
     if value is None:
         return "nothing"
     if isinstance(value, bytes):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from engine.core.errors import SetupError
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 from engine.core.run_deletion import RunContents
 from engine.core.run_records import AnyRun
 from engine.core.said import now
@@ -51,18 +51,18 @@ def run_contents(db: sqlite3.Connection, run: AnyRun) -> RunContents:
         " UNION ".join(f"SELECT author FROM {table} WHERE run_id = ?" for table in tables),
         place * len(tables),
     ).fetchall()
-    people = tuple(str(author) for (author,) in authors)
-    return RunContents(run, _size(db, run.id), overrides, confirmed, marked, begun, people)
+    annotators = tuple(str(author) for (author,) in authors)
+    return RunContents(run, _size(db, run.id), overrides, confirmed, marked, begun, annotators)
 
 
 def refuse_decided(contents: Iterable[RunContents]) -> None:
-    """Raise SetupError where people decided something in one of these runs, naming it."""
+    """Raise SetupError where annotators decided something in one of these runs, naming it."""
     decided = [held for held in contents if held.decided]
     if decided:
         what = "; ".join(f"{held.run.called}: {held.decisions}" for held in decided)
         raise SetupError(
-            f"People decided something that would be lost. {what[:1].upper()}{what[1:]}.",
-            Remedy(Step.DELETE_DECISIONS),
+            f"Annotations would be lost. {what[:1].upper()}{what[1:]}.",
+            Hint(Step.DELETE_DECISIONS),
         )
 
 
@@ -112,7 +112,7 @@ def _at_once(file: StoreFile) -> int:
 
 
 def _items_of_part(db: sqlite3.Connection, run_id: int, n_bytes: int) -> int:
-    """How many items of a run hold about so many bytes."""
+    """How many items of a run hold about this many bytes."""
     return max(1, judged_count(db, run_id) * n_bytes // max(1, _size(db, run_id)))
 
 

@@ -1,6 +1,6 @@
-"""The run store: what models and people said, kept in one SQLite file; nothing judged is ever lost.
+"""The run store: what models and annotators gave, kept in one SQLite file; nothing judged is ever lost.
 
-Raw readings are stored, decisions are derived. One transaction holds one group of items.
+Raw predictions are stored, decisions are derived. One transaction holds one group of items.
 
 Knows: runs, judged items, SQLite, the locks of runs. Does not know: models, prompts, decisions.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.errors import StoreError
-from engine.core.handed_words import HandedWords
+from engine.core.handed_words import ImportedAnnotations
 from engine.core.item_sample import checked_seed
 from engine.core.judgments import (
     Confirmation,
@@ -29,13 +29,13 @@ from engine.core.run_deletion import Deleted, RunContents
 from engine.core.run_records import DamagedRun, Effort, RunIdentity, StoredRun, checked_name, checked_note
 from engine.core.said import NewNote, Undo, checked_author, now
 from engine.store.handed_rows import (
-    MetPeople,
+    ImportedAnnotators,
     WordsMark,
-    add_handed,
+    add_imported,
     drawn_id,
-    handed_words,
+    imported_annotations,
+    imported_annotators,
     meet,
-    met_people,
     read_id,
     words_mark,
 )
@@ -66,7 +66,7 @@ from engine.store.run_table import add_run, as_json, damaged_run, newest_of, no_
 from engine.store.said_rows import RefusedWord, draft_rows, take_words, taken_of
 from engine.store.store_file import StoreFile
 from engine.system.forks import OwnLock
-from engine.system.outbox import Word, all_words, left_words, put_aside
+from engine.system.outbox import LogEntry, all_words, left_words, put_aside
 
 _taking_left_words = OwnLock()
 _SECONDS_FOR_WORDS = 1.0  # that they wait for other programs before they are left where they are, for later
@@ -118,7 +118,7 @@ class RunStore:
 
     @contextmanager
     def begin(self, identity: RunIdentity, fresh: bool = False) -> Iterator[StoredRun]:
-        """Start a run, or go on with the latest of the same key unless `fresh`, and keep others from it.
+        """Start a run, or resume the latest of the same key unless `fresh`, and keep others from it.
 
         RunBusyError where it is being judged already.
         """
@@ -138,7 +138,7 @@ class RunStore:
             add_items(db, run_id, judged)
 
     def add_rewritten(self, run_id: int, written: Mapping[int, Mapping[str, Explanation]]) -> None:
-        """Store explanations, by position and criterion, beside the first ones: all of them or none.
+        """Store explanations, by position and criterion, next to the first ones: all of them or none.
 
         One for a label that was written for before takes the place of that one. Where there is no first one,
         none is added.
@@ -158,9 +158,9 @@ class RunStore:
             db.execute("UPDATE run SET calibration = ? WHERE id = ?", (text, run_id))
 
     def override(self, run_id: int, new: NewOverride) -> Override:
-        """Put a person's label, explanation or both in the place of the model's, whose own stay stored.
+        """Put an annotator's label, explanation or both in the place of the model's, whose own stay stored.
 
-        None, or an explanation without words, leaves that part the model's. The run may go on meanwhile.
+        None, or an explanation without words, leaves that part the model's. The run may continue meanwhile.
         StoreError where the run has not judged the item on this criterion; SetupError for an override that
         changes nothing or names no author, and for an explanation that a submission cannot hold.
         """
@@ -169,9 +169,9 @@ class RunStore:
             return add_override(db, run_id, new)
 
     def take_back(self, run_id: int, step: Undo) -> bool:
-        """Let a step of a person be history, or, where it says `again`, let it stand again.
+        """Undo a step of an annotator, or redo it if it has `again`.
 
-        False where he made no such step, or it is so already. All of it stays in the store.
+        False where they made no such step, or it is so already. All of it stays in the store.
         """
         with self._file.writing(run_id) as db:
             return take_back(db, run_id, step)
@@ -182,7 +182,7 @@ class RunStore:
             return override_rows(db, run_id)
 
     def review(self, run_id: int, new: NewReview) -> None:
-        """Store how far a person is with an item, and which labels he confirms: all of it or none.
+        """Store how far an annotator is with an item, and which labels they accept: all of it or none.
 
         StoreError where the run has not judged the item; SetupError where no person is named.
         """
@@ -190,12 +190,12 @@ class RunStore:
             add_review(db, run_id, new)
 
     def marks(self, run_id: int) -> list[ReviewMark]:
-        """How far people were with the items of a run, the oldest mark first."""
+        """How far annotators were with the items of a run, the oldest mark first."""
         with self._file.reading() as db:
             return mark_rows(db, run_id)
 
     def confirmations(self, run_id: int) -> list[Confirmation]:
-        """The labels that people confirmed in a run, the oldest first."""
+        """The labels that annotators accepted in a run, the oldest first."""
         with self._file.reading() as db:
             return confirmation_rows(db, run_id)
 
@@ -208,8 +208,8 @@ class RunStore:
             add_note(db, NewNote(content_hash, text, tuple(tags), author))
 
     def notes(self, content_hashes: Iterable[str]) -> dict[str, tuple[ItemNote, ...]]:
-        """All that people noted of the items of which anything was, the oldest first, by the hash of their
-        content; also what is undone, or no more than history.
+        """All that annotators noted of the items of which anything was, the oldest first, by the hash of
+        their content; also what is undone, or no more than history.
         """
         with self._file.reading() as db:
             return note_rows(db, content_hashes)
@@ -234,18 +234,18 @@ class RunStore:
         with self._file.reading() as db:
             return read_id(db)
 
-    def met_people(self) -> MetPeople:
-        """How people of other stores are called here."""
+    def imported_annotators(self) -> ImportedAnnotators:
+        """How annotators of other stores are called here."""
         with self._file.reading() as db:
-            return met_people(db)
+            return imported_annotators(db)
 
-    def handed_words(self, run_id: int) -> HandedWords:
-        """All that people said of a run and noted of its items. StoreError for no run."""
+    def imported_annotations(self, run_id: int) -> ImportedAnnotations:
+        """All annotations of a run and noted of its items. StoreError for no run."""
         with self._file.reading() as db:
             self.run(run_id)
-            return handed_words(db, run_id)
+            return imported_annotations(db, run_id)
 
-    def add_handed(self, run_id: int, words: HandedWords, met: MetPeople) -> None:
+    def add_imported(self, run_id: int, words: ImportedAnnotations, met: ImportedAnnotators) -> None:
         """Add what was said elsewhere of items of a run, and keep how who said it is called here: all of it
         or none.
 
@@ -253,11 +253,11 @@ class RunStore:
         later state. StoreError where the run has not judged an item, or has not a criterion.
         """
         with self._file.writing(run_id) as db:
-            add_handed(db, self.run(run_id), words)
+            add_imported(db, self.run(run_id), words)
             meet(db, met)
 
     def words_mark(self, run_id: int) -> WordsMark:
-        """What changes with each change of what people say of a run, or note of any item. StoreError for no
+        """What changes with each change of the annotations of a run, or note of any item. StoreError for no
         run.
         """
         with self._file.reading() as db:
@@ -265,23 +265,23 @@ class RunStore:
             return words_mark(db, run_id)
 
     def drafts(self, run_id: int) -> list[Draft]:
-        """Explanations of a run that people began to write and did not save, the oldest first."""
+        """Unsaved drafts of explanations of a run, the oldest first."""
         with self._file.reading() as db:
             return draft_rows(db, run_id)
 
-    def take_words(self, outbox: str, words: Sequence[Word]) -> list[RefusedWord]:
-        """Store the words of an outbox that are not stored yet; those of them that cannot be.
+    def take_words(self, write_ahead_log: str, words: Sequence[LogEntry]) -> list[RefusedWord]:
+        """Store the annotations of a write-ahead log that are not stored yet; those of them that cannot be.
 
         StoreError where nothing can be stored now: then all of them wait.
         """
         with self._file.reading() as db:
-            if not words or words[-1].number <= taken_of(db, outbox):
+            if not words or words[-1].number <= taken_of(db, write_ahead_log):
                 return []
         with self._file.patience(_SECONDS_FOR_WORDS), self._file.writing() as db:
-            return take_words(db, outbox, words)
+            return take_words(db, write_ahead_log, words)
 
     def waiting_words(self) -> int:
-        """How many words of people wait beside the store, for want of a disk or a store to write to."""
+        """How many annotations wait next to the store, for lack of a disk or a store to write to."""
         with self._file.reading() as db:
             return sum(
                 word.number > taken_of(db, kept.name)
@@ -375,7 +375,7 @@ class RunStore:
         """Delete runs with all that hangs on them, for good: all of them or none.
 
         Notes of items stay, for they belong to the items' texts. RunBusyError where one is being judged,
-        StoreError for no run, SetupError where people decided something in them unless `with_decisions`.
+        StoreError for no run, SetupError where annotators decided something in them unless `with_decisions`.
         """
         wanted = tuple(dict.fromkeys(numbers))
         with self._file.on_full_disk():
@@ -401,7 +401,7 @@ class RunStore:
             return None if run_id is None else self.run(run_id)
 
     def efforts(self, run_id: int) -> list[Effort]:
-        """What each item of a run took that a model has read; those that did not fit are left out."""
+        """What each item of a run took that a model has read; those that did not fit are omitted."""
         with self._file.reading() as db:
             return item_efforts(db, run_id)
 
@@ -430,7 +430,7 @@ class RunStore:
             return content_hashes(db, run_id)
 
     def recall(self, keys: Iterable[str]) -> dict[str, tuple[float, ...]]:
-        """What was measured before under these keys; what is not known, or damaged, is left out."""
+        """What was measured before under these keys; what is not known, or damaged, is omitted."""
         found = {}
         with self._file.reading() as db:
             for key in keys:

@@ -1,7 +1,8 @@
-"""The words of outboxes, taken into the run store: each once, in their order, whatever ends the program.
+"""The annotations of write-ahead logs, taken into the run store: each once, in their order, whatever ends the
+program.
 
-Knows: which words are in the store already, what each kind of word changes, drafts. Does not know:
-transactions, files, what shows the words.
+Knows: which annotations are in the store already, what each kind of annotation changes, drafts. Does not
+know: transactions, files, what shows the annotations.
 """
 
 import sqlite3
@@ -14,63 +15,66 @@ from engine.core.judgments import Draft, NewOverride, NewReview
 from engine.core.run_records import checked_name, checked_note
 from engine.core.said import NewDraft, NewNote, RunWords, Said, Undo, said_of
 from engine.store.people_rows import add_note, add_override, add_review, check_criterion, take_back
-from engine.store.row_gate import DamagedError, Gate
+from engine.store.row_gate import DamagedError, RowValidator
 from engine.store.run_table import run_row
-from engine.system.outbox import Word
+from engine.system.outbox import LogEntry
 
 
 @dataclass(frozen=True)
 class RefusedWord:
-    """A word that the store does not hold, and never will; `said`: None where it cannot be read."""
+    """An annotation that the store does not hold, and never will; `said`: None where it cannot be read."""
 
     number: int
     said: Said | None
     error: SetupError
 
 
-def taken_of(db: sqlite3.Connection, outbox: str) -> int:
-    """Up to which number the words of an outbox are in the store."""
-    row = db.execute("SELECT taken FROM outbox WHERE name = ?", (outbox,)).fetchone()
-    return Gate(f"Outbox {outbox}").count("taken", row[0]) if row else 0
+def taken_of(db: sqlite3.Connection, write_ahead_log: str) -> int:
+    """Up to which number the annotations of a write-ahead log are in the store."""
+    row = db.execute("SELECT taken FROM outbox WHERE name = ?", (write_ahead_log,)).fetchone()
+    return RowValidator(f"Write-ahead log {write_ahead_log}").count("taken", row[0]) if row else 0
 
 
-def take_words(db: sqlite3.Connection, outbox: str, words: Sequence[Word]) -> list[RefusedWord]:
-    """Take words in that are not in the store yet, in the caller's transaction; those that it refuses."""
-    taken, refused = taken_of(db, outbox), []
+def take_words(db: sqlite3.Connection, write_ahead_log: str, words: Sequence[LogEntry]) -> list[RefusedWord]:
+    """Take annotations in that are not in the store yet, in the caller's transaction; those that it
+    refuses.
+    """
+    taken, refused = taken_of(db, write_ahead_log), []
     for word in words:
         if word.number > taken:
             taken = word.number
-            if (error := _take(db, outbox, word)) is not None:
+            if (error := _take(db, write_ahead_log, word)) is not None:
                 refused.append(error)
-    db.execute("INSERT OR REPLACE INTO outbox VALUES (?, ?)", (outbox, taken))
+    db.execute("INSERT OR REPLACE INTO outbox VALUES (?, ?)", (write_ahead_log, taken))
     return refused
 
 
-def _take(db: sqlite3.Connection, outbox: str, word: Word) -> RefusedWord | None:
+def _take(db: sqlite3.Connection, write_ahead_log: str, word: LogEntry) -> RefusedWord | None:
     said = None
     db.execute("SAVEPOINT word")
     try:
         said = said_of(word.values)
-        _change(db, f"{outbox}:{word.number}", said)
+        _change(db, f"{write_ahead_log}:{word.number}", said)
     except (SetupError, ValueError) as error:
         db.execute("ROLLBACK TO word")
-        why = error if isinstance(error, SetupError) else _unreadable(outbox, word, error)
+        why = error if isinstance(error, SetupError) else _unreadable(write_ahead_log, word, error)
         if said is not None:
-            _keep_text(db, f"{outbox}:{word.number}", said)
+            _keep_text(db, f"{write_ahead_log}:{word.number}", said)
         db.execute("RELEASE word")
         return RefusedWord(word.number, said, why)
     db.execute("RELEASE word")
     return None
 
 
-def _unreadable(outbox: str, word: Word, error: ValueError) -> StoreError:
+def _unreadable(write_ahead_log: str, word: LogEntry, error: ValueError) -> StoreError:
     return StoreError(
-        f"{outbox}, word {word.number}: {error}.", "Another hand wrote that, or the disk is damaged."
+        f"{write_ahead_log}, entry {word.number}: {error}.",
+        "Another program wrote that, or the disk is damaged.",
     )
 
 
 def _change(db: sqlite3.Connection, name: str, said: Said) -> None:
-    """What a word comes to. SetupError where the store cannot hold it."""
+    """What an annotation comes to. SetupError where the store cannot hold it."""
     what, run_id = said.what, said.run_id
     if isinstance(what, NewNote):
         add_note(db, what, said.at)
@@ -96,15 +100,19 @@ def _change(db: sqlite3.Connection, name: str, said: Said) -> None:
 
 
 def _criteria_of(db: sqlite3.Connection, said: Said) -> Sequence[str]:
-    """Those of the run of a word. StoreError where it is not in the store, or another one of its number."""
+    """Those of the run of an annotation. StoreError where it is not in the store, or another one of its
+    number.
+    """
     run = None if said.run_id is None else run_row(db, said.run_id)
     if run is None or said.made not in (None, run.created):
-        raise StoreError(f"Run {said.run_id} is not in the run store any more.", "Open another run.")
+        raise StoreError(f"Run {said.run_id} is no longer in the run store.", "Open another run.")
     return run.identity.criteria
 
 
 def _keep_text(db: sqlite3.Connection, name: str, said: Said) -> None:
-    """What a person wrote is not lost with its word: an explanation becomes a draft, where its run is."""
+    """What an annotator wrote is not lost with its annotation: an explanation becomes a draft, where its
+    run is.
+    """
     what = said.what
     if isinstance(what, NewOverride) and what.explanation and said.run_id is not None:
         run = db.execute("SELECT 1 FROM run WHERE id = ?", (said.run_id,)).fetchone()
@@ -136,18 +144,18 @@ def draft_rows(db: sqlite3.Connection, run_id: int) -> list[Draft]:
         " WHERE criterion = '' ORDER BY created, id",
         {"run": run_id},
     )
-    gate = Gate(f"Run {run_id}, a draft")
+    validator = RowValidator(f"Run {run_id}, a draft")
     found = []
     for name, item_id, criterion, author, text, created in rows:
         with suppress(DamagedError):
             found.append(
                 Draft(
-                    gate.text("id", name),
-                    gate.text("item_id", item_id),
-                    gate.text("criterion", criterion),
-                    gate.text("author", author),
-                    gate.text("text", text),
-                    gate.time("created", created),
+                    validator.text("id", name),
+                    validator.text("item_id", item_id),
+                    validator.text("criterion", criterion),
+                    validator.text("author", author),
+                    validator.text("text", text),
+                    validator.time("created", created),
                 )
             )
     return found

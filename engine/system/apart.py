@@ -29,22 +29,24 @@ from engine.system.talk import failure, receive, send, start, take_streams, trac
 
 _TICK_SECONDS = 0.05  # between two looks whether the work is to stop
 _PATIENCE = 30.0  # seconds for work to stop; llama.cpp answers in one
-_USUAL_END = 1.0  # seconds that a process takes at most to end after its work; it may hold a GPU's memory
+_DEFAULT_END = 1.0  # seconds that a process takes at most to end after its work; it may hold a GPU's memory
 _LATEST_END = 5.0  # seconds more for one that hangs, which nobody waits for
 _STOP, _END_SOON = b".", b","
 _GAVE_UP = 5
 
-Asked = ParamSpec("Asked")
+MethodQuestion = ParamSpec("MethodQuestion")
 Event = TypeVar("Event")
 Result = TypeVar("Result")
-Work = Callable[Concatenate[CancelToken, Asked], Generator[Event, None, Result]]
+ObservedTask = Callable[Concatenate[CancelToken, MethodQuestion], Generator[Event, None, Result]]
 
 
-class Worker(ABC, Generic[Asked, Event, Result]):
+class Worker(ABC, Generic[MethodQuestion, Event, Result]):
     """Does a work, in a `with` block."""
 
     @abstractmethod
-    def do(self, *args: Asked.args, **kwargs: Asked.kwargs) -> Generator[Event, None, Result]:
+    def do(
+        self, *args: MethodQuestion.args, **kwargs: MethodQuestion.kwargs
+    ) -> Generator[Event, None, Result]:
         """Do the work with these arguments; its events, and what it returns. Raises what the work raises."""
 
     def __enter__(self) -> Self:
@@ -55,14 +57,16 @@ class Worker(ABC, Generic[Asked, Event, Result]):
         """End it."""
 
 
-class Here(Worker[Asked, Event, Result]):
+class InProcessWorker(Worker[MethodQuestion, Event, Result]):
     """Does a work in this process: for whoever could bear its end."""
 
-    def __init__(self, work: Work[Asked, Event, Result], cancel: CancelToken) -> None:
+    def __init__(self, work: ObservedTask[MethodQuestion, Event, Result], cancel: CancelToken) -> None:
         self._work = work
         self._cancel = cancel
 
-    def do(self, *args: Asked.args, **kwargs: Asked.kwargs) -> Generator[Event, None, Result]:
+    def do(
+        self, *args: MethodQuestion.args, **kwargs: MethodQuestion.kwargs
+    ) -> Generator[Event, None, Result]:
         """See Worker."""
         return self._work(self._cancel, *args, **kwargs)
 
@@ -70,14 +74,14 @@ class Here(Worker[Asked, Event, Result]):
         return
 
 
-class Apart(Worker[Asked, Event, Result]):
+class SubprocessWorker(Worker[MethodQuestion, Event, Result]):
     """Does a work in a process of its own, which starts at once and imports what the work needs.
 
     At the end of the `with` block that process has ended, or will have within seconds where it has done its
     work and hangs.
     """
 
-    def __init__(self, work: Work[Asked, Event, Result], cancel: CancelToken) -> None:
+    def __init__(self, work: ObservedTask[MethodQuestion, Event, Result], cancel: CancelToken) -> None:
         self._cancel = cancel
         self._begun = False  # the work has its arguments
         self._done = False  # it has told how it ended
@@ -86,7 +90,7 @@ class Apart(Worker[Asked, Event, Result]):
         self._pipes = threading.Lock()
         self._last_words = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
         told = {"GGML_NO_BACKTRACE": "1", PROGRAM_ID: str(program_id())}
-        self._child = start([APART], self._last_words, "works with the model", **told)
+        self._child = start([APART], self._last_words, "runs the model", **told)
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         self._input, self._output = self._child.stdin.fileno(), self._child.stdout.fileno()
@@ -95,7 +99,9 @@ class Apart(Worker[Asked, Event, Result]):
             send(self._input, work)
         threading.Thread(target=self._hand_on_stop, name="stops work apart", daemon=True).start()
 
-    def do(self, *args: Asked.args, **kwargs: Asked.kwargs) -> Generator[Event, None, Result]:
+    def do(
+        self, *args: MethodQuestion.args, **kwargs: MethodQuestion.kwargs
+    ) -> Generator[Event, None, Result]:
         """The same, once. Raises ProcessEnded where its process was ended before the work was done."""
         with suppress(OSError):
             send(self._input, (args, kwargs))
@@ -122,7 +128,7 @@ class Apart(Worker[Asked, Event, Result]):
                 if pipe is not None:
                     pipe.close()
         self._last_words.close()
-        if self._done and not self._ends_within(_USUAL_END):
+        if self._done and not self._ends_within(_DEFAULT_END):
             # Not a daemon: this program may end meanwhile, but not without that process.
             threading.Thread(target=self._end_it, args=(_LATEST_END,), name="ends work apart").start()
         elif not self._done:
@@ -154,10 +160,10 @@ class Apart(Worker[Asked, Event, Result]):
         # Before it has begun, nothing is lost; where it has ended, nothing happens.
         self._child.kill()
 
-    def _tell(self, wish: bytes) -> None:
+    def _tell(self, request: bytes) -> None:
         with self._pipes, suppress(OSError):
             if not self._over:
-                os.write(self._input, wish)
+                os.write(self._input, request)
 
     def _raise_end(self) -> NoReturn:
         """Raise why the process is no more. Cancelled where it was to stop anyhow."""
@@ -173,20 +179,18 @@ def _end(code: int) -> EngineError:
     """What is said of a process that ended with this exit code before its work was done."""
     if code in CRASHES:
         return ProcessEnded(
-            f"The process that works with the model broke down ({code_words(code)}).",
-            "What was done until then is kept. Go on with it; if it breaks down again, choose a smaller"
-            " context or another model.",
+            f"The process that runs the model crashed ({code_words(code)}).",
+            "All results so far are stored. Resume it; if it crashes again, choose a smaller context or"
+            " another model.",
             broke_down=True,
         )
     if code < 0:
-        reason = ", most likely for want of memory" if code_words(code) == "SIGKILL" else ""
+        reason = ", most likely for lack of memory" if code_words(code) == "SIGKILL" else ""
         return ProcessEnded(
-            f"The process that works with the model was ended from outside ({code_words(code)}){reason}.",
-            "What was done until then is kept. Close other programs, then go on with it.",
+            f"The process that runs the model was ended from outside ({code_words(code)}){reason}.",
+            "All results so far are stored. Close other programs, then resume it.",
         )
-    return EngineBug(
-        f"the process that works with the model ended with {code_words(code)} before it was done"
-    )
+    return EngineBug(f"the process that runs the model ended with {code_words(code)} before it was done")
 
 
 def serve() -> int:
@@ -231,14 +235,14 @@ def _work(going: Generator[object, None, object], told: int) -> None:
 
 
 def _listen(commands: int, cancel: CancelToken) -> None:
-    """End or stop the work once that is wished, or nobody is left to wish anything."""
+    """End or stop the work once that is requested, or nobody is left to request anything."""
     while True:
-        heard = os.read(commands, 1)
-        if heard == _END_SOON:
+        received = os.read(commands, 1)
+        if received == _END_SOON:
             cancel.end_soon()
             continue
         cancel.cancel()
-        if not heard:
+        if not received:
             break
     time.sleep(_PATIENCE)
     os._exit(_GAVE_UP)  # all that counts is stored

@@ -32,11 +32,11 @@ if sys.platform == "win32":
     CRASHES = {3, 0xC0000005, 0xC0000006, 0xC0000094, 0xC000001D, 0xC0000409, 0xC00000FD}
 else:
     CRASHES = {-signal.SIGABRT, -signal.SIGBUS, -signal.SIGFPE, -signal.SIGILL, -signal.SIGSEGV}
-"""Exit codes of a process that broke down."""
+"""Exit codes of a process that crashed."""
 
 
 def code_words(code: int) -> str:
-    """An exit code as people look for it: the name of a signal, a code of Windows in its usual form."""
+    """An exit code as users look for it: the name of a signal, a code of Windows in its usual form."""
     if code < 0 and -code in set(signal.Signals):
         return signal.Signals(-code).name
     return f"code {code:#x}" if code > 0xFFFF else f"code {code}"
@@ -80,7 +80,7 @@ def _started(command: Sequence[str], messages: bool, given: bytes) -> subprocess
                 stdin=asked,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT if messages else subprocess.DEVNULL,
-                # Else ggml starts a debugger where it breaks down, which takes seconds.
+                # Else ggml starts a debugger where it crashes, which takes seconds.
                 env=child_environment(**{"GGML_NO_BACKTRACE": "1", _PARENT: str(os.getpid())}),
                 creationflags=NO_WINDOW,
                 # Away from the terminal, whose Ctrl-C is for us alone: we then end the child.
@@ -97,7 +97,7 @@ def end_with_parent() -> None:
     """In a child process: end it, from now on, soon after the process that waits for it in `run_child`."""
     number = environment(_PARENT)
     if number is None:
-        return  # a person started it
+        return  # the user started it
     threading.Thread(target=_end_after, args=(int(number),), name="ends with parent", daemon=True).start()
 
 

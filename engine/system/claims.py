@@ -1,7 +1,7 @@
 """Files that one process owns while it lives, and that another takes over once it is dead.
 
 Two windows on one folder each write a file of their own, so that neither can overwrite what the other has.
-A lock of the system beside the file says that its owner lives: it is gone with the process, however it ends.
+A lock of the system next to the file says that its owner lives: it is gone with the process, however it ends.
 
 Knows: names of files, locks, folders. Does not know: what is in the files.
 """

@@ -2,7 +2,7 @@
 
 Kept as `columns.json` in the data folder. Where that is damaged, or not there, nothing is remembered.
 
-Knows: where and how maps are kept. Does not know: how a file is read by one.
+Knows: where and how maps are stored. Does not know: how a file is read by one.
 """
 
 from collections.abc import Collection

@@ -21,7 +21,7 @@ _NAME = "window-{}.fault"
 class FaultWatch:
     """From when it is made until `end`, a fault that ends this process is written down.
 
-    `told_in`: the log file, where one had ended an earlier process and was not told of yet; else None.
+    `told_in`: the log file, where one had ended an earlier process and was not reported yet; else None.
     """
 
     def __init__(self) -> None:

@@ -25,8 +25,8 @@ _one_at_a_time = OwnLock()
 def log_fault(error: BaseException, doing: str) -> Path:
     """Write an error with its traceback to the log file, from any thread; the file's path.
 
-    `doing`: what the program was at, for whoever mends it. What may be told of the fault is kept beside the
-    log. Where the file cannot be written, nothing more happens: a fault is not worth a second one.
+    `doing`: what the program was at, for whoever fixes it. What may be told of the fault is stored next to
+    the log. Where the file cannot be written, nothing more happens: a fault is not worth a second one.
     """
     return _log(doing, doing, trail_of(error), error)
 
@@ -56,7 +56,7 @@ def fault_words(error: BaseException) -> str:
 
 
 def _file_handler(path: Path) -> logging.Handler:
-    # Only now: it takes 20 ms to import, and faults are rare.
+    # Only now: it takes 20 ms to import, and bugs are rare.
     from logging.handlers import RotatingFileHandler  # noqa: PLC0415
 
     with suppress(OSError):

@@ -2,7 +2,7 @@
 
 What is mapped into memory is the same for all programs of one computer, and for those of two it is not.
 
-Knows: what Linux, macOS and Windows tell of what is mounted. Does not know: what is kept there.
+Knows: what Linux, macOS and Windows tell of what is mounted. Does not know: what is stored there.
 """
 
 import ctypes

@@ -1,6 +1,6 @@
 """The one gate for files that are written: whole or not at all, and never into what others have planted.
 
-A file is written beside its place, under a name that nobody can know before; what is there is never opened.
+A file is written next to its place, under a name that nobody can know before; what is there is never opened.
 When it is complete and on the disk, it takes the place of the old one, with that one's permissions. What a
 process that was killed did not finish is taken away with the next file that is written in its folder.
 
@@ -25,18 +25,18 @@ from typing import BinaryIO
 
 from engine.core.errors import SetupError
 from engine.system.file_systems import network_file_system
-from engine.system.places import Found, look_at, real_path, reason_of, refuse_impossible, shown
+from engine.system.places import PathKind, look_at, real_path, reason_of, refuse_impossible, shown
 
 if sys.platform != "win32":
     import fcntl
 
-_REMEDIES = {
+_HINTS = {
     errno.ENOSPC: "The disk is full: free some space, or choose another disk.",
     errno.EDQUOT: "Your share of the disk is used up: free some space, or choose another disk.",
     errno.EFBIG: "The file is too large for this disk: choose another disk.",
     errno.EROFS: "The disk is read-only: choose another folder.",
     errno.ENAMETOOLONG: "Choose a shorter file name.",
-    errno.ELOOP: "Mend the link, or choose another name.",
+    errno.ELOOP: "Fix the link, or choose another name.",
     errno.ENOTDIR: "Check the name and the folder.",
     errno.ENOENT: "Create the folder first, or choose another.",
 }
@@ -46,7 +46,7 @@ _NO_PERMISSION = (
 )
 
 
-_PRIVATE, _USUAL = 0o600, 0o666  # of the latter, the system keeps what the umask leaves
+_PRIVATE, _DEFAULT = 0o600, 0o666  # of the latter, the system keeps what the umask leaves
 # Seconds between tries: a virus scanner of Windows may hold a new file, or the old one, for a moment.
 _PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)
 _PART = re.compile(r"\.tiebreak-[0-9a-f]{16}\.part")
@@ -148,7 +148,7 @@ def free_room(folder: Path) -> int | None:
 def check_targets(written: Mapping[str, Path | None], read: Mapping[str, Path]) -> None:
     """See before long work that what will be written can be, and overwrites neither what is read nor itself.
 
-    Both by the name that people know them by; None is not written. Raises SetupError.
+    Both by the name that users know them by; None is not written. Raises SetupError.
     """
     taken = {_identity(path): f"the {name}" for name, path in read.items()}
     for name, path in written.items():
@@ -168,7 +168,7 @@ def _identity(path: Path) -> Hashable:
     """
     real = real_path(path)
     with suppress(OSError, ValueError):
-        if look_at(real) is not Found.NOTHING:
+        if look_at(real) is not PathKind.NOTHING:
             found, name = real.stat(), ""
         else:
             found, name = real.parent.stat(), _as_kept(real.name)
@@ -192,11 +192,11 @@ def _new_part(target: Path, private: bool) -> BinaryIO:
         refuse_impossible(part)
     except SetupError as error:  # in a deep folder of Windows, where the file's own name is short enough
         raise SetupError(
-            f"{shown(target)} cannot be written: until it is whole it has a name of {len(part.name)} letters,"
-            " with which its path is too long.",
+            f"{shown(target)} cannot be written: its temporary name has {len(part.name)} characters, which"
+            " makes the path too long.",
             "Choose a folder with a shorter path.",
         ) from error
-    file = _made(part, _PRIVATE if private else _USUAL)
+    file = _made(part, _PRIVATE if private else _DEFAULT)
     if sys.platform != "win32":  # where nobody can delete a file that is open
         with suppress(OSError):  # a file system without locks
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -276,13 +276,13 @@ def _writable_target(path: Path) -> tuple[Path, os.stat_result | None]:
         # By the name that was given: the system may refuse to follow what another person planted.
         there = look_at(path)
         target = real_path(path)
-        if there is Found.FOLDER:
+        if there is PathKind.FOLDER:
             raise SetupError(f"{shown(path)} is a folder.", "Choose a file name inside it.")
-        if look_at(target.parent) is not Found.FOLDER:
-            raise SetupError(f"The folder {shown(target.parent)} does not exist.", _REMEDIES[errno.ENOENT])
-        if there is Found.OTHER:
+        if look_at(target.parent) is not PathKind.FOLDER:
+            raise SetupError(f"The folder {shown(target.parent)} does not exist.", _HINTS[errno.ENOENT])
+        if there is PathKind.OTHER:
             raise SetupError(f"{shown(path)} is a device or a pipe, not a file.", "Choose another name.")
-        if there is Found.NOTHING:
+        if there is PathKind.NOTHING:
             return target, None
         # Replacing asks the folder for permission, not the file: a protected file would be lost.
         with target.open("r+b") as file:
@@ -299,5 +299,5 @@ def _os_errors_as_setup_errors(path: Path) -> Iterator[None]:
             f"No permission to write {shown(path)}: {error.strerror}.", _NO_PERMISSION
         ) from error
     except OSError as error:
-        remedy = _REMEDIES.get(error.errno or 0, "Choose another folder or disk.")
-        raise SetupError(f"{shown(path)} could not be written: {reason_of(error)}.", remedy) from error
+        hint = _HINTS.get(error.errno or 0, "Choose another folder or disk.")
+        raise SetupError(f"{shown(path)} could not be written: {reason_of(error)}.", hint) from error

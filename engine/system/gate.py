@@ -1,8 +1,8 @@
-"""The one gate for foreign bytes: what reads a file of other people is done by a process of its own.
+"""The one gate for foreign bytes: what reads a foreign file is done by a process of its own.
 
 That process, the reader, has a limit of memory and a stack of known size. What a file brings down is the
-reader; whoever wanted the file is told so. It is started with the first file and kept for the next ones, as
-long as it holds little and is wanted now and then. Where it is busy, another one is started.
+reader; whoever wanted the file is told so. It is started with the first file and kept for the next ones,
+as long as it holds little and is wanted now and then. Where it is busy, another one is started.
 
 Knows: processes, and how they end. Does not know: formats, what is read.
 """
@@ -41,21 +41,21 @@ _ENDED_IDLE = 6  # exit code
 # Each thread of a library would take address space of its own, which is limited.
 _ENVIRONMENT = {"OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 
-Asked = ParamSpec("Asked")
+MethodQuestion = ParamSpec("MethodQuestion")
 Result = TypeVar("Result")
 
 
-def gated(read: Callable[Asked, Result]) -> Callable[Asked, Result]:
+def sandboxed(read: Callable[MethodQuestion, Result]) -> Callable[MethodQuestion, Result]:
     """Let a function at the top of a module be done by the reader; what it raises and returns is the same.
 
-    What it is given must be picklable, but for `cancel`, a CancelToken, and `progress`, which is told of how
-    far it is: these stay here. `path`: the file, for errors. Where it is called by what is gated itself, it
-    is done there.
+    What it is given must be picklable, but for `cancel`, a CancelToken, and `progress`, which is told of
+    how far it is: these stay here. `path`: the file, for errors. Where it is called by what is gated itself,
+    it is done there.
     """
     signature = inspect.signature(read)
 
     @wraps(read)
-    def through_gate(*args: Asked.args, **kwargs: Asked.kwargs) -> Result:
+    def through_gate(*args: MethodQuestion.args, **kwargs: MethodQuestion.kwargs) -> Result:
         if _is_reader:
             return read(*args, **kwargs)
         given = dict(signature.bind(*args, **kwargs).arguments)
@@ -66,7 +66,7 @@ def gated(read: Callable[Asked, Result]) -> Callable[Asked, Result]:
     return through_gate
 
 
-class ReadingGate:
+class SandboxedReader:
     """Hands what is to be read to readers, from any thread."""
 
     def __init__(self, most_bytes: int | None = None, is_hard: bool = memory_limit.IS_HARD) -> None:
@@ -242,29 +242,31 @@ class _Reader:
         raise error
 
     def _too_much(self, path: object) -> SetupError:
-        found = f"takes more than {amount(self._most_bytes)} of memory to be read."
-        return _refused(path, found, "Split it into several files, or leave out what is not needed.")
+        found = f"needs more than {amount(self._most_bytes)} of memory to be read."
+        return _refused(path, found, "Split it into several files, or remove what is not needed.")
 
 
 def _end(path: object, code: int) -> SetupError:
     """What is said of a reader that ended with this exit code while it read a file."""
     if code < 0 and code not in CRASHES:
         return SetupError(
-            f"The process that reads files was ended from outside ({code_words(code)}), most likely for want"
+            f"The process that reads files was ended from outside ({code_words(code)}), most likely for lack"
             " of memory.",
             "Close other programs, then try again.",
         )
-    found = f"breaks down the process that reads files ({code_words(code)})."
-    return _refused(path, found, "Download or export it again. If it is sound, send it to us.")
+    found = f"crashes the process that reads files ({code_words(code)})."
+    return _refused(
+        path, found, "Download or export it again. If the file is valid, please report this with it."
+    )
 
 
-def _refused(path: object, found: str, remedy: str) -> SetupError:
+def _refused(path: object, found: str, hint: str) -> SetupError:
     if isinstance(path, Path):
-        return InputError(path, [found], remedy)
-    return SetupError(f"What was given {found}", remedy)
+        return InputError(path, [found], hint)
+    return SetupError(f"The input {found}", hint)
 
 
-the_gate = ReadingGate()
+the_gate = SandboxedReader()
 """That of this process."""
 _is_reader = False  # whether this process is one
 atexit.register(the_gate.close)

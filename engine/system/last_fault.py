@@ -1,9 +1,9 @@
 """The last fault without a word that could be of a dataset: its kinds, and the places where it was met.
 
 What an error said may be the text of an item, and the log holds it. So what may be told is not read from the
-log: it is taken from the error itself when it is logged, and kept in a file of its own beside the log. Only
-that is kept which can be nothing else: places in code, and names of kinds of errors that this program or its
-libraries have.
+log: it is taken from the error itself when it is logged, and kept in a file of its own next to the log. Only
+that is stored which can be nothing else: places in code, and names of kinds of errors that this program or
+its libraries have.
 
 Knows: errors and their tracebacks, what faulthandler writes, the file. Does not know: who asks.
 """

@@ -14,7 +14,7 @@ from pathlib import Path
 import platformdirs
 
 FROM_SOURCE = "python main.py"
-"""What a person types to start this program in a checkout."""
+"""What the user types to start this program in a checkout."""
 INSTALLED = "tiebreak"
 """The same where pip installed it."""
 APART = "--apart"
@@ -32,7 +32,7 @@ _CONSOLE_TWIN = "tiebreak-cli.exe"
 
 
 def data_folder() -> Path:
-    """Where runs and settings are kept."""
+    """Where runs and settings are stored."""
     return _own_folder("data") or platformdirs.user_data_path(_APP, appauthor=False)
 
 
@@ -42,7 +42,7 @@ def default_store() -> Path:
 
 
 def cache_folder() -> Path:
-    """Where things are kept that can be computed again."""
+    """Where things are stored that can be computed again."""
     return _own_folder("cache") or platformdirs.user_cache_path(_APP, appauthor=False)
 
 
@@ -57,7 +57,7 @@ def models_folder() -> Path:
 
 
 def rubrics_folder() -> Path:
-    """Where the user may keep rubrics of his own; the window saves them there."""
+    """Where the user may keep rubrics of their own; the window saves them there."""
     return data_folder() / "rubrics"
 
 
@@ -95,7 +95,7 @@ def child_environment(**changes: str) -> dict[str, str]:
 
 
 def program_id() -> int:
-    """The process id of the program that a person started, also in a process that works for it."""
+    """The process id of the program that the user started, also in a process that works for it."""
     return int(environment(PROGRAM_ID) or os.getpid())
 
 
@@ -169,7 +169,7 @@ def third_party_licences() -> Path | None:
 
 
 def program() -> str:
-    """What a person types to start this program, for help and messages."""
+    """What the user types to start this program, for help and messages."""
     if _frozen():
         return _executable().stem
     return INSTALLED if is_installed() else FROM_SOURCE

@@ -1,7 +1,7 @@
 """What lies at a path: the one gate for names that no file can have, links that lead nowhere, files that
 cannot be read.
 
-A person, a store or a file of settings may name anything as a path. Whoever asks the system about one asks
+The user, a store or a file of settings may name anything as a path. Whoever asks the system about one asks
 here, so that what the system answers becomes words, and never a fault of the program.
 
 Knows: paths, what the system says of them. Does not know: what is in files, how they are written.
@@ -20,7 +20,7 @@ from pathlib import Path, PureWindowsPath
 from engine.core.errors import SetupError
 from engine.core.file_names import windows_fault
 from engine.core.formatting import visible, without_middle
-from engine.core.remedies import Remedy
+from engine.core.remedies import Hint
 from engine.system.paths import current_folder
 
 _LONGEST = 300  # characters of a path that are shown: one of 5,000 would push away what is said of it
@@ -28,8 +28,8 @@ _CHECK_NAME = "Check the name and the folder."
 _CHOOSE_FILE = "Choose the file itself."
 _REASONS = {
     errno.ENOENT: ("does not exist", _CHECK_NAME),
-    errno.ENOTDIR: ("is named as if it were in a folder, which is a file", _CHECK_NAME),
-    errno.ELOOP: ("is a symbolic link that leads back to itself", f"{_CHOOSE_FILE[:-1]}, or mend the link."),
+    errno.ENOTDIR: ("is inside a folder that is a file", _CHECK_NAME),
+    errno.ELOOP: ("is a symbolic link that leads back to itself", f"{_CHOOSE_FILE[:-1]}, or fix the link."),
     errno.ENAMETOOLONG: ("has a longer name than the system takes", "Choose a shorter name."),
 }
 # What a disk or another person can bring about at any moment, and no fault of the program can.
@@ -38,7 +38,7 @@ _OF_THE_SYSTEM = frozenset(
 ) - {errno.ENOENT}
 
 
-class Found(Enum):
+class PathKind(Enum):
     """What lies at a path, once links are followed."""
 
     NOTHING = auto()
@@ -47,34 +47,34 @@ class Found(Enum):
     OTHER = auto()  # a device, a pipe
 
 
-def found_at(path: Path) -> Found:
-    """What lies at a path that a person named. SetupError where the system does not let us see."""
+def found_at(path: Path) -> PathKind:
+    """What lies at a path that the user named. SetupError where the system does not let us see."""
     with reading(path):
         return look_at(path)
 
 
-def look_at(path: Path) -> Found:
+def look_at(path: Path) -> PathKind:
     """The same for those who have words of their own for an OSError."""
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
-        return Found.NOTHING
+        return PathKind.NOTHING
     if stat.S_ISREG(mode):
-        return Found.FILE
-    return Found.FOLDER if stat.S_ISDIR(mode) else Found.OTHER
+        return PathKind.FILE
+    return PathKind.FOLDER if stat.S_ISDIR(mode) else PathKind.OTHER
 
 
 def is_there(path: Path) -> bool:
     """Whether anything lies at a path. SetupError where the system does not let us see."""
-    return found_at(path) is not Found.NOTHING
+    return found_at(path) is not PathKind.NOTHING
 
 
-def seen_at(path: Path) -> Found:
+def seen_at(path: Path) -> PathKind:
     """What can be seen at a path: nothing, too, where the system does not let us see."""
     try:
         return found_at(path)
     except SetupError:
-        return Found.NOTHING
+        return PathKind.NOTHING
 
 
 def real_path(path: Path) -> Path:
@@ -103,8 +103,8 @@ def cannot_read(path: Path, error: OSError) -> SetupError:
     if isinstance(error, PermissionError):
         return SetupError(f"No permission to read {shown(path)}.", "Change its permissions, or copy it.")
     if error.errno in _REASONS:
-        reason, remedy = _REASONS[error.errno]
-        return SetupError(f"{shown(path)} {reason}.", remedy)
+        reason, hint = _REASONS[error.errno]
+        return SetupError(f"{shown(path)} {reason}.", hint)
     return SetupError(
         f"{shown(path)} could not be read: {error.strerror or error}.", "Check the disk, or copy the file."
     )
@@ -117,7 +117,7 @@ def reason_of(error: OSError) -> str:
 
 
 def shown(path: Path) -> str:
-    """A path for people: whole where it could be one, else without its middle."""
+    """A path for users: whole where it could be one, else without its middle."""
     return visible(without_middle(str(path), _LONGEST))
 
 
@@ -128,8 +128,8 @@ def said_of_system(error: BaseException) -> SetupError | None:
     """
     if isinstance(error, FileNotFoundError) and error.filename is None and current_folder() is None:
         return SetupError(
-            "The current folder is not there any more: it was deleted or moved.",
-            "Change to one that is there, or name files by their whole paths.",
+            "The current folder no longer exists: it was deleted or moved.",
+            "Change to an existing folder, or use absolute paths.",
         )
     if not isinstance(error, OSError) or error.filename is None or error.errno not in _OF_THE_SYSTEM:
         return None
@@ -144,13 +144,13 @@ def refuse_impossible(path: Path) -> None:
         possible = False
     if not possible:
         raise SetupError(
-            f"{shown(path)!r} has a character that no file name can have.", Remedy("Choose another name.")
+            f"{shown(path)!r} has a character that no file name can have.", Hint("Choose another name.")
         )
     if sys.platform == "win32" and (
         fault := windows_fault(PureWindowsPath(path.absolute()), _takes_long_paths())
     ):
         # Windows would open a device, a second stream of another file, or say that a folder is not there.
-        raise SetupError(f"{shown(path)} cannot be: {fault}.", Remedy("Choose another name or folder."))
+        raise SetupError(f"{shown(path)} is not possible: {fault}.", Hint("Choose another name or folder."))
 
 
 def _takes_long_paths() -> bool:

@@ -23,10 +23,10 @@ _STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[][{}]', re.DOTALL)
 
 
 def plain_values(text: str | bytes, most: int = LARGEST) -> Any:
-    """What a JSON text says, with whole numbers up to `most`. ValueError with words for people else.
+    """What a JSON text says, with whole numbers up to `most`. ValueError with words for users else.
 
     Refused are also an object that names a key twice, numbers that are none or that no computer counts with,
-    and values that are nested so deeply that to walk through them would break down.
+    and values that are nested so deeply that to walk through them would crash.
     """
     try:
         text = _decoded(text)
@@ -39,9 +39,11 @@ def plain_values(text: str | bytes, most: int = LARGEST) -> Any:
             parse_int=partial(_whole, most),
         )
     except json.JSONDecodeError as error:
-        raise ValueError(f"is no JSON (line {error.lineno}, column {error.colno}: {error.msg})") from error
+        raise ValueError(
+            f"is not valid JSON (line {error.lineno}, column {error.colno}: {error.msg})"
+        ) from error
     except UnicodeDecodeError as error:
-        raise ValueError(f"is no UTF-8 text (the byte at offset {error.start:,})") from error
+        raise ValueError(f"is not UTF-8 text (the byte at offset {error.start:,})") from error
 
 
 def check_depth(text: str | bytes) -> None:
@@ -87,4 +89,4 @@ def _whole(most: int, text: str) -> int:
 
 
 def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"holds {text[:_MOST_DIGITS]}, which is no number to count with")
+    raise ValueError(f"holds {text[:_MOST_DIGITS]}, which is not a usable number")

@@ -1,6 +1,6 @@
 """Two processes of this program that talk: one starts the other, objects go through the pipes between them.
 
-Objects are pickled; their large buffers, such as the columns of a table, go beside the pickle and are copied
+Objects are pickled; their large buffers, such as the columns of a table, go next to the pickle and are copied
 nowhere. Both ends are this program, under the same account: what comes through is believed.
 
 Knows: processes, pipes, pickles. Does not know: what is said.
@@ -50,7 +50,7 @@ def start(
             env=child_environment(**environment),
             creationflags=NO_WINDOW,
             # Away from the terminal's Ctrl-C, which is for us alone. Not in a session of its own: Linux would
-            # share the processor out between both, and how nice a person made us would count for nothing.
+            # share the processor out between both, and how nice the user made us would count for nothing.
             process_group=0,
         )
     except OSError as error:

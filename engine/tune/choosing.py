@@ -14,7 +14,7 @@ from statistics import fmean
 
 import numpy as np
 
-from engine.calibrate.fitting import LEAST_FOR_FITTING, ChosenShrinkage, Views, chosen
+from engine.calibrate.fitting import LEAST_FOR_FITTING, ChosenRegularisation, Views, chosen
 from engine.calibrate.labelled import Labelled
 from engine.calibrate.learning import Nats
 from engine.core.cancel import CancelToken
@@ -28,7 +28,7 @@ from engine.measure.matching import Matched, match
 from engine.measure.systems import system_of_run
 from engine.tune.tried import BOTH, Prompt, TriedSettings
 
-NO_TIME = "there was no time for it"
+NO_TIME = "no time was left for it"
 """Why a prompt took no part, as a clause."""
 _AS_GOOD = 1e-12  # nats
 _MOST_LACKING = 0.1  # of a prompt's items, without a judgment, more than of the first prompt's
@@ -36,7 +36,7 @@ _LEAST_JUDGED = 0.8  # of the items that the first prompt judged; with fewer, al
 
 
 @dataclass(frozen=True)
-class Cost:
+class ItemCost:
     """Of an item: tokens that the model reads, and seconds on this computer."""
 
     tokens: float
@@ -45,7 +45,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class BesideLabels:
-    """A run of a prompt beside human labels, looked at as some settings say; `matched`: in all orders."""
+    """A run of a prompt next to human labels, looked at as some settings say; `matched`: in all orders."""
 
     tried: TriedSettings
     matched: Matched
@@ -55,7 +55,7 @@ class BesideLabels:
         cls, tried: TriedSettings, results: RunResults, gold: Dataset, ids: frozenset[str]
     ) -> "BesideLabels":
         """Of these items."""
-        return cls(tried, held_against(results.as_asked(tried.ways, BOTH), gold, ids))
+        return cls(tried, held_against(results.as_asked(tried.methods, BOTH), gold, ids))
 
     @property
     def criteria(self) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ class BesideLabels:
 
 
 @dataclass(frozen=True)
-class Rated:
+class RatedSettings:
     """What a look is worth on the items that settings are chosen by.
 
     `log_loss`: nats, cross-validated, in the mean over the criteria. `behind`: by how much the best one's is
@@ -85,7 +85,7 @@ class Rated:
     """
 
     look: TriedSettings
-    cost: Cost
+    cost: ItemCost
     log_loss: float
     behind: float
     error: float
@@ -97,14 +97,14 @@ class Rated:
 
 
 @dataclass(frozen=True)
-class Seen:
+class SettingsRun:
     """The results of a prompt's run on the items that are looked at, held against the labels; and what each
     look at it costs.
     """
 
     prompt: Prompt
     results: RunResults
-    costs: Mapping[TriedSettings, Cost]
+    costs: Mapping[TriedSettings, ItemCost]
 
 
 @dataclass(frozen=True)
@@ -116,16 +116,16 @@ class SettingsChoice:
     `uncompared`: how many looks there was no time for.
     """
 
-    standings: tuple[Rated, ...]
+    standings: tuple[RatedSettings, ...]
     items: int
-    chosen: Rated
+    chosen: RatedSettings
     over_frequencies: Nats
     left_out: Mapping[Prompt, str]
     uncompared: int = 0
 
 
 def choose(
-    seen: Sequence[Seen],
+    seen: Sequence[SettingsRun],
     gold: Dataset,
     criteria: Sequence[str],
     cancel: CancelToken,
@@ -142,14 +142,14 @@ def choose(
     of_each = [[(look, cost, each.results) for look, cost in each.costs.items()] for each in compared]
     # In turn: where the time ends, each prompt was looked at as often as the others.
     looks = [look for together in zip(*of_each, strict=True) for look in together]
-    found: dict[TriedSettings, dict[str, ChosenShrinkage]] = {}
+    found: dict[TriedSettings, dict[str, ChosenRegularisation]] = {}
     groups: dict[str, Sequence[str]] = {}
     for done, (look, _, results) in enumerate(looks):
         yield MeasureProgress(done, len(looks))
         beside = BesideLabels.of(look, results, gold, shared)
         known = {name: beside.views(name, shared) for name in criteria if name in beside.criteria}
         enough = {name: views for name, views in known.items() if views.instructions >= LEAST_FOR_FITTING}
-        losses: dict[str, ChosenShrinkage] = {}
+        losses: dict[str, ChosenRegularisation] = {}
         for name, views in (enough or known).items():
             if found and time_left() <= 0:
                 break
@@ -169,7 +169,7 @@ def choose(
     return SettingsChoice(tuple(standings), len(shared), cheapest, over, left_out, uncompared)
 
 
-def _why_left_out(seen: Seen, first: Seen, judged: Mapping[Prompt, frozenset[str]]) -> str:
+def _why_left_out(seen: SettingsRun, first: SettingsRun, judged: Mapping[Prompt, frozenset[str]]) -> str:
     """Why a prompt takes no part, as a clause; empty where it does."""
     unscored, of_first = (len(each.results.judged) - len(judged[each.prompt]) for each in (seen, first))
     if unscored - of_first > _MOST_LACKING * len(seen.results.judged):
@@ -181,7 +181,7 @@ def _why_left_out(seen: Seen, first: Seen, judged: Mapping[Prompt, frozenset[str
 
 
 def held_against(results: RunResults, gold: Dataset, ids: frozenset[str]) -> Matched:
-    """A run, on some of its items, beside their labels."""
+    """A run, on some of its items, next to their labels."""
     return match(system_of_run(results.model_alone().only(ids)), gold.only(ids), partial=True)
 
 
@@ -193,10 +193,10 @@ def scored_items(results: RunResults, criteria: Sequence[str]) -> frozenset[str]
 
 
 def _standings(
-    costs: Mapping[TriedSettings, Cost],
-    found: Mapping[TriedSettings, Mapping[str, ChosenShrinkage]],
+    costs: Mapping[TriedSettings, ItemCost],
+    found: Mapping[TriedSettings, Mapping[str, ChosenRegularisation]],
     groups: Mapping[str, Sequence[str]],
-) -> tuple[list[Rated], Nats]:
+) -> tuple[list[RatedSettings], Nats]:
     """All, the best first; by how much that one is below the frequencies."""
     means = {look: fmean(float(own.losses.mean()) for own in of.values()) for look, of in found.items()}
     best = found[min(means, key=lambda look: (means[look], costs[look].tokens))]
@@ -204,7 +204,7 @@ def _standings(
     for look, own in found.items():
         more = {name: own[name].losses - best[name].losses for name in own}
         behind = over_instructions(more, groups)
-        rated.append(Rated(look, costs[look], means[look], behind.mean, behind.standard_error))
+        rated.append(RatedSettings(look, costs[look], means[look], behind.mean, behind.standard_error))
     less = {name: np.round(own.frequencies - own.losses, 12) for name, own in best.items()}
     over = over_instructions(less, groups)
     standings = sorted(rated, key=lambda each: (each.log_loss, each.cost.tokens))

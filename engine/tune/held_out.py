@@ -21,12 +21,12 @@ from engine.core.value_tables import Estimate
 from engine.data.dataset import Dataset
 from engine.decisions.run_results import RunResults
 from engine.tune.choosing import BesideLabels, over_instructions
-from engine.tune.parts import Parts
+from engine.tune.parts import DataSplit
 from engine.tune.tried import TriedSettings
 
 GAIN_TO_SEE = 0.03
 """Of the share of labels that are right: a gain of which it is said how many labels would show it."""
-_SURELY_SEEN = ((1.96 + 0.84) / 1.96) ** 2  # so many times as many show it in 80 of 100 cases, not in half
+_CERTAINLY_SEEN = ((1.96 + 0.84) / 1.96) ** 2  # times as many show it in 80 of 100 cases, not in half
 
 
 @dataclass(frozen=True)
@@ -40,20 +40,20 @@ class Gain:
     right: Estimate
 
     @property
-    def surely_better(self) -> bool:
+    def significantly_better(self) -> bool:
         """Whether its labels are surely right more often, or its probabilities surely say more."""
-        return self.nats.surely_above or (self.right.ends is not None and self.right.ends[0] > 0)
+        return self.nats.significantly_above or (self.right.ends is not None and self.right.ends[0] > 0)
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Chosen settings on `items` of so many `instructions` that took no part, fitted to those that did.
+    """Chosen settings on `items` of this many `instructions` that took no part, fitted to those that did.
 
     `criteria`: with labels enough of both; `unscored`: judgments that could not be made there, and take no
     part. `log_loss`: nats; `right`: the share of labels that are right; `frequent`: that of the label which
-    is most frequent where it was fitted. `over_frequent`, `over_usual`: the gain over the frequencies there,
-    and over the usual settings fitted in the same way, on the items that these judged too; None for the
-    latter where these were chosen, or judged too few. `needed`: so many held-out instructions would let a
+    is most frequent where it was fitted. `over_frequent`, `over_default`: the gain over the class prior,
+    and over the default settings fitted in the same way, on the items that these judged too; None for the
+    latter where these were chosen, or judged too few. `needed`: this many held-out instructions would let a
     gain of GAIN_TO_SEE over the most frequent label be seen in four of five cases.
     """
 
@@ -65,13 +65,13 @@ class HeldOut:
     right: Estimate
     frequent: Estimate
     over_frequent: Gain
-    over_usual: Gain | None
+    over_default: Gain | None
     needed: int
 
     @property
     def beats_frequent(self) -> bool:
         """Whether it surely beats the most frequent label, by its labels or by its probabilities."""
-        return self.over_frequent.surely_better
+        return self.over_frequent.significantly_better
 
 
 @dataclass(frozen=True)
@@ -115,15 +115,15 @@ class _Compared:
 
 
 def held_out(
-    chosen: TriedRun, usual: TriedRun | None, gold: Dataset, parts: Parts, cancel: CancelToken
+    chosen: TriedRun, default: TriedRun | None, gold: Dataset, parts: DataSplit, cancel: CancelToken
 ) -> HeldOut | None:
-    """What `chosen` is worth, beside the `usual` settings where these are others, on held-out items. None
+    """What `chosen` is worth, next to the `default` settings where these are others, on held-out items. None
     where too few of either part were judged. Cancelled.
     """
     alone = _compared([chosen], gold, parts, cancel, as_they_are=True)
     if alone is None:
         return None
-    both = None if usual is None else _compared([chosen, usual], gold, parts, cancel, as_they_are=False)
+    both = None if default is None else _compared([chosen, default], gold, parts, cancel, as_they_are=False)
     (told,), groups = alone.rivals, alone.groups
     over = _gain(told, alone.frequent, groups)
     loss = over_instructions(told.losses, groups)
@@ -136,13 +136,13 @@ def held_out(
         right=_share(told.right, groups),
         frequent=_share(alone.frequent.right, groups),
         over_frequent=over,
-        over_usual=None if both is None else _gain(both.rivals[0], both.rivals[1], both.groups),
+        over_default=None if both is None else _gain(both.rivals[0], both.rivals[1], both.groups),
         needed=_needed(over, loss.instructions),
     )
 
 
 def _compared(
-    rivals: Sequence[TriedRun], gold: Dataset, parts: Parts, cancel: CancelToken, *, as_they_are: bool
+    rivals: Sequence[TriedRun], gold: Dataset, parts: DataSplit, cancel: CancelToken, *, as_they_are: bool
 ) -> _Compared | None:
     """On the items that all rivals have a judgment of; None where there are too few. `as_they_are`: else each
     also counts with its responses in the other places.
@@ -174,7 +174,7 @@ def _compared(
     return found if found.groups else None
 
 
-def _unscored(chosen: TriedRun, gold: Dataset, parts: Parts) -> int:
+def _unscored(chosen: TriedRun, gold: Dataset, parts: DataSplit) -> int:
     """How many judgments with a label the chosen settings lack among the held-out items that they judged."""
     beside = chosen.beside(gold, chosen.judged & set(parts.held_out))
     return sum(len(pairs) - len(beside.scored(name)) for name, pairs in beside.matched.pairs.items())
@@ -193,7 +193,7 @@ def _needed(over: Gain, instructions: int) -> int:
     ends = over.right.ends
     assert ends is not None  # there are several instructions
     half = (ends[1] - ends[0]) / 2
-    return ceil(instructions * (half / GAIN_TO_SEE) ** 2 * _SURELY_SEEN)
+    return ceil(instructions * (half / GAIN_TO_SEE) ** 2 * _CERTAINLY_SEEN)
 
 
 def _share(values: Mapping[str, FloatArray], groups: Mapping[str, Sequence[str]]) -> Estimate:

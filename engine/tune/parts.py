@@ -20,14 +20,14 @@ from engine.data.sampling import in_drawn_order
 LEAST = 30
 """Labelled instructions: of fewer nothing is chosen that would hold elsewhere."""
 _EXAMPLES = (8, 24)  # instructions, at least and at most
-_SHARE_OF_EXAMPLES = 8  # one in so many
+_SHARE_OF_EXAMPLES = 8  # one in this many
 _SHARE_TO_CHOOSE_BY = 0.6  # of the others
 _SHARE_LOOKED_AT_FIRST = 1 / 3  # of those
 _LEAST_LOOKED_AT = 12  # of fewer nothing is given up
 
 
 @dataclass(frozen=True)
-class Parts:
+class DataSplit:
     """The ids of the items of each part. `examples`: to be shown, empty where a file has them or there are
     too few. `first`, `rest`: to choose by, of which `first` is looked at before anything is given up.
     `held_out`: to say what the chosen settings are worth.
@@ -51,10 +51,10 @@ class Parts:
 
 def parts_of(
     dataset: Dataset, criteria: Collection[str], seed: int, most: int | None, own_examples: bool
-) -> Parts:
+) -> DataSplit:
     """The parts of the items that have a label on one of the criteria.
 
-    `most`: so many items are judged at most. `own_examples`: whether examples are to be put aside.
+    `most`: this many items are judged at most. `own_examples`: whether examples are to be held out.
     SetupError for labels of fewer than LEAST instructions.
     """
     labelled = {item_id for name in criteria for item_id in dataset.labels(name)}
@@ -65,8 +65,8 @@ def parts_of(
     drawn = in_drawn_order(by_instruction, seed)
     if len(drawn) < LEAST:
         raise SetupError(
-            f"{dataset.name} has human labels for {counted(len(drawn), 'instruction', 'instructions')}; to"
-            f" choose settings and to say what they are worth needs {LEAST}.",
+            f"{dataset.name} has human labels for {counted(len(drawn), 'instruction', 'instructions')};"
+            f" selecting and evaluating settings needs {LEAST}.",
             "Label more items, or use a dataset with more labels.",
         )
     least, largest = _EXAMPLES
@@ -75,8 +75,9 @@ def parts_of(
     asked = _at_most(drawn[shown:], by_instruction, most)
     if len(asked) < LEAST:
         raise SetupError(
-            f"{counted(len(asked), 'instruction', 'instructions')} would be judged: too few to choose by.",
-            f"Let items of {LEAST} different instructions be judged, or more.",
+            f"{counted(len(asked), 'instruction', 'instructions')} would be judged: too few to select"
+            " settings.",
+            f"Judge items of at least {LEAST} different instructions.",
         )
     chosen_by = round(_SHARE_TO_CHOOSE_BY * len(asked))
     first = max(round(_SHARE_LOOKED_AT_FIRST * chosen_by), _LEAST_LOOKED_AT)
@@ -84,7 +85,9 @@ def parts_of(
     def ids(instructions: Sequence[str]) -> tuple[str, ...]:
         return tuple(item_id for instruction in instructions for item_id in by_instruction[instruction])
 
-    return Parts(ids(drawn[:shown]), ids(asked[:first]), ids(asked[first:chosen_by]), ids(asked[chosen_by:]))
+    return DataSplit(
+        ids(drawn[:shown]), ids(asked[:first]), ids(asked[first:chosen_by]), ids(asked[chosen_by:])
+    )
 
 
 def _at_most(drawn: Sequence[str], ids: Mapping[str, Sequence[str]], most: int | None) -> list[str]:
@@ -97,7 +100,7 @@ def _at_most(drawn: Sequence[str], ids: Mapping[str, Sequence[str]], most: int |
     return kept
 
 
-def columns_of_examples(dataset: Dataset, parts: Parts) -> Columns:
+def columns_of_examples(dataset: Dataset, parts: DataSplit) -> Columns:
     """The examples with their labels and explanations, as columns of a file."""
     shown = dataset.only(frozenset(parts.examples))
     return {name: shown.table[name].to_pylist() for name in shown.table.column_names}
@@ -127,6 +130,6 @@ class PartOfItems:
         return item_id in self._left and not self.is_answered
 
     def add(self, labels: Mapping[str, Preference | None]) -> Sequence[str]:
-        """What was judged is done; nothing is told of it."""
+        """What was judged is done; nothing is reported of it."""
         self._left -= labels.keys()
         return ()

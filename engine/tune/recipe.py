@@ -14,8 +14,8 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.file_kinds import FileKind
 from engine.core.formatting import quoted
-from engine.core.items import Way
-from engine.core.remedies import Remedy, Step
+from engine.core.items import Method
+from engine.core.remedies import Hint, Step
 from engine.core.rubric import Rubric
 from engine.core.run_setup import RunSetup
 from engine.core.settings import ExampleKind, KvType
@@ -23,12 +23,12 @@ from engine.data.file_kinds import expecting
 from engine.data.plain_file import load_record
 from engine.decisions.calibration import RECIPE_MARK, Calibration, calibration_of
 from engine.system.files import write_json, write_whole
-from engine.system.gate import gated
+from engine.system.gate import sandboxed
 from engine.system.paths import text_of_path
 from engine.system.places import is_there, shown
 
 FORMAT = 1
-_MAKE_AGAIN = Remedy(Step.TUNE)
+_MAKE_AGAIN = Hint(Step.TUNE)
 
 
 @dataclass(frozen=True)
@@ -50,16 +50,16 @@ class Recipe:
         ours, examples = self.judge, self.examples_at(path)
         if examples is not None and not is_there(examples):
             raise SetupError(
-                f"{shown(path)}: the labelled examples that it shows are not there: {shown(examples)}.",
-                "Put that file back: it goes along with the recipe.",
+                f"{shown(path)}: its labelled examples are missing: {shown(examples)}.",
+                "Restore that file: it belongs to the recipe.",
             )
         return replace(
             setup,
             rubric=ours.rubric,
             criteria=ours.criteria,
-            ways=ours.ways,
-            thoughts=ours.thoughts,
-            max_thought_tokens=ours.max_thought_tokens,
+            methods=ours.methods,
+            reasoning_samples=ours.reasoning_samples,
+            max_reasoning_tokens=ours.max_reasoning_tokens,
             both_orders=ours.both_orders,
             second_order_below=None,
             kv_type=ours.kv_type,
@@ -81,13 +81,16 @@ class Recipe:
         settings = {
             "model": text_of_path(judge.model_path),
             "dataset": text_of_path(judge.dataset_path),
-            "ways": [way.value for way in judge.ways],
+            "ways": [method.value for method in judge.methods],
             "both_orders": judge.both_orders,
             "criteria": list(judge.criteria),
             "kv_type": judge.kv_type.value,
         }
-        if Way.THINKING in judge.ways:
-            settings |= {"thoughts": judge.thoughts, "max_thought_tokens": judge.max_thought_tokens}
+        if Method.CHAIN_OF_THOUGHT in judge.methods:
+            settings |= {
+                "thoughts": judge.reasoning_samples,
+                "max_thought_tokens": judge.max_reasoning_tokens,
+            }
         if judge.examples_path is not None:
             settings["examples"] = {
                 "file": judge.examples_path.as_posix(),
@@ -121,22 +124,22 @@ def recipe_of(value: Mapping[str, Any]) -> Recipe:
 def _made_of(value: Mapping[str, Any]) -> Recipe:
     settings, rubric = value["settings"], Rubric.of_json(value["rubric"])
     if not isinstance(settings, dict):
-        raise TypeError("its settings are none")
+        raise TypeError("its settings are not valid")
     examples = settings.get("examples")
     criteria = tuple(map(str, settings["criteria"]))
     rubric.only(criteria)
     if not settings["ways"]:
-        raise ValueError("it names no way of asking")
+        raise ValueError("it names no elicitation method")
     judge = RunSetup(
         dataset_path=Path(_text(settings["dataset"])),
         model_path=Path(_text(settings["model"])),
         rubric=rubric,
         criteria=criteria,
-        ways=tuple(map(Way, settings["ways"])),
+        methods=tuple(map(Method, settings["ways"])),
         both_orders=settings["both_orders"] is True,
         kv_type=KvType(settings["kv_type"]),
-        thoughts=int(settings.get("thoughts", 1)),
-        max_thought_tokens=int(settings.get("max_thought_tokens", RunSetup.max_thought_tokens)),
+        reasoning_samples=int(settings.get("thoughts", 1)),
+        max_reasoning_tokens=int(settings.get("max_thought_tokens", RunSetup.max_reasoning_tokens)),
     )
     if examples is not None:
         judge = replace(
@@ -152,11 +155,11 @@ def _made_of(value: Mapping[str, Any]) -> Recipe:
 
 def _text(value: object) -> str:
     if not isinstance(value, str) or not value or "\0" in value:
-        raise TypeError(f"{quoted(str(value))} stands in the place of a path")
+        raise TypeError(f"{quoted(str(value))} is not a path")
     return value
 
 
-@gated
+@sandboxed
 def load_recipe(path: Path) -> Recipe:
     """The recipe in a file that `save_recipe` wrote. SetupError where it is none."""
     with expecting(path, FileKind.RECIPE):
@@ -164,7 +167,7 @@ def load_recipe(path: Path) -> Recipe:
 
 
 def save_recipe(path: Path, recipe: Recipe, with_examples: bool = False) -> None:
-    """Write a recipe, whole or not at all; `with_examples`: its examples too, beside it, so that both can go
+    """Write a recipe, whole or not at all; `with_examples`: its examples too, next to it, so that both can go
     elsewhere together. SetupError where it cannot be written.
     """
     examples = recipe.judge.examples_path
@@ -182,5 +185,5 @@ def check_name(path: Path) -> None:
 
 
 def examples_beside(path: Path) -> Path:
-    """Where the examples of a recipe are that were put aside for it."""
+    """Where the examples of a recipe are that were held out for it."""
     return path.with_name(f"{path.stem}-examples.tsv")

@@ -1,4 +1,4 @@
-"""What came of the search for the best settings, and what is told while it lasts: plain records.
+"""What came of the search for the best settings, and what is reported while it lasts: plain records.
 
 Knows: values. Does not know: how they are found, how they are worded.
 """
@@ -26,9 +26,9 @@ class GivenUp:
 
 
 @dataclass(frozen=True)
-class Tuned:
+class TuningResult:
     """`criteria`: those that were asked; `runs`: the number of the run of each prompt. `held_out`: None where
-    too few items took no part. `own_examples`: whether the examples of the recipe were put aside for it.
+    too few items took no part. `own_examples`: whether the examples of the recipe were held out for it.
     `seconds`: of work in all; `out_of_time`: whether the time ended something.
     """
 

@@ -1,7 +1,7 @@
 """The search for the best settings of a model on a labelled dataset, within a time.
 
-Each prompt is judged by an ordinary run of the store, so that whatever was judged is kept, can be looked at,
-and is not judged again. First all prompts read some items; those that are behind are given up; the others
+Each prompt is judged by an ordinary run of the store, so that whatever was judged is stored, can be looked
+at, and is not judged again. First all prompts read some items; those that are behind are given up; the others
 read the rest of the items to choose by; what is chosen is held against items that took no part.
 
 Knows: the order of all this, the time. Does not know: how a plan is judged, in which process, how anything is
@@ -28,8 +28,8 @@ from engine.core.events import (
     followed,
 )
 from engine.core.formatting import counted, duration
-from engine.core.items import Order, Way, digest
-from engine.core.rubric import Rubric, usual_criterion
+from engine.core.items import Method, Order, digest
+from engine.core.rubric import Rubric, default_criterion
 from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
 from engine.data.dataset import Dataset, load_dataset
@@ -41,68 +41,80 @@ from engine.judge.plan import RunPlan
 from engine.judge.prepare import prepare_run
 from engine.store.run_store import RunStore
 from engine.system.files import make_folder
-from engine.tune.choosing import NO_TIME, Cost, Rated, Seen, SettingsChoice, choose, scored_items
+from engine.tune.choosing import (
+    NO_TIME,
+    ItemCost,
+    RatedSettings,
+    SettingsChoice,
+    SettingsRun,
+    choose,
+    scored_items,
+)
 from engine.tune.held_out import HeldOut, TriedRun, held_out
-from engine.tune.parts import PartOfItems, Parts, columns_of_examples, parts_of
+from engine.tune.parts import DataSplit, PartOfItems, columns_of_examples, parts_of
 from engine.tune.recipe import Recipe
-from engine.tune.tried import BOTH, USUAL_TRIED, Prompt, TriedSettings, looks_at, prompts_of, wide
-from engine.tune.tuned import GivenUp, Tuned, TuneEvent
+from engine.tune.tried import BOTH, DEFAULT_TRIED, Prompt, TriedSettings, looks_at, prompts_of, wide
+from engine.tune.tuned import GivenUp, TuneEvent, TuningResult
 
 _UNTIL = (0.4, 0.65, 1.0)  # shares of the time by which each stage is to end
 _COMPARED_BY = (0.5, 0.8)  # the same of what the first and the second stage are compared for
 # What comes after the last stage, fits for the held-out items and the nested ones of the calibration, takes
-# about as long as comparing so many looks.
+# about as long as comparing this many looks.
 _LOOKS_OF_OUTCOME = 12
-_MOST_KEPT = 2  # prompts that are tried further beside the usual one
+_MOST_KEPT = 2  # prompts that are tried further next to the default one
 _STAGES = 4
 _ITEMS_COUNTED = 12  # for what a look costs
 _DIGITS = 8  # of a hash, in the name of a file
 
 EXAMPLES_FOLDER = "examples"
-"""Beside the run store, where examples are that were put aside."""
+"""Beside the run store, where examples are that were held out."""
 JudgePlan = Callable[[RunPlan], Iterable[RunEvent]]
 """Judges a plan, into the store; the last event is RunEnded."""
 
 
 @dataclass(frozen=True)
-class TuneWish:
+class TuneRequest:
     """What is asked for.
 
-    `run`: dataset, model, criteria and machine; of its settings ways, orders, and examples without a file are
-    tried. `seconds`: from its beginning, for all of it. `items`: so many are judged at most. `rubrics`: more
-    wordings of the same criteria.
+    `run`: dataset, model, criteria and machine; of its settings methods, orders, and examples without a file
+    are tried. `seconds`: from its beginning, for all of it. `items`: this many are judged at most. `rubrics`:
+    more wordings of the same criteria.
     """
 
     run: RunSetup
     seconds: float
     items: int | None = None
     seed: int = 0
-    ways: tuple[Way, ...] = USUAL_TRIED
+    methods: tuple[Method, ...] = DEFAULT_TRIED
     rubrics: tuple[Rubric, ...] = ()
 
 
 def tuning(
-    wish: TuneWish, store_path: Path, judge: JudgePlan, cancel: CancelToken, at_hand: Dataset | None = None
-) -> Generator[TuneEvent, None, Tuned]:
-    """Find the best settings; `at_hand`: the dataset, where it is open.
+    request: TuneRequest,
+    store_path: Path,
+    judge: JudgePlan,
+    cancel: CancelToken,
+    current: Dataset | None = None,
+) -> Generator[TuneEvent, None, TuningResult]:
+    """Find the best settings; `current`: the dataset, where it is open.
 
     SetupError where there are too few labels, nothing can be judged, or the time is too short; Cancelled. The
-    same wish goes on with what its runs have judged. Examples that are put aside for it are written beside
+    same request resumes what its runs have judged. Examples that are held out for it are written next to
     the run store.
     """
     yield Preparing("Reading the files")
-    run = wish.run
-    dataset = at_hand or load_dataset(run.dataset_path, run.rubric, cancel, columns=run.columns)
-    search = _Search(wish, dataset, store_path, judge, cancel)
+    run = request.run
+    dataset = current or load_dataset(run.dataset_path, run.rubric, cancel, columns=run.columns)
+    search = _Search(request, dataset, store_path, judge, cancel)
     yield from search.prepare()
     yield TuningStage("Trying all prompts on some items", 1, _STAGES)
     yield from search.judge(search.prompts, search.parts.first, _UNTIL[0])
     kept = yield from search.kept()
-    yield TuningStage("Judging the rest of the items to choose by", 2, _STAGES)
+    yield TuningStage("Judging the other selection items", 2, _STAGES)
     yield from search.judge(kept, search.parts.to_choose_by, _UNTIL[1])
     yield TuningStage("Comparing", 3, _STAGES)
     choice = yield from search.choice(kept, search.parts.to_choose_by)
-    yield TuningStage("Judging items that took no part in the choice", 4, _STAGES)
+    yield TuningStage("Judging held-out items", 4, _STAGES)
     finalists = list(dict.fromkeys([choice.chosen.look.prompt, search.prompts[0]]))
     yield from search.judge(finalists, search.parts.judged, _UNTIL[2])
     return (yield from search.outcome(choice))
@@ -112,18 +124,18 @@ class _Search:
     """One search: its parts, its plans, what its runs hold so far."""
 
     def __init__(
-        self, wish: TuneWish, dataset: Dataset, store_path: Path, judge: JudgePlan, cancel: CancelToken
+        self, request: TuneRequest, dataset: Dataset, store_path: Path, judge: JudgePlan, cancel: CancelToken
     ) -> None:
-        run = wish.run
-        self._wish = wish
+        run = request.run
+        self._request = request
         self._dataset = dataset
         self._store_path = store_path
         self._judge = judge
         self._cancel = cancel
         self.criteria = tuple(name for name in run.criteria if name in dataset.criteria)
         own = run.examples_path is None
-        self.parts: Parts = parts_of(dataset, self.criteria, wish.seed, wish.items, own)
-        self.prompts = prompts_of(run, wish.rubrics, with_examples=bool(self.parts.examples) or not own)
+        self.parts: DataSplit = parts_of(dataset, self.criteria, request.seed, request.items, own)
+        self.prompts = prompts_of(run, request.rubrics, with_examples=bool(self.parts.examples) or not own)
         self._examples = self._put_aside() if self.parts.examples else run.examples_path
         self._plans: dict[Prompt, RunPlan] = {}
         self._costs: dict[Prompt, Mapping[TriedSettings, float]] = {}
@@ -143,7 +155,9 @@ class _Search:
             make_folder(self._examples.parent)
             write_dataset(self._examples, columns_of_examples(self._dataset, self.parts))
         for place, prompt in enumerate(self.prompts):
-            setup = wide(prompt.in_setup(self._wish.run, self._examples), self._wish.ways, self.parts.judged)
+            setup = wide(
+                prompt.in_setup(self._request.run, self._examples), self._request.methods, self.parts.judged
+            )
             setup = replace(setup, criteria=self.criteria, name=f"Settings tried: {prompt.words}")
             prepared = Reports(prepare_run(setup, self._cancel, self._dataset))
             for event in prepared:
@@ -166,16 +180,19 @@ class _Search:
         return self._store_path.absolute().parent / EXAMPLES_FOLDER / f"examples-{content[:_DIGITS]}.tsv"
 
     def _tokens(self, prompt: Prompt) -> Mapping[TriedSettings, float]:
-        """What the model reads of an item of usual length for each look at a prompt."""
-        plan, ways = self._plans[prompt], self._wish.ways
+        """What the model reads of an item of typical length for each look at a prompt."""
+        plan, methods = self._plans[prompt], self._request.methods
         some = replace(plan, dataset=plan.dataset.at(range(min(_ITEMS_COUNTED, len(plan.dataset)))))
         found = followed(forecast(some, None, self._cancel), lambda _event: None)
         items = max(found.items - len(found.too_long), 1)
-        of_ways = {way: found.tokens_by_way.get(way, 0) for way in ways}
-        shared = found.tokens_to_read - sum(of_ways.values())
+        of_methods = {method: found.tokens_by_method.get(method, 0) for method in methods}
+        shared = found.tokens_to_read - sum(of_methods.values())
         return {
-            look: (shared + sum(of_ways[way] for way in look.ways)) * len(look.orders) / len(Order) / items
-            for look in looks_at(prompt, ways)
+            look: (shared + sum(of_methods[method] for method in look.methods))
+            * len(look.orders)
+            / len(Order)
+            / items
+            for look in looks_at(prompt, methods)
         }
 
     # Judging
@@ -187,7 +204,7 @@ class _Search:
 
     def _left(self, until: float) -> float:
         """Seconds up to a share of the time."""
-        return until * self._wish.seconds - self._elapsed
+        return until * self._request.seconds - self._elapsed
 
     def judge(
         self, prompts: Sequence[Prompt], ids: Sequence[str], until: float
@@ -200,8 +217,8 @@ class _Search:
             left /= len(prompts) - place if place else 1
             if left <= 0:
                 continue
-            part = PartOfItems(ids, self._wish.seed, usual_criterion(self.criteria), left)
-            plan = replace(self._plans[prompt], inquiry=part)
+            part = PartOfItems(ids, self._request.seed, default_criterion(self.criteria), left)
+            plan = replace(self._plans[prompt], question_plan=part)
             for event in self._judge(plan):
                 yield event
                 if isinstance(event, RunEnded) and event.stopped:
@@ -234,18 +251,18 @@ class _Search:
         error of the best; the first alone where there was no time for others.
         """
         seen = self._seen(self.prompts, self.parts.first)
-        usual, there = self.prompts[0], {each.prompt for each in seen}
+        default, there = self.prompts[0], {each.prompt for each in seen}
         self.given_up += [
             GivenUp(prompt, 0, None, NO_TIME) for prompt in self.prompts[1:] if prompt not in there
         ]
-        if usual not in there or len(seen) == 1:
-            return [usual]
+        if default not in there or len(seen) == 1:
+            return [default]
         choice = yield from self._compared(seen, _COMPARED_BY[0])
-        best: dict[Prompt, Rated] = {}
+        best: dict[Prompt, RatedSettings] = {}
         for standing in choice.standings:  # the best first
             best.setdefault(standing.look.prompt, standing)
-        good = [prompt for prompt, standing in best.items() if prompt is not usual and standing.as_good]
-        kept = [usual, *good[:_MOST_KEPT]]
+        good = [prompt for prompt, standing in best.items() if prompt is not default and standing.as_good]
+        kept = [default, *good[:_MOST_KEPT]]
         self.given_up += [
             GivenUp(prompt, choice.items, standing.behind, _why_behind(standing))
             for prompt, standing in best.items()
@@ -262,8 +279,8 @@ class _Search:
         if prompts[0] not in {each.prompt for each in seen}:
             raise SetupError(
                 f"In {duration(self._elapsed)} {counted(self._judged(prompts[0], ids), 'item', 'items')} of"
-                f" {self._dataset.name} were judged, and too few of them have a judgment to choose by.",
-                "Give it more time: it goes on from there. If items do not fit, use a larger context.",
+                f" {self._dataset.name} were judged, and too few of them have a judgment for the selection.",
+                "Give it more time: it is resumed from there. If items do not fit, use a larger context.",
             )
         began = self._elapsed
         choice = yield from self._compared(seen, _COMPARED_BY[1])
@@ -274,14 +291,14 @@ class _Search:
         return choice
 
     def _compared(
-        self, seen: Sequence[Seen], until: float
+        self, seen: Sequence[SettingsRun], until: float
     ) -> Generator[MeasureProgress, None, SettingsChoice]:
         """As many looks as there is time for until a share of it."""
         return (
             yield from choose(seen, self._dataset, self.criteria, self._cancel, lambda: self._left(until))
         )
 
-    def _seen(self, prompts: Sequence[Prompt], ids: Sequence[str]) -> list[Seen]:
+    def _seen(self, prompts: Sequence[Prompt], ids: Sequence[str]) -> list[SettingsRun]:
         """What there is to compare: prompts by which enough items have a judgment."""
         found = []
         instructions = self._dataset.groups
@@ -291,33 +308,35 @@ class _Search:
             scored = scored_items(some, self.criteria) if some is not None else frozenset[str]()
             asked = {instructions[item_id] for item_id in scored}
             if some is not None and len(asked) >= LEAST_FOR_FITTING:
-                found.append(Seen(prompt, some, self._costs_of(prompt, some)))
+                found.append(SettingsRun(prompt, some, self._costs_of(prompt, some)))
         return found
 
-    def _costs_of(self, prompt: Prompt, results: RunResults) -> Mapping[TriedSettings, Cost]:
+    def _costs_of(self, prompt: Prompt, results: RunResults) -> Mapping[TriedSettings, ItemCost]:
         tokens = sum(item.tokens_read for item in results.judged)
-        pace = sum(item.seconds for item in results.judged) / max(tokens, 1)
-        return {look: Cost(count, pace * count) for look, count in self._costs[prompt].items()}
+        time_estimate = sum(item.seconds for item in results.judged) / max(tokens, 1)
+        return {look: ItemCost(count, time_estimate * count) for look, count in self._costs[prompt].items()}
 
     # The outcome
 
-    def outcome(self, choice: SettingsChoice) -> Generator[MeasureProgress, None, Tuned]:
+    def outcome(self, choice: SettingsChoice) -> Generator[MeasureProgress, None, TuningResult]:
         """What was chosen, calibrated on all that was judged, and what it is worth where it took no part."""
-        look, usual = choice.chosen.look, TriedSettings(self.prompts[0])
+        look, default = choice.chosen.look, TriedSettings(self.prompts[0])
         chosen = self._tried(look)
-        rival = self._tried(usual) if Way.LETTERS in self._wish.ways and usual != look else None
+        rival = (
+            self._tried(default) if Method.LABEL_TOKENS in self._request.methods and default != look else None
+        )
         worth = held_out(chosen, rival, self._dataset, self.parts, self._cancel)
         whole = chosen.beside(self._dataset, frozenset(self.parts.judged))
         made = yield from calibrating(whole.matched, self._cancel)
         calibration = made.calibration
         if look.orders != BOTH:
-            asked = chosen.results.as_asked(look.ways, look.orders).run.identity
+            asked = chosen.results.as_asked(look.methods, look.orders).run.identity
             calibration = calibration.in_one_order(judge_of_run(asked))
         examples = self._examples.absolute() if look.prompt.shots and self._examples is not None else None
-        judge = replace(look.in_setup(self._wish.run, examples), criteria=self.criteria)
+        judge = replace(look.in_setup(self._request.run, examples), criteria=self.criteria)
         with RunStore(self._store_path) as store:
             runs = {prompt: run.id for prompt in self.prompts if (run := self._run_of(store, prompt))}
-        return Tuned(
+        return TuningResult(
             choice=choice,
             held_out=worth,
             criteria=self.criteria,
@@ -335,7 +354,7 @@ class _Search:
         return TriedRun(look, results.model_alone())
 
 
-def _why_behind(standing: Rated) -> str:
+def _why_behind(standing: RatedSettings) -> str:
     return "others were better" if not standing.as_good else f"{_MOST_KEPT} others were as good or better"
 
 

@@ -1,7 +1,7 @@
 """Whether scores carry anything about the items, or a weighing would make a preference out of nothing.
 
-Knows: scored pairs, what a run says of its own readings, human labels on a criterion. Does not know: how
-winners are found, who shows it.
+Knows: scored pairs, what a run says of its own raw predictions, human labels on a criterion. Does not know:
+how winners are found, who shows it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,11 +24,11 @@ _SIDES: Mapping[HumanLabel, float] = {Preference.A: 1.0, Preference.B: -1.0}  # 
 
 
 @dataclass(frozen=True)
-class Carried:
+class Informativeness:
     """What is known of each of some `criteria` whose scores are weighed.
 
-    `nothing`: why the scores surely say nothing of single items. `unshown`: why it is not shown that they do.
-    Both by criterion, in words that follow “on safety”; what nothing speaks against is in neither.
+    `nothing`: why the scores significantly say nothing of single items. `unshown`: why it is not shown that
+    they do. Both by criterion, in words that follow “on safety”; what nothing speaks against is in neither.
     """
 
     criteria: Sequence[str] = ()
@@ -44,20 +44,20 @@ class Carried:
     def sentences(self) -> list[str]:
         """What must be said before anything that follows from the scores; empty where there is nothing."""
         if self.refused:
-            return [f"Nothing is weighed, for no criterion carries anything: {_listed(self.nothing)}"]
+            return [f"No weighted scores, because no criterion is informative: {_listed(self.nothing)}"]
         said = []
         if self.nothing:
-            said.append(
-                f"Some criteria carry nothing, and add no preference of anyone: {_listed(self.nothing)}"
-            )
+            said.append(f"Some criteria are not informative: {_listed(self.nothing)}")
         if self.unshown:
-            said.append(f"That these criteria carry anything is not shown: {_listed(self.unshown)}")
+            said.append(f"Not shown to be informative: {_listed(self.unshown)}")
         return said
 
     def check(self) -> None:
         """SetupError where there is nothing to weigh."""
         if self.refused:
-            raise SetupError(" ".join(self.sentences), "Weigh other criteria, or another run.")
+            raise SetupError(
+                " ".join(self.sentences), "Give weight to other criteria, or choose another run."
+            )
 
     def as_json(self) -> dict[str, Any]:
         """What there is to say, as plain values; empty where there is nothing."""
@@ -65,19 +65,19 @@ class Carried:
         return {name: reasons for name, reasons in found.items() if reasons}
 
 
-def carried_by(
+def informativeness_of(
     rows: Sequence[Mapping[str, Any]],
     criteria: Sequence[str],
     system: System,
     gold: Dataset | None = None,
     *,
     by_grades: bool = False,
-) -> Carried:
+) -> Informativeness:
     """Of the scored pairs `rows` of a system; `gold`: human labels, if there are any. `by_grades`: the scores
     are grades, which no calibration takes part in.
 
-    Without labels it is known that scores are the same for all items, as of readings calibrated to the
-    frequencies of labels, and that a model does not judge by its health. With labels of FEW instructions or
+    Without labels it is known that scores are the same for all items, as of raw predictions calibrated to the
+    class prior, and that a model does not judge by its health. With labels of FEW instructions or
     more it is known whether scores follow them, which outweighs a bad health.
     """
     nothing: dict[str, str] = {}
@@ -90,15 +90,15 @@ def carried_by(
         follows = _follows(own, name, gold.labels(name), instructions) if gold is not None else None
         if same := _same(own, name, read=bool(system.judgments)):
             by_frequencies = name in fitted and fitted[name].scale == 0
-            how = " (calibrated to how often each label occurs)" if by_frequencies else ""
+            how = " (calibrated to the class prior)" if by_frequencies else ""
             (nothing if system.judgments else unshown)[name] = same + how
-        elif follows is not None and not follows.surely:
+        elif follows is not None and not follows.significantly:
             unshown[name] = follows.in_words
         elif follows is None and name not in fitted and _does_not_judge(system):
-            nothing[name] = "the model does not judge, by its health"
+            nothing[name] = "the health check says that the model does not judge"
         elif follows is None and calibration and _no_better(calibration.measured.get(name)):
-            unshown[name] = "its calibration, cross-validated, is no better than the frequencies of labels"
-    return Carried(tuple(criteria), nothing, unshown)
+            unshown[name] = "its calibration, cross-validated, is no better than the class prior"
+    return Informativeness(tuple(criteria), nothing, unshown)
 
 
 def _same(rows: Sequence[Mapping[str, Any]], name: str, read: bool) -> str:
@@ -132,37 +132,37 @@ def _no_better(measured: Any) -> bool:
 
 @dataclass(frozen=True)
 class _Follows:
-    """The correlation of scores with human labels over `items`, and whether it is surely above 0."""
+    """The correlation of scores with human labels over `items`, and whether it is significantly above 0."""
 
     correlation: float
-    surely: bool
+    significantly: bool
     items: int
 
     @property
     def in_words(self) -> str:
         labels = counted(self.items, "human label does", "human labels do")
-        return f"{labels} not show that its scores follow people (correlation {self.correlation:.2f})"
+        return f"{labels} not show that its scores agree with annotators (correlation {self.correlation:.2f})"
 
 
 def _follows(
     rows: Sequence[Mapping[str, Any]],
     name: str,
-    people: Mapping[str, HumanLabel],
+    annotators: Mapping[str, HumanLabel],
     instructions: Mapping[str, str],
 ) -> _Follows | None:
     """None for too few instructions with a label, and where all labels take one side or all scores are alike.
 
     The correlation is the mean of the products of both standardised, whose interval is that of a difference.
     """
-    known = [row for row in rows if row["id"] in people]
+    known = [row for row in rows if row["id"] in annotators]
     groups = [instructions[row["id"]] for row in known]
     if len(set(groups)) < FEW:
         return None
     of_system = np.array([row["scores_a"][name] - row["scores_b"][name] for row in known])
-    of_people = np.array([_SIDES.get(people[row["id"]], 0.0) for row in known])
-    if np.ptp(of_system) <= _SAME or np.ptp(of_people) == 0:
+    of_annotators = np.array([_SIDES.get(annotators[row["id"]], 0.0) for row in known])
+    if np.ptp(of_system) <= _SAME or np.ptp(of_annotators) == 0:
         return None
-    one, other = ((values - values.mean()) / values.std() for values in (of_system, of_people))
+    one, other = ((values - values.mean()) / values.std() for values in (of_system, of_annotators))
     found = OverInstructions.of_one((one * other).tolist(), groups)
     assert found is not None
     return _Follows(found.mean, found.difference_interval().low > 0, len(known))

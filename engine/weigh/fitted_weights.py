@@ -14,14 +14,14 @@ from engine.core.value_tables import Estimate
 from engine.data.dataset import Dataset
 from engine.data.file_kinds import expecting
 from engine.data.plain_file import load_record, real_number
-from engine.system.gate import gated
+from engine.system.gate import sandboxed
 from engine.weigh.weight_fit import WeightFit
 
 
 @dataclass(frozen=True)
 class FittedWeights:
     """Weights (not negative) by criterion, a tie threshold in score points, and what is kept of their fit;
-    None in a file of an earlier version, where nobody knows what took part.
+    None in a file of an earlier version, where it is not known what took part.
     """
 
     weights: Mapping[str, float]
@@ -40,11 +40,11 @@ def fit_json(fit: WeightFit, kept: KeptFit) -> dict[str, Any]:
     return asdict(fit) | kept.as_json()
 
 
-@gated
-def load_fitted_weights(path: Path, remedy: str) -> FittedWeights:
-    """The fitted weights in a file that `weigh` wrote. SetupError with this remedy where it has none."""
+@sandboxed
+def load_fitted_weights(path: Path, hint: str) -> FittedWeights:
+    """The fitted weights in a file that `weigh` wrote. SetupError with this hint where it has none."""
     with expecting(path, FileKind.WEIGHTS):
-        return load_record(path, "file of fitted weights", _fitted_weights, remedy)
+        return load_record(path, "file of fitted weights", _fitted_weights, hint)
 
 
 def _fitted_weights(value: Mapping[str, Any]) -> FittedWeights:

@@ -15,21 +15,21 @@ from engine.core.formatting import clipped, quoted
 from engine.data.file_kinds import expecting
 from engine.data.json_records import JsonNumber
 from engine.data.tables import read_json_records
-from engine.system.gate import gated
+from engine.system.gate import sandboxed
 from engine.weigh.weighted_judge import LARGEST_SCORE
 
-_REMEDY = (
+_HINT = (
     'Each record needs "id", "scores_a" and "scores_b"; '
     "the last two hold one finite number for each criterion."
 )
 
 
-@gated
+@sandboxed
 def load_comparisons(path: Path, criteria: Sequence[str]) -> list[dict[str, Any]]:
     """The comparisons in a JSON list, or in the one list of an object, in the file's order.
 
     Each is {"id": str, "scores_a": {criterion: float}, "scores_b": {criterion: float}} with exactly the
-    given criteria; other keys of the file are left out. Raises SetupError where the file cannot be read,
+    given criteria; other keys of the file are omitted. Raises SetupError where the file cannot be read,
     InputError with all problems: a key, criterion or id missing, a score that is not a finite number
     up to LARGEST_SCORE either way (true and false are none), an id used twice.
     """
@@ -54,9 +54,9 @@ def _comparisons(path: Path, criteria: Sequence[str]) -> list[dict[str, Any]]:
         scores = {key: _scores(value, key, criteria, place, problems) for key in ("scores_a", "scores_b")}
         comparisons.append({"id": item_id, **scores})
     if problems:
-        raise InputError(path, problems, _REMEDY)
+        raise InputError(path, problems, _HINT)
     if not comparisons:
-        raise InputError(path, ["has no records."], _REMEDY)
+        raise InputError(path, ["has no records."], _HINT)
     return comparisons
 
 

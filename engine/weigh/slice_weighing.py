@@ -14,14 +14,14 @@ from engine.measure.matching import Matched
 from engine.weigh.system_weighing import (
     OverallAgreement,
     ScoredPairs,
-    Weighing,
+    WeightedScoring,
     scored_pairs_of,
     weigh,
 )
 
 
 @dataclass(frozen=True)
-class SliceWeighing:
+class SliceScoring:
     """One slice, whose items have `instructions` different ones.
 
     `rates`: the share (0 to 1) of its comparisons that A wins, B wins, and that are a tie, by the names of
@@ -48,25 +48,29 @@ class SliceWeighing:
         )
 
 
-SlicedWeighing = OfSlices[SliceWeighing]
+SlicedWeightedScoring = OfSlices[SliceScoring]
 """The slices of a division in which anything is decided."""
 
 
-def weigh_slices(pairs: ScoredPairs, weighing: Weighing, gold: Dataset, division: Slicing) -> SlicedWeighing:
-    """What was decided of `pairs`, slice by slice; slices without a decision are left out."""
+def weigh_slices(
+    pairs: ScoredPairs, weighted_scoring: WeightedScoring, gold: Dataset, division: Slicing
+) -> SlicedWeightedScoring:
+    """What was decided of `pairs`, slice by slice; slices without a decision are omitted."""
     instructions = gold.groups
     rows = {row["id"]: row for row in pairs.rows}
     found = []
     for part in division.slices:
         of_slice = [rows[item_id] for item_id in part.ids if item_id in rows]
         if of_slice:
-            decided = weigh(ScoredPairs(of_slice), weighing.weights, weighing.tie_threshold, gold)
+            decided = weigh(
+                ScoredPairs(of_slice), weighted_scoring.weights, weighted_scoring.tie_threshold, gold
+            )
             asked = {instructions[row["id"]] for row in of_slice}
             found.append(_of_slice(part, decided, len(asked)))
-    return SlicedWeighing(division, tuple(found))
+    return SlicedWeightedScoring(division, tuple(found))
 
 
-def weigh_as_usual(matched: Matched, division: Slicing) -> SlicedWeighing | None:
+def weigh_by_default(matched: Matched, division: Slicing) -> SlicedWeightedScoring | None:
     """What a system decides by the weights of its rubric, slice by slice; None where it decides nothing, or
     carries nothing that could be weighed.
 
@@ -79,12 +83,16 @@ def weigh_as_usual(matched: Matched, division: Slicing) -> SlicedWeighing | None
     pairs = scored_pairs_of(system, list(weights), known) if weights else ScoredPairs([])
     if not pairs.rows:
         return None
-    weighing = weigh(pairs, weights, rubric.tie_threshold, matched.dataset, system)
-    return None if weighing.carried.refused else weigh_slices(pairs, weighing, matched.dataset, division)
+    weighted_scoring = weigh(pairs, weights, rubric.tie_threshold, matched.dataset, system)
+    return (
+        None
+        if weighted_scoring.informative.refused
+        else weigh_slices(pairs, weighted_scoring, matched.dataset, division)
+    )
 
 
-def _of_slice(part: Slice, decided: Weighing, instructions: int) -> SliceWeighing:
+def _of_slice(part: Slice, decided: WeightedScoring, instructions: int) -> SliceScoring:
     agreement = decided.agreement
     interval = agreement.intervals["accuracy"] if agreement else None
     items = len(decided.result["results"])
-    return SliceWeighing(part, items, instructions, decided.rates, agreement, interval)
+    return SliceScoring(part, items, instructions, decided.rates, agreement, interval)

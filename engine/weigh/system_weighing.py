@@ -1,4 +1,4 @@
-"""The weighted judge on what a system predicted: response scores, decisions, and agreement with people.
+"""The weighted judge on what a system predicted: response scores, decisions, and agreement with annotators.
 
 Knows: systems, the scores of a response, human overall labels. Does not know: how weights are fitted, files.
 """
@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.core.errors import SetupError
-from engine.core.items import Way, certain
+from engine.core.items import Method, certain
 from engine.core.judgments import JudgmentKey
-from engine.core.remedies import Remedy, Setting
+from engine.core.remedies import Hint, Setting
 from engine.core.rubric import OVERALL
 from engine.core.ways.graded import mean_grades
 from engine.data.dataset import Dataset
 from engine.measure.intervals import Interval, share_interval
 from engine.measure.systems import System
-from engine.weigh.carried import Carried, carried_by
+from engine.weigh.carried import Informativeness, informativeness_of
 from engine.weigh.item_winner import response_scores, score_of, winner_of
 from engine.weigh.weighted_judge import TIE, WINNERS, pairwise_preference_judge
 
@@ -44,14 +44,18 @@ def scored_pairs_of(
 ) -> ScoredPairs:
     """The response scores of a system's items (with `ids` only of these) on some of its criteria.
 
-    A label without probabilities, of a submission or of a person who overrode the run, has probability 1.
+    A label without probabilities, of a submission or of an annotator who overrode the run, has probability 1.
     `by_grades`: the scores are the model's mean grades of the responses, 0 for grade 1 and 10 for grade 5, in
     the place of its probabilities. SetupError for a system that gave no grades.
     """
-    if by_grades and (system.results is None or Way.GRADED not in system.results.ways):
+    if by_grades and (system.results is None or Method.POINTWISE_GRADE not in system.results.methods):
         raise SetupError(
-            f"{system.name} gave no grades to its responses.",
-            Remedy("Judge with `graded` among the ", Setting.WAYS, ", or weigh by probabilities."),
+            f"{system.name} has no pointwise grades.",
+            Hint(
+                "Judge with pointwise grades (`graded`) among the ",
+                Setting.METHODS,
+                ", or use probabilities as scores.",
+            ),
         )
     rows, left_out = [], []
     for row in system.submission.rows:
@@ -82,14 +86,14 @@ def _scores(system: System, item_id: str, criterion: str, by_grades: bool) -> tu
     if judgment is None or (override is not None and override.preference is not None):
         return response_scores(certain(preference))
     if by_grades:
-        grades = mean_grades(judgment.readings)
+        grades = mean_grades(judgment.raw_predictions)
         return None if grades is None else (score_of(grades[0]), score_of(grades[1]))
     return response_scores(judgment.probabilities)
 
 
 @dataclass(frozen=True)
 class OverallAgreement:
-    """Weighted winners held against human overall labels, of which all that prefer neither response are a
+    """Weighted winners compared with human overall labels, of which all that prefer neither response are a
     tie.
 
     `accuracy`: share (0 to 1) of the `items` where they are the same. `most_frequent`: share of the most
@@ -112,7 +116,7 @@ class OverallAgreement:
 
 
 @dataclass(frozen=True)
-class Weighing:
+class WeightedScoring:
     """What the weighted judge made of some pairs of scores; of none where these carry nothing.
 
     `result` is what pairwise_preference_judge returned. `agreement`: None without human labels. `intervals`:
@@ -127,7 +131,7 @@ class Weighing:
     left_out: tuple[str, ...]
     agreement: OverallAgreement | None
     intervals: Mapping[str, Interval | None] = field(default_factory=dict)
-    carried: Carried = field(default_factory=Carried)
+    informative: Informativeness = field(default_factory=Informativeness)
     fit_in_words: str = ""
 
     @property
@@ -150,17 +154,17 @@ def weigh(
     system: System | None = None,
     *,
     items: Dataset | None = None,
-) -> Weighing:
+) -> WeightedScoring:
     """Decide the pairs; ValueError as pairwise_preference_judge raises it.
 
     `gold`: human labels. `system`: whose scores they are; where none of them carries anything, nothing is
     decided. `items`: what gives the items' instructions, and so the intervals, where there is no `gold`.
     """
-    carried = Carried()
+    informative = Informativeness()
     if system is not None:
         weighed = [name for name, weight in weights.items() if weight > 0]
-        carried = carried_by(pairs.rows, weighed, system, gold, by_grades=pairs.by_grades)
-    decided = [] if carried.refused else pairs.rows
+        informative = informativeness_of(pairs.rows, weighed, system, gold, by_grades=pairs.by_grades)
+    decided = [] if informative.refused else pairs.rows
     result = pairwise_preference_judge(decided, dict(weights), tie_threshold)
     winners = {decision["id"]: decision["winner"] for decision in result["results"]}
     known = items if gold is None else gold
@@ -168,7 +172,7 @@ def weigh(
     agreement = _agreement(winners, gold, instructions, system) if gold is not None else None
     won = {name: [winner == name for winner in winners.values()] for name in WINNERS}
     intervals = {name: _interval(column, winners, instructions) for name, column in won.items()}
-    return Weighing(weights, tie_threshold, result, pairs.left_out, agreement, intervals, carried)
+    return WeightedScoring(weights, tie_threshold, result, pairs.left_out, agreement, intervals, informative)
 
 
 def human_winners(gold: Dataset) -> dict[str, str]:

@@ -1,4 +1,5 @@
-"""Weights and a tie threshold that best explain human overall labels, how sure they are, how far they carry.
+"""Weights and a tie threshold that best explain human overall labels, their uncertainty, how well they
+generalise.
 
 Knows: score differences and winners. Does not know: systems, files, how scores came about.
 """
@@ -18,7 +19,7 @@ from engine.weigh.item_winner import HIGHEST_SCORE
 from engine.weigh.weighted_judge import WINNERS
 
 FOR_EACH = 10
-"""Instructions with a human overall label for each number that is fitted: a weight or the tie threshold.
+"""Instructions with a human overall label per fitted parameter (a weight or the tie threshold).
 
 The rule of thumb for regressions (Peduzzi et al., A Simulation Study of the Number of Events per Variable in
 Logistic Regression Analysis, 1996).
@@ -76,7 +77,8 @@ def fit_weights(
     weights = _weights(differences, winners)
     if not weights.any():
         raise SetupError(
-            "No criterion's scores rise with the human overall label: no weights explain it.",
+            "No criterion's scores correlate positively with the human overall label, so no weights can"
+            " be fitted.",
             "Check that the dataset belongs to these predictions.",
         )
     *of_weights, of_threshold = _ranges(differences, winners, group_numbers(groups))

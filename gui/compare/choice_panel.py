@@ -12,16 +12,16 @@ from PySide6.QtWidgets import QFileDialog, QPushButton
 
 from engine.core.errors import EngineError, SetupError, WrongKindError
 from engine.core.formatting import visible
-from engine.core.label_sources import LabelSource, Whose
+from engine.core.label_sources import LabelSource, LabelSourceKind
 from engine.system.paths import current_folder, home
-from gui.compare.compare_jobs import CompareWish, Examined, examine
+from gui.compare.compare_jobs import CompareRequest, Examined, examine
 from gui.compare.system_list import SystemList
 from gui.kit.file_dialogs import ALL_FILES, DATASETS, ask_source
 from gui.kit.foreign_text import one_line, plain_label
 from gui.kit.labels import DownScroll, heading, hint, main_button, name, panel, show_text
 from gui.kit.layouts import STRETCH, in_row
 from gui.kit.remedies import IN_THE_WINDOW
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.source_box import SourceBox
 from gui.work.workspace import Workspace
 
@@ -39,7 +39,7 @@ class ChoicePanel(DownScroll):
 
     changed = Signal()
     compare_wanted = Signal()
-    panel_wanted = Signal()  # the ticked systems are to be decided together
+    jury_wanted = Signal()  # the ticked systems are to be decided together
     gold_changed = Signal()
     refused = Signal(object)  # an EngineError: files that cannot be compared were not added
 
@@ -49,8 +49,8 @@ class ChoicePanel(DownScroll):
         self._workspace = workspace
         self._busy = False
         self._chosen: Dataset | None = None
-        self._examined_with: Dataset | None = None  # the labels that the files were last held against
-        self._looking = LatestTask(workspace.threads, Lane.FILES, self)
+        self._examined_with: Dataset | None = None  # the labels that the files were last compared with
+        self._looking = LatestTask(workspace.threads, ThreadName.FILES, self)
         self._reading = workspace.reader(self)
         self.systems = SystemList()
         self.gold_text = plain_label()
@@ -63,9 +63,9 @@ class ChoicePanel(DownScroll):
         self._restore()
 
     @property
-    def choice(self) -> CompareWish:
+    def choice(self) -> CompareRequest:
         """What is ticked."""
-        return CompareWish(self.systems.runs, self.systems.files, self.whose.source.kind)
+        return CompareRequest(self.systems.runs, self.systems.files, self.whose.source.kind)
 
     @property
     def gold(self) -> "Dataset | None":
@@ -93,7 +93,7 @@ class ChoicePanel(DownScroll):
         chosen = self.choice.systems
         if chosen < LEAST_SYSTEMS:
             more = "Tick two systems or more" if not chosen else "Tick one more system"
-            steps.append(f"{more}: runs of the Judge page, or submission files.")
+            steps.append(f"{more}: runs from the Judge page, or submission files.")
         gold = self.gold
         if gold is None:
             steps.append("Choose a dataset with human labels.")
@@ -112,7 +112,7 @@ class ChoicePanel(DownScroll):
         """List submission files and tick them, once it is known that they can be compared; one that is listed
         already is only ticked.
         """
-        adding = self._workspace.threads.start(Lane.FILES, examine(list(paths), self.gold))
+        adding = self._workspace.threads.start(ThreadName.FILES, examine(list(paths), self.gold))
         adding.finished.connect(self._add)
         adding.failed.connect(self.refused)
 
@@ -122,15 +122,15 @@ class ChoicePanel(DownScroll):
         if examined.fit:
             self.systems.add_files(examined.fit)
         if listed:
-            self._workspace.note.emit(f"In the list already: {', '.join(listed)}")
+            self._workspace.note.emit(f"Already in the list: {', '.join(listed)}")
         gone = [SetupError(f"{path} does not exist.", "Check the folder.") for path in examined.missing]
         elsewhere = [error for error in examined.unfit.values() if isinstance(error, WrongKindError)]
         for error in elsewhere:  # said where a button opens it in its own place
             self._workspace.problem.emit(error)
         if errors := [*gone, *(error for error in examined.unfit.values() if error not in elsewhere)]:
             problems = [error.problem for error in errors]
-            remedies = dict.fromkeys(IN_THE_WINDOW.of(error.remedy) for error in errors)
-            self.refused.emit(SetupError("\n".join(problems), "\n".join(remedies)))
+            hints = dict.fromkeys(IN_THE_WINDOW.of(error.hint) for error in errors)
+            self.refused.emit(SetupError("\n".join(problems), "\n".join(hints)))
         self.look_for_files()
 
     def choose_gold(self, path: Path) -> None:
@@ -140,7 +140,7 @@ class ChoicePanel(DownScroll):
         self._reading.read_labels(path, ticked)
 
     @Slot()
-    def use_usual_labels(self) -> None:
+    def use_default_labels(self) -> None:
         """Hold the systems against the labels of the open run, or the open dataset, again."""
         self._reading.drop()
         self._take_gold(None)
@@ -186,12 +186,16 @@ class ChoicePanel(DownScroll):
     # Making
 
     def _build(self) -> None:
-        self.panel_button = QPushButton("Decide &together…")
-        name(self.panel_button, "Decide together by the ticked systems", "A panel, kept as a run of its own")
+        self.panel_button = QPushButton("Make a jur&y…")
+        name(
+            self.panel_button,
+            "Make a jury of the ticked systems",
+            "Combines them into one judge, stored as a run of its own",
+        )
         self._gold_button = QPushButton("Choose &labels…")
         name(self._gold_button, "Choose a dataset with human labels")
         self._own_button = QPushButton("Run's o&wn")
-        name(self._own_button, "Use the labels of the open run's own dataset again")
+        name(self._own_button, "Use the human labels of the open run's own dataset again")
         buttons = in_row((self._gold_button, STRETCH), self._own_button)
         systems = (heading("Systems"), (self.systems, STRETCH), self.panel_button)
         chosen = (*systems, heading("Human labels"), self.gold_text)
@@ -202,12 +206,12 @@ class ChoicePanel(DownScroll):
         self._looking.finished.connect(self.systems.show_examined)
         self.systems.files_wanted.connect(self._ask_submissions)
         self._gold_button.clicked.connect(self._ask_gold)
-        self._own_button.clicked.connect(self.use_usual_labels)
+        self._own_button.clicked.connect(self.use_default_labels)
         self._reading.finished.connect(self._take_gold)
         self._reading.failed.connect(self._refuse_gold)
         self._reading.put_off.connect(self.bring_up_to_date)
         self.compare_button.clicked.connect(self.compare_wanted)
-        self.panel_button.clicked.connect(self.panel_wanted)
+        self.panel_button.clicked.connect(self.jury_wanted)
         space.runs_changed.connect(self._list_runs)
         for signal in (self.systems.changed, self.whose.changed):
             signal.connect(self._remember)
@@ -218,8 +222,8 @@ class ChoicePanel(DownScroll):
     def _restore(self) -> None:
         values = self._workspace.state.record(_KEPT)
         with QSignalBlocker(self.whose):
-            if values.get("labels_of") in list(Whose):
-                self.whose.choose(LabelSource(Whose(values["labels_of"])))
+            if values.get("labels_of") in list(LabelSourceKind):
+                self.whose.choose(LabelSource(LabelSourceKind(values["labels_of"])))
         self.systems.restore(values)
         self._list_runs()
 

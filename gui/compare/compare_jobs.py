@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed, short_name, words
-from engine.core.label_sources import Whose
+from engine.core.label_sources import LabelSourceKind
 from engine.core.rubric import rubric_of_names
 from engine.core.sheets import Sheet
 from engine.system.places import is_there
@@ -76,24 +76,24 @@ def _check(path: Path, gold: "Dataset | None", control: JobControl) -> None:
         ids = counted(len(submission.rows), "id is", "ids are")
         raise SetupError(
             f"{name} is a submission for other items: its {ids} not in {labelled}, the human labels.",
-            "Choose the labels of its items first (“Choose labels…”), then add it.",
+            "Choose the human labels of its items first (“Choose labels…”), then add it.",
         )
     labels = with_labels_for(gold, [rubric_of_names(submission.criteria)], control.cancel)
     if labels.criteria and not set(submission.criteria) & set(labels.criteria):
         its, theirs = (listed(list(map(words, names))) for names in (submission.criteria, labels.criteria))
         raise SetupError(
             f"{name} is a submission on other criteria ({its}): {labelled} has human labels on {theirs}.",
-            "Choose labels on its criteria first (“Choose labels…”), then add it.",
+            "Choose human labels on its criteria first (“Choose labels…”), then add it.",
         )
 
 
 @dataclass(frozen=True)
-class CompareWish:
+class CompareRequest:
     """What is compared, and how. `runs`: ids. `labels_of`: whose labels of the runs count."""
 
     runs: tuple[int, ...] = ()
     files: tuple[Path, ...] = ()
-    labels_of: Whose = Whose.LAST
+    labels_of: LabelSourceKind = LabelSourceKind.LAST
 
     @property
     def systems(self) -> int:
@@ -116,13 +116,13 @@ class Compared:
 
     `whole`: each system on all items, `chosen`: the slice that alone is compared, None for all of them.
     `notes`: sentences on what is not compared or not to be taken for
-    more than it is. `doubts`: a line for each system whose judge may not have judged. `runs`: by system, the
-    id of its run, None for a submission. `rows`: by item id, its place in `dataset`. `marks`: by the id of
-    each run, what it was, by value. `beside`: the candidates ranked by each of two systems, None where there
-    are more of them, or the dataset names no candidates.
+    more than it is. `doubts`: a line for each system whose judge may not have judged. `runs`: by
+    system, the id of its run, None for a submission. `rows`: by item id, its place in `dataset`. `marks`: by
+    the id of each run, what it was, by value. `beside`: the candidates ranked by each of two systems, None
+    where there are more of them, or the dataset names no candidates.
     """
 
-    choice: CompareWish
+    choice: CompareRequest
     dataset: "Dataset"
     comparison: "Comparison"
     evaluations: "Sequence[Evaluation]"
@@ -143,7 +143,7 @@ class Compared:
 
 
 def compare_systems(
-    store_path: Path, choice: CompareWish, gold: "Dataset", chosen: Chosen | None = None
+    store_path: Path, choice: CompareRequest, gold: "Dataset", chosen: Chosen | None = None
 ) -> Job[Compared]:
     """Hold the chosen systems against the human labels of a dataset, on one slice of its items where one is
     `chosen`; reports Comparing.
@@ -204,7 +204,7 @@ class _Steps:
 
 
 def _on_slice(
-    choice: CompareWish, gold: "Dataset", whole: "Sequence[Matched]", chosen: Chosen | None, steps: _Steps
+    choice: CompareRequest, gold: "Dataset", whole: "Sequence[Matched]", chosen: Chosen | None, steps: _Steps
 ) -> Compared:
     from engine.measure.comparison import compare
     from engine.measure.evaluation import evaluate
@@ -231,7 +231,7 @@ def _ranked(kept: "Sequence[Matched]", steps: _Steps) -> "RankingsBeside | None"
 
 
 def _compared(
-    choice: CompareWish,
+    choice: CompareRequest,
     gold: "Dataset",
     systems: "Sequence[System]",
     evaluations: "Sequence[Evaluation]",

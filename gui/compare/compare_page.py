@@ -25,7 +25,7 @@ from gui.compare.compare_jobs import (
     save_comparison,
 )
 from gui.compare.comparison_view import ComparisonView
-from gui.compare.panel_dialog import PanelDialog
+from gui.compare.panel_dialog import JuryDialog
 from gui.kit.actions import add_key
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_target
@@ -34,7 +34,7 @@ from gui.kit.labels import heading, hint, name, panel, show_text
 from gui.kit.layouts import STRETCH, in_column
 from gui.kit.notice import Notice
 from gui.work.files_in_use import files_in_use
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.marks import run_mark
 from gui.work.page import Page, PageSplitter
 from gui.work.page_name import PageName
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 _KEPT = "compare"  # the name of the remembered layout
 _WHAT = (
-    "Runs and submission files side by side, held against the same human labels: accuracy and ROUGE-L with"
-    " ranks, Borda counts, who is more often right, and the items on which they differ."
+    "Runs and submission files side by side, scored against the same human labels: accuracy and ROUGE-L"
+    " with ranks, Borda counts, pairwise significance, and the items on which they differ."
 )
 
 
@@ -59,22 +59,22 @@ class ComparePage(Page):
         ("Space", "Tick a run or a submission"),
         ("Delete", "Remove a submission from the list"),
         ("/", "Search the items that differ"),
-        ("Enter", "Open the item that differs in Review; list those of two systems, or of a slice"),
+        ("Enter", "Open the item in Review; list the items on which two systems differ, or those of a slice"),
     )
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self.compared: Compared | None = None
         self._listed_otherwise: set[int] = set()  # runs that changed since they were compared
-        self._overridden: set[int] = set()  # those of them that people changed, which no list tells
+        self._overridden: set[int] = set()  # those of them that annotators changed, which no list tells
         self._equal: Dataset | None = None  # the labels of now, read again but the same
         self._looked_at: Dataset | None = None
-        self._looking = LatestTask(workspace.threads, Lane.FILES, self)
-        self._comparing = LatestTask(workspace.threads, Lane.MEASURE, self)
+        self._looking = LatestTask(workspace.threads, ThreadName.FILES, self)
+        self._comparing = LatestTask(workspace.threads, ThreadName.MEASURE, self)
         self.choosing = ChoicePanel(workspace)
         self.notice = Notice()
         self.busy = BusyLine()
-        self.stale = plain_label("What is ticked, or its labels, changed since: compare again.", "warning")
+        self.stale = plain_label("The ticked systems or their labels have changed: compare again.", "warning")
         self.doubts = plain_label(role="bad")
         self.needs = plain_label()
         self.view = ComparisonView(workspace)
@@ -129,7 +129,7 @@ class ComparePage(Page):
 
     def decide_together(self) -> None:
         """Ask how the ticked systems are to be decided together."""
-        dialog = PanelDialog(self.workspace, self.choosing.choice, self.choosing.gold, self)
+        dialog = JuryDialog(self.workspace, self.choosing.choice, self.choosing.gold, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.made.connect(self.choosing.systems.tick)
         dialog.open()
@@ -139,7 +139,7 @@ class ComparePage(Page):
         if self.compared is not None:
             in_use = files_in_use(self.workspace, self)
             job = save_comparison(path, self.compared, in_use, self.view.slices.sliced)
-            task = self.workspace.threads.start(Lane.FILES, job, must_end=True)
+            task = self.workspace.threads.start(ThreadName.FILES, job, must_end=True)
             task.finished.connect(self._tell_saved)
             task.failed.connect(self.notice.show_error)
 
@@ -198,7 +198,7 @@ class ComparePage(Page):
         self.busy.cancelled.connect(self._comparing.cancel)
         self.choosing.changed.connect(self._bring_up_to_date)
         self.choosing.compare_wanted.connect(self.compare)
-        self.choosing.panel_wanted.connect(self.decide_together)
+        self.choosing.jury_wanted.connect(self.decide_together)
         self.choosing.refused.connect(self.notice.show_error)
         self.slices.changed.connect(self._keep_to_slice)
         self.save_button.clicked.connect(self._ask_where_to_save)
@@ -215,7 +215,7 @@ class ComparePage(Page):
     @Slot()
     def _bring_up_to_date(self) -> None:
         lacking = self.choosing.lacking
-        self.needs.setText(visible("\n".join(lacking or ["All is there: press Compare."])))
+        self.needs.setText(visible("\n".join(lacking or ["Ready: press Compare."])))
         self.judge_button.setVisible(not self.workspace.runs)
         self.save_button.setEnabled(self.compared is not None)
         self._look_at_labels()
@@ -308,7 +308,7 @@ class ComparePage(Page):
 
     @Slot(object)
     def _tell_saved(self, path: Path) -> None:
-        self.workspace.note.emit(f"The comparison is saved: {path}")
+        self.workspace.note.emit(f"Comparison saved: {path}")
 
     @Slot()
     def _go_to_judge(self) -> None:

@@ -27,23 +27,23 @@ from gui.work.workspace import Workspace
 if TYPE_CHECKING:
     from gui.compare.compare_jobs import Compared
 
-_WIDEST_SYSTEM = 40  # letters of a column
+_WIDEST_SYSTEM = 40  # characters of a column
 _WIDEST_VALUE = "100.0 (100.0 to 100.0)"  # of nearly all slices; others are whole in a tip
 _BESIDE = 12  # pixels
 _SLICES = SliceWords(
-    measured="Each system is measured here on each part.",
+    measured="Each system is scored on each slice.",
     in_title=": accuracy in percent, with 95 % intervals",
     table="Accuracy of each system by slice",
     heading="Win rates",
     explained=(
-        "How often the weighted judge, with the rubric's weights, makes A or B the winner, in percent. What a"
-        " system prefers on one part and not on another may be a bias."
+        "How often A or B wins by weighted scoring with the rubric's weights, in"
+        " percent. A preference on one slice only may be a bias."
     ),
     below="How often A and B win, by slice",
 )
 _MORE = {
     "measures": "Bold: the best.",
-    "agreement": "Enter or a double click lists the items of a row on which the two differ in Review.",
+    "agreement": "Press Enter or double-click a row: Review lists the items on which the two differ.",
 }
 """What the window alone shows, after the notes of sections."""
 

@@ -19,13 +19,13 @@ from gui.kit.foreign_text import one_line
 from gui.kit.labels import hint, label, name
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.views import FillingView, dressed
-from gui.work.lanes import EngineThreads, Lane, LatestTask
+from gui.work.lanes import EngineThreads, LatestTask, ThreadName
 
 if TYPE_CHECKING:
     from gui.compare.compare_jobs import Compared
 
 _TYPING_MS = 200
-_LEAST_WIDTH, _MOST_WIDTH = 16, 32  # of a column, in letters
+_LEAST_WIDTH, _MOST_WIDTH = 16, 32  # of a column, in characters
 
 
 class DifferenceList(QWidget):
@@ -43,14 +43,14 @@ class DifferenceList(QWidget):
         super().__init__()
         self._compared: Compared | None = None
         self._asked_for = self._shown_for = DifferenceFilter()
-        self._filtering = LatestTask(threads, Lane.FILES, self)
+        self._filtering = LatestTask(threads, ThreadName.FILES, self)
         self._filtering.finished.connect(self._show_rows)
         self._filtering.failed.connect(self.failed)
         self._typing = QTimer(self, singleShot=True, interval=_TYPING_MS)
         self._typing.timeout.connect(self._filter)
         self.table = DifferenceTableModel(self)
         self.criterion = ComboBox()
-        self.one_is_right = QCheckBox("E&xactly one is right")
+        self.one_is_right = QCheckBox("E&xactly one correct")
         self.search = QLineEdit()
         self.view = dressed(FillingView(), self.table, "Items on which the systems differ")
         self.open_button = QPushButton("O&pen in Review")
@@ -86,10 +86,10 @@ class DifferenceList(QWidget):
         self.search.setPlaceholderText("Search the items")
         self.search.setClearButtonEnabled(True)
         self.search.setAcceptDrops(False)  # a dropped file is a submission to add
-        name(self.search, "Search the items that differ", "Words of the id, the instruction or the responses")
+        name(self.search, "Search the items that differ", "Words in the id, the instruction or the responses")
         self.view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         name(self.open_button, "Open the chosen item in Review")
-        name(self.list_button, "List all items that are shown here in Review")
+        name(self.list_button, "List all items shown here in Review")
         filters = in_row(self.criterion, self.one_is_right, (self.search, STRETCH))
         below = in_row(self._count, (self._why_not, STRETCH), 0, self.list_button, self.open_button)
         in_column(filters, (self.view, STRETCH), below, on=self, margins=(0, 8, 0, 0))
@@ -158,7 +158,7 @@ class DifferenceList(QWidget):
         systems = self._compared.comparison.systems if self._compared else ()
         parts = [f"{' and '.join(one_line(system) for system in systems)} differ"]
         parts += [f"on {words(wanted.criterion)}"] if wanted.criterion else []
-        parts += ["exactly one is right"] if wanted.one_is_right else []
+        parts += ["exactly one is correct"] if wanted.one_is_right else []
         parts += [f"with “{one_line(wanted.text)}”"] if wanted.text.strip() else []
         return ", ".join(parts)
 

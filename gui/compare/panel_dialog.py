@@ -1,6 +1,6 @@
-"""Several systems to be decided together: which, by what, under which name; and what came of it.
+"""The dialog that makes a jury of several systems: how they are combined, its name, the outcome.
 
-Knows: what is asked. Does not know: how a panel is made.
+Knows: the choices. Does not know: how a jury is made.
 """
 
 from typing import TYPE_CHECKING
@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 from engine.core.errors import EngineError
 from engine.core.events import MeasureProgress
 from engine.core.formatting import counted, short_name
-from gui.compare.compare_jobs import CompareWish
-from gui.compare.panel_jobs import KeptPanel, PanelWish, decide_together
+from gui.compare.compare_jobs import CompareRequest
+from gui.compare.panel_jobs import JuryRequest, StoredJury, decide_together
 from gui.kit.busy import BusyLine
 from gui.kit.fields import DoubleSpinBox
 from gui.kit.foreign_text import plain_label
@@ -28,7 +28,7 @@ from gui.kit.labels import heading, hint, label, name, panel, scrolling, show_te
 from gui.kit.layouts import STRETCH, as_row, in_column, in_row, make_room
 from gui.kit.notice import Notice
 from gui.reading.sheet_view import SheetView
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 
@@ -36,23 +36,23 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
 
 _WHAT = (
-    "Their judgments of the same items become one: a panel, kept as a run of its own that can be scored,"
-    " reviewed, compared, ranked and exported. The runs stay as they are."
+    "Their judgments of the same items are combined into one: a jury, stored as a run of its own that can"
+    " be scored, reviewed, compared, ranked and exported. The runs do not change."
 )
-_MEAN = "Each judge counts alike: by the mean of their log-probabilities. Needs no labels."
+_MEAN = "All judges count equally: the mean of their log-probabilities. Needs no human labels."
 _BY_LABELS = (
-    "Labels say what each judge is worth, and how sure it may be; shrunk towards the mean of all, so that few"
-    " labels do little harm. What that is worth is measured on labels that took no part."
+    "Fits the weight and the confidence of each judge to human labels, with L2 regularisation towards equal"
+    " weights, so that few labels do little harm. The gain is measured by cross-validation."
 )
-_LENGTHS = "People often prefer the longer response; labels then say less of what is in the responses."
+_LENGTHS = "Annotators often prefer the longer response; the labels then depend less on the content."
 _CERTAINTY = (
-    "How probable the label of a submission is taken to be: it says nothing of how sure its judge was."
+    "The probability assumed for a submission's labels: a submission has labels without probabilities."
 )
-_WORKING = "Deciding together …"
-_SIZE = (160, 42)  # letters, lines
+_WORKING = "Combining the judges …"
+_SIZE = (160, 42)  # characters, lines
 
 
-class PanelDialog(QDialog):
+class JuryDialog(QDialog):
     """`made`: the number of the run that the panel is."""
 
     made = Signal(int)
@@ -60,7 +60,7 @@ class PanelDialog(QDialog):
     def __init__(
         self,
         workspace: Workspace,
-        choice: CompareWish,
+        choice: CompareRequest,
         gold: "Dataset | None",
         parent: QWidget | None = None,
     ) -> None:
@@ -68,30 +68,28 @@ class PanelDialog(QDialog):
         self._workspace = workspace
         self._choice = choice
         self._gold = gold if gold is not None and gold.criteria else None
-        self.kept: KeptPanel | None = None
-        self.setWindowTitle("Decide together")
+        self.kept: StoredJury | None = None
+        self.setWindowTitle("Make a jury")
         self.called = QLineEdit(placeholderText="no name")
-        self.by_labels = QRadioButton("By human &labels")
-        self.by_mean = QRadioButton("By the &mean of all")
-        self.lengths = QCheckBox("The len&gths of the responses may count")
+        self.by_labels = QRadioButton("Fit to human &labels")
+        self.by_mean = QRadioButton("&Mean of all judges")
+        self.lengths = QCheckBox("Use the len&gths of the responses")
         self.certainty = DoubleSpinBox()
         self.notice, self.busy, self.outcome = Notice(), BusyLine(), plain_label(role="heading")
         self.sheet = SheetView()
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        self.open_button = self.buttons.addButton("&Open the panel", QDialogButtonBox.ButtonRole.ActionRole)
-        self.decide_button = self.buttons.addButton(
-            "&Decide together", QDialogButtonBox.ButtonRole.ActionRole
-        )
-        self._deciding = LatestTask(workspace.threads, Lane.MEASURE, self)
+        self.open_button = self.buttons.addButton("&Open the jury", QDialogButtonBox.ButtonRole.ActionRole)
+        self.decide_button = self.buttons.addButton("Make the &jury", QDialogButtonBox.ButtonRole.ActionRole)
+        self._deciding = LatestTask(workspace.threads, ThreadName.MEASURE, self)
         self._lay_out()
         self._connect()
         self._enable()
 
     @property
-    def wish(self) -> PanelWish:
+    def request(self) -> JuryRequest:
         """What is asked for."""
         by_labels = self.by_labels.isChecked()
-        return PanelWish(
+        return JuryRequest(
             self._choice,
             self.called.text(),
             self._gold if by_labels else None,
@@ -100,40 +98,42 @@ class PanelDialog(QDialog):
         )
 
     def decide(self) -> None:
-        """Make the panel."""
+        """Make the jury."""
         self.notice.dismiss()
         self.kept = None
         self.outcome.hide()
         self.sheet.show_sheet(None)
         self._enable()
         self.busy.begin(_WORKING)
-        self._deciding.start(decide_together(self._workspace.store_path, self.wish))
+        self._deciding.start(decide_together(self._workspace.store_path, self.request))
 
     # Making
 
     def _lay_out(self) -> None:
-        name(self.called, "Name of the panel")
+        name(self.called, "Name of the jury")
         gold = self._gold
-        labels = f" of {short_name(gold.name)}" if gold is not None else ": choose labels on Compare first"
-        self.by_labels.setText(f"By human &labels{labels}".replace("&&", "&"))
+        labels = (
+            f" of {short_name(gold.name)}" if gold is not None else ": choose human labels on Compare first"
+        )
+        self.by_labels.setText(f"Fit to human &labels{labels}".replace("&&", "&"))
         group = QButtonGroup(self)
         for button in (self.by_labels, self.by_mean):
             group.addButton(button)
         self.by_labels.setEnabled(gold is not None)
         (self.by_labels if gold is not None else self.by_mean).setChecked(True)
-        name(self.lengths, "The lengths of the responses may count", _LENGTHS)
+        name(self.lengths, "Use the lengths of the responses", _LENGTHS)
         self.certainty.setRange(0.3, 0.99)
         self.certainty.setSingleStep(0.05)
         self.certainty.setValue(0.9)
-        name(self.certainty, "Certainty of a submission's labels", _CERTAINTY)
+        name(self.certainty, "Confidence in a submission's labels", _CERTAINTY)
         certain = as_row(
-            label("Certainty of a submission's labels:", wrap=False), self.certainty, hint(_CERTAINTY)
+            label("Confidence in a submission's labels:", wrap=False), self.certainty, hint(_CERTAINTY)
         )
         opened = any(run.submitted for run in self._workspace.runs if run.id in self._choice.runs)
         certain.setVisible(bool(self._choice.files) or opened)
         judges = counted(self._choice.systems, "system", "systems")
         asked = panel(
-            heading(f"{judges} decided together"),
+            heading(f"{judges} as a jury"),
             hint(_WHAT),
             in_row(label("Name:", wrap=False), (self.called, STRETCH)),
             self.by_labels,
@@ -181,9 +181,9 @@ class PanelDialog(QDialog):
         self._enable()
 
     @Slot(object)
-    def _take(self, kept: KeptPanel) -> None:
+    def _take(self, kept: StoredJury) -> None:
         self.kept = kept
-        show_text(self.outcome, f"{kept.title} is kept as run {kept.run_id}.")
+        show_text(self.outcome, f"{kept.title} is stored as run {kept.run_id}.")
         self.sheet.show_sheet(kept.sheet)
         self._enable()
         self.open_button.setFocus(Qt.FocusReason.OtherFocusReason)

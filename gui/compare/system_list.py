@@ -105,7 +105,7 @@ class SystemList(QWidget):
             self._fill()
 
     def tick_only(self, run: int) -> None:
-        """Propose this run, before a person has chosen."""
+        """Propose this run, before the user has chosen."""
         if self._ticked_runs != {run}:
             self._ticked_runs = {run}
             self._fill()
@@ -239,9 +239,9 @@ def _words_on(run: "StoredRun", is_open: bool) -> str:
     if len(identity.settings["orders"]) == 1:
         parts.append("one order")
     elif "second_order_below" in identity.settings:
-        parts.append("second order in doubt only")
-    if identity.ways_in_words:
-        parts.append(f"asked by {identity.ways_in_words}")
+        parts.append("second order if uncertain")
+    if identity.methods_in_words:
+        parts.append(f"method: {identity.methods_in_words}")
     if identity.settings["mode"] == Mode.LABELS:
         parts.append("labels only")
     shown = " (shown)" if is_open else ""

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidgetAction,
 )
 
-from engine.core.column_map import NO_LABEL, Sureness, annotators_of, of_annotators
+from engine.core.column_map import NO_LABEL, Confidence, annotators_of, of_annotators
 from engine.core.formatting import clipped, counted, words
 from engine.core.items import HUMAN_LABELS
 from gui.kit.actions import MenuButton
@@ -29,7 +29,7 @@ from gui.kit.layouts import take_out
 NOTHING = "(none)"
 _NUMBERED = "(number of the row)"
 _UNKNOWN = "?"
-_WIDEST_LIST = 60  # letters
+_WIDEST_LIST = 60  # characters
 _CAPTION = 17
 _MOST_IN_A_MENU = 20  # what stands on a screen
 
@@ -119,7 +119,7 @@ class AnnotatorsButton(MenuButton):
 
 
 class SourceFields(QWidget):
-    """A field for each of some columns of ours, each with how sure the guess is.
+    """A field for each of some columns of ours, each with the confidence of the guess.
 
     `of_labels`: the columns that annotators are chosen of.
     """
@@ -135,17 +135,17 @@ class SourceFields(QWidget):
         super().__init__()
         self._fields = {target: SourceField(target, offers) for target in targets}
         self._captions = {target: label(title, wrap=False) for target, title in targets.items()}
-        self._sureness = {target: hint("") for target in targets}
+        self._confidence = {target: hint("") for target in targets}
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setColumnStretch(1, 1)
         grid.setColumnMinimumWidth(0, self.fontMetrics().averageCharWidth() * _CAPTION)
         for row, (target, caption) in enumerate(self._captions.items()):
             caption.setBuddy(self._fields[target])
-            self._sureness[target].setWordWrap(False)
+            self._confidence[target].setWordWrap(False)
             grid.addWidget(caption, row, 0)
             grid.addWidget(self._fields[target], row, 1)
-            grid.addWidget(self._sureness[target], row, 2)
+            grid.addWidget(self._confidence[target], row, 2)
             if target.endswith("_preference") and len(of_labels) > 1:
                 grid.addWidget(AnnotatorsButton(self._fields[target], of_labels), row, 3)
             self._fields[target].changed.connect(lambda of=target: self._take(of))
@@ -159,12 +159,12 @@ class SourceFields(QWidget):
         for target, title in titles.items():
             self._captions[target].setText(title)
 
-    def show_sources(self, sources: Mapping[str, str], sureness: Mapping[str, Sureness]) -> None:
+    def show_sources(self, sources: Mapping[str, str], confidence: Mapping[str, Confidence]) -> None:
         """Show what was guessed, or was chosen before."""
         for target, field in self._fields.items():
             field.show_source(sources.get(target, ""))
-            sure = sureness.get(target)
-            self._sureness[target].setText(sure.value if sure else "")
+            sure = confidence.get(target)
+            self._confidence[target].setText(sure.value if sure else "")
 
     @property
     def sources(self) -> dict[str, str]:
@@ -177,7 +177,7 @@ class SourceFields(QWidget):
         return any(self.sources.values())
 
     def _take(self, target: str) -> None:
-        self._sureness[target].setText("")
+        self._confidence[target].setText("")
         self.changed.emit()
 
 
@@ -190,7 +190,7 @@ class LabelFields(QWidget):
         super().__init__()
         self._boxes: dict[str, QComboBox] = {}
         self._meant: Mapping[str, str] = {}
-        self._chosen: dict[str, str | None] = {}  # what a person said of values
+        self._chosen: dict[str, str | None] = {}  # what the user said of values
         self._lines: list[QWidget] = []
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -211,7 +211,7 @@ class LabelFields(QWidget):
     def show_values(self, values: Mapping[str, int], meant: Mapping[str, str]) -> bool:
         """Show these values with how often they occur; True where they or their meanings are new.
 
-        What a person said of a value stays; the others are what they seem to mean now.
+        What the user said of a value stays; the others are what they seem to mean now.
         """
         if list(values) == list(self._boxes) and meant == self._meant:
             return False

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.column_map import NO_LABEL, ColumnMap, Sureness
+from engine.core.column_map import NO_LABEL, ColumnMap, Confidence
 from engine.core.errors import ColumnsError
 from engine.core.items import HUMAN_LABELS
 from engine.core.rubric import Rubric
@@ -24,7 +24,7 @@ ITEMS_SHOWN = 3
 class Foreign:
     """What a file holds. `offers`: sources that may be chosen; `map`: what is remembered, else guessed.
 
-    `of_labels`: columns of few values, as labels are. `sureness`: by column of ours, of those that were
+    `of_labels`: columns of few values, as labels are. `confidence`: by column of ours, of those that were
     guessed.
     """
 
@@ -32,7 +32,7 @@ class Foreign:
     offers: Sequence[str]
     of_labels: Sequence[str]
     map: ColumnMap
-    sureness: Mapping[str, Sureness]
+    confidence: Mapping[str, Confidence]
     sample: "Sample"
 
 
@@ -65,11 +65,11 @@ def look_into(path: Path, rubric: Rubric) -> Job[Foreign]:
         sample = column_content.look_into(path, may_be_empty=False, cancel=control.cancel)
         of_labels = [column for column in sample.columns if sample.values(column)]
         columns = remembered(sample.file_columns)  # as they are looked up where the file is read
-        sureness: Mapping[str, Sureness] = {}
+        confidence: Mapping[str, Confidence] = {}
         if columns is None:
             guess = guess_columns(sample, rubric)
-            columns, sureness = guess.map, guess.sureness
-        return Foreign(sample.columns, sample.offers, of_labels, columns, sureness, sample)
+            columns, confidence = guess.map, guess.confidence
+        return Foreign(sample.columns, sample.offers, of_labels, columns, confidence, sample)
 
     return work
 

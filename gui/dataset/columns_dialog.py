@@ -12,7 +12,7 @@ from engine.core.column_map import RANKED, ColumnMap, annotators_among
 from engine.core.errors import EngineError
 from engine.core.formatting import clipped, quoted, visible, without_middle, words
 from engine.core.items import HUMAN_LABELS, written_label
-from engine.core.rubric import OVERALL, Rubric, usual_criterion
+from engine.core.rubric import OVERALL, Rubric, default_criterion
 from gui.dataset import column_jobs
 from gui.dataset.column_fields import LabelFields, SourceFields
 from gui.dataset.column_jobs import FirstItems, Foreign
@@ -24,16 +24,16 @@ from gui.kit.labels import DownScroll, heading, hint, label, name, set_role
 from gui.kit.layouts import STRETCH, as_column, in_column, in_row, make_room
 from gui.kit.notice import problem_of
 from gui.kit.reading_order import ReadingOrder
-from gui.work.dataset_reader import ColumnsWish
-from gui.work.lanes import Lane, LatestTask
+from gui.work.dataset_reader import ColumnsRequest
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.page import two_parts
 from gui.work.workspace import Workspace
 
 _REST_MS = 200  # of no change before the rows are read again
 _LONGEST_TEXT = 600  # characters of one text in the preview
 _MOST_PROBLEMS = 4
-_SIZE = (180, 44)  # letters, lines
-_FORM = 62  # letters
+_SIZE = (180, 44)  # characters, lines
+_FORM = 62  # characters
 _SHARE_OF_SCREEN = 0.94
 
 _ITEM = {"id": "Id", "instruction": "Instruction"}
@@ -41,14 +41,14 @@ _OUTPUTS = {"output_a": "Response A", "output_b": "Response B"}
 _RANKED = {"chosen": "Chosen response", "rejected": "Rejected response"}
 _CANDIDATES = {"candidate_a": "Candidate A", "candidate_b": "Candidate B"}
 _OF_RANKED = {"candidate_a": "Chosen: candidate", "candidate_b": "Rejected: candidate"}
-_LONGEST_NAME = 24  # letters of a criterion beside its field
+_LONGEST_NAME = 24  # characters of a criterion beside its field
 _WHAT = (
-    "This file has other columns than a dataset. Say which of them are the instruction and the two responses;"
-    " what could be guessed is chosen already."
+    "The columns of this file have other names than a dataset's. Choose the columns of the instruction"
+    " and the two responses. Guesses are filled in."
 )
 _HOW = (
     "A source may also be written: a+b joins columns, list[0].key is a place in a nested value, @reply and"
-    " the like a part of a dialogue, @before:x what stands before a mark x, a>b compares two scores, a|b are"
+    " the like a part of a dialogue, @before:x the text before a mark x, a>b compares two scores, a|b are"
     " the labels of several annotators."
 )
 
@@ -61,13 +61,18 @@ class ColumnsDialog(ReadingOrder, QDialog):
     def __init__(
         self,
         workspace: Workspace,
-        wish: ColumnsWish,
+        request: ColumnsRequest,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        path, self._path, self._before, self._unknown = wish.path, wish.path, wish.columns, wish.unknown
-        self._refused, self._rubric = wish.problem, wish.rubric
-        self._main, self._others = _label_columns(wish.rubric)
+        path, self._path, self._before, self._unknown = (
+            request.path,
+            request.path,
+            request.columns,
+            request.unknown,
+        )
+        self._refused, self._rubric = request.problem, request.rubric
+        self._main, self._others = _label_columns(request.rubric)
         self._foreign: Foreign | None = None
         self._preview: FirstItems | None = None
         self.setWindowTitle(f"Columns of {one_line(path.name)}"[:120])
@@ -76,22 +81,22 @@ class ColumnsDialog(ReadingOrder, QDialog):
         self.items = QPlainTextEdit()
         self.problem = plain_label("")
         self.remember = QCheckBox("&Remember for files with these columns")
-        self.remember.setChecked(wish.remember)
+        self.remember.setChecked(request.remember)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.open_button = self.buttons.addButton("&Open", QDialogButtonBox.ButtonRole.AcceptRole)
         self._lay_out()
         self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self._read)
-        self._looking = LatestTask(workspace.threads, Lane.FILES, self)
+        self._looking = LatestTask(workspace.threads, ThreadName.FILES, self)
         self._looking.finished.connect(self._take)
         self._looking.failed.connect(self._refuse)
-        self._reading = LatestTask(workspace.threads, Lane.FILES, self)
+        self._reading = LatestTask(workspace.threads, ThreadName.FILES, self)
         self._reading.finished.connect(self._show)
         self._reading.failed.connect(self._refuse)
         self.finished.connect(self._looking.drop)
         self.finished.connect(self._reading.drop)
         self._say("Looking into the file …", "hint")
-        self._looking.start(column_jobs.look_into(path, wish.rubric))
+        self._looking.start(column_jobs.look_into(path, request.rubric))
 
     @property
     def columns(self) -> ColumnMap:
@@ -136,7 +141,7 @@ class ColumnsDialog(ReadingOrder, QDialog):
         make_room(self, *_SIZE, _SHARE_OF_SCREEN)
 
     def _why_again(self) -> QWidget:
-        """Why the file could not be read as it was tried last."""
+        """Why the file could not be read the last time."""
         first, *more = self._refused.splitlines()
         shown = [first, *more[:_MOST_PROBLEMS]]
         if len(more) > _MOST_PROBLEMS:
@@ -162,7 +167,7 @@ class ColumnsDialog(ReadingOrder, QDialog):
             part: SourceFields(targets, foreign.offers, foreign.of_labels) for part, targets in parts.items()
         }
         self._drawn = hint(
-            "Which of the two is A is drawn, so that the better one is not always in one place."
+            "It is drawn at random which of the two is A, so that the better one has no fixed position."
         )
         self._values = heading("What the labels mean")
         self._too_many = label("", "warning")
@@ -197,7 +202,7 @@ class ColumnsDialog(ReadingOrder, QDialog):
         sources = {name: name for name in foreign.columns} | columns.source_of
         self.kind.setCurrentIndex(int(any(columns.source_of.get(name) for name in RANKED)))
         for part in self.fields.values():
-            part.show_sources(sources, {} if self._before else foreign.sureness)
+            part.show_sources(sources, {} if self._before else foreign.confidence)
             part.changed.connect(self._rest.start)
         self._fold.set_open(self.fields["others"].any_chosen or OVERALL not in self._rubric.names)
         self.kind.currentIndexChanged.connect(self._change_kind)
@@ -254,14 +259,12 @@ class ColumnsDialog(ReadingOrder, QDialog):
         self._show_problems(preview)
 
     def _show_problems(self, preview: FirstItems) -> None:
-        unsaid = [
-            f"unknown label {quoted(value)}: say beside it what it means." for value in self.labels.unsaid
-        ]
+        unsaid = [f"unknown label {quoted(value)}: choose its meaning." for value in self.labels.unsaid]
         problems = [*unsaid, *preview.problems]
         found = problems[:_MOST_PROBLEMS]
         if len(problems) > _MOST_PROBLEMS:
             found.append(f"and {len(problems) - _MOST_PROBLEMS:,} more.")
-        fine = "These rows can be read. Whether all can, opening the file shows."
+        fine = "These rows can be read. The other rows are checked when the file is opened."
         self._say("\n".join(found) or fine, "warning" if found else "hint")
         self.open_button.setEnabled(not found)
 
@@ -283,7 +286,7 @@ class ColumnsDialog(ReadingOrder, QDialog):
 
 
 class ColumnAsker(QObject):
-    """The one place that opens the dialog, whatever the file is for: it follows the workspace's wishes.
+    """The one place that opens the dialog, whatever the file is for: it follows the workspace's requests.
 
     `dialog`: the one that was opened last.
     """
@@ -297,12 +300,12 @@ class ColumnAsker(QObject):
         workspace.columns_wanted.connect(self.ask)
 
     @Slot(object)
-    def ask(self, wish: ColumnsWish) -> None:
+    def ask(self, request: ColumnsRequest) -> None:
         """Open the dialog."""
-        dialog = ColumnsDialog(self._workspace, wish, self._widget.window())
+        dialog = ColumnsDialog(self._workspace, request, self._widget.window())
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.chosen.connect(wish.read)
-        dialog.rejected.connect(wish.left)
+        dialog.chosen.connect(request.read)
+        dialog.rejected.connect(request.left)
         self.dialog = dialog
         dialog.open()
 
@@ -311,7 +314,7 @@ def _label_columns(rubric: Rubric) -> tuple[dict[str, str], dict[str, str]]:
     """Our columns of labels and explanations with their titles: those of the overall criterion, where a
     rubric has none of its last one; and those of all others.
     """
-    main = usual_criterion(rubric.names)
+    main = default_criterion(rubric.names)
     title = "Overall label" if main == OVERALL else _titled(main)[f"{main}_preference"]
     overall = {f"{main}_preference": title, f"{main}_explanation": "Explanation"}
     others = [name for name in rubric.names if name != main]

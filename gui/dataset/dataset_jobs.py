@@ -24,7 +24,7 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ItemQuery:
     """Which items a table shows: those with every word of `text`, sorted by a column where one is named.
 
     `others`: further columns of the file that are searched. `part`: only items with these ids; None for all.
@@ -52,7 +52,7 @@ class Wanted:
         return bool(self.words) or self.part is not None
 
 
-def order(dataset: "Dataset", wanted: Wanted) -> "Job[Rows]":
+def order(dataset: "Dataset", wanted: ItemQuery) -> "Job[Rows]":
     """The rows that a table shows, in its order."""
 
     def work(control: JobControl) -> "Rows":

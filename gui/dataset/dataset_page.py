@@ -1,6 +1,6 @@
 """The page of the dataset: open one, see what it holds, read its items.
 
-Knows: what a person does with a dataset. Does not know: how files are read, how items are found.
+Knows: what the user does with a dataset. Does not know: how files are read, how items are found.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,14 +32,14 @@ from gui.kit.foreign_text import one_line, set_tip
 from gui.kit.labels import main_button, name
 from gui.kit.layouts import STRETCH, as_column
 from gui.kit.notice import Notice
-from gui.work.dataset_reader import ColumnsWish
+from gui.work.dataset_reader import ColumnsRequest
 from gui.work.file_jobs import Loading
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.page import Page, PageSplitter
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 
-_CHOOSE = "Choose which of its columns are the instruction and the two responses."
+_CHOOSE = "Choose the columns of the instruction and the two responses."
 _SPLITTER = "dataset/splitter"
 
 
@@ -55,11 +55,11 @@ class DatasetPage(Page):
         ("Esc", "Clear the search"),
         ("Up, Down, Page Up, Page Down", "Go through the items"),
         ("Shift+Up, Shift+Down, Ctrl+A", "Select several items, or all; also Ctrl or Shift with a click"),
-        (KEY, "Judge the selected items alone (also: right click)"),
-        (PROMPT_KEY, "What the model that is chosen on the Judge page is shown of the item, exactly"),
+        (KEY, "Judge only the selected items (also: right click)"),
+        (PROMPT_KEY, "The exact prompt of the item for the model chosen on the Judge page"),
         ("Ctrl+C", "Copy the text of the cell"),
-        ("Alt+N", "A new dataset of pairs out of the outputs of several models"),
-        ("Alt+C", "Change the columns of a file that has others than a dataset"),
+        ("Alt+N", "A new dataset of pairs from the outputs of several models"),
+        ("Alt+C", "Change which columns of a file are used"),
     )
 
     def __init__(self, workspace: Workspace) -> None:
@@ -76,7 +76,7 @@ class DatasetPage(Page):
         self._listed: Sequence[int] | None = None  # the rows of the listed items; None for all
         self._build_header()
         self._build_body()
-        self._counting = LatestTask(workspace.threads, Lane.FILES, self)
+        self._counting = LatestTask(workspace.threads, ThreadName.FILES, self)
         self._connect()
         self._show_dataset()
 
@@ -110,7 +110,7 @@ class DatasetPage(Page):
         name(
             self.columns_button,
             "Change columns",
-            "Say anew which columns of the file are the instruction, the responses and the labels",
+            "Choose again which columns are the instruction, the responses and the labels",
         )
         for button in (
             self.open_button,
@@ -212,8 +212,8 @@ class DatasetPage(Page):
 
     def ask_columns(self, path: Path, columns: ColumnMap | None = None, unknown: Sequence[str] = ()) -> None:
         """Ask which columns of a file are which, and open it by them."""
-        wish = ColumnsWish(path, self._open_by, columns, unknown, rubric=self.workspace.rubric.rubric)
-        self.workspace.columns_wanted.emit(wish)
+        request = ColumnsRequest(path, self._open_by, columns, unknown, rubric=self.workspace.rubric.rubric)
+        self.workspace.columns_wanted.emit(request)
 
     def _open_by(self, path: Path, columns: ColumnMap, remember: bool) -> None:
         self._asked = {path: columns}
@@ -259,7 +259,7 @@ class DatasetPage(Page):
         rows = self._listed
         text = "Judge this dataset" if rows is None else judge_words(len(rows))
         self.judge_button.setText(text)
-        which = "this dataset" if rows is None else "the listed items alone"
+        which = "this dataset" if rows is None else "only the listed items"
         name(self.judge_button, text, f"Choose a model for {which}")
         self.judge_button.setEnabled(self.workspace.dataset is not None and (rows is None or len(rows) > 0))
 
@@ -312,7 +312,9 @@ class DatasetPage(Page):
         self._unread = error if isinstance(error, ColumnsError) else None
         self._choose_columns.setVisible(self._unread is not None)
         if isinstance(error, ColumnsError) and error.foreign:
-            self.notice.show_note(f"{short_name(error.path.name)} has other columns than a dataset.", _CHOOSE)
+            self.notice.show_note(
+                f"{short_name(error.path.name)}: its columns have other names than a dataset's.", _CHOOSE
+            )
             self.ask_columns(error.path)
         else:
             self.notice.show_error(error)

@@ -1,6 +1,6 @@
 """The columns of the item table: how wide, which are hidden, and the menu that chooses and sorts by them.
 
-They are kept by name, for any dataset, in letters, for any text size.
+They are kept by name, for any dataset, in characters, for any text size.
 
 Knows: the header of a view. Does not know: what remembers them, how items are sorted.
 """
@@ -17,8 +17,8 @@ from gui.kit.actions import MenuButton
 from gui.kit.labels import name
 
 NEVER_HIDDEN = "id"
-_WIDTHS = {"id": 7.0, "instruction": 30.0, "output_a": 26.0, "output_b": 26.0}  # in mean letters
-_ROOM_FOR_MARKS = 6  # letters beside the title of a label's column: its coloured mark, the sort arrow
+_WIDTHS = {"id": 7.0, "instruction": 30.0, "output_a": 26.0, "output_b": 26.0}  # in mean characters
+_ROOM_FOR_MARKS = 6  # characters beside the title of a label's column: its coloured mark, the sort arrow
 _LONGEST_LABEL = len("both good")
 _NARROWEST, _WIDEST = 3.0, 400.0
 _TEXTS = ("instruction", "output_a", "output_b")
@@ -75,7 +75,7 @@ class ItemColumns(QObject):
         return super().eventFilter(watched, event)
 
     def is_shown(self, column: DatasetColumn) -> bool:
-        """True unless the user hid it; of the file's further columns those that he asked for."""
+        """True unless the user hid it; of the file's further columns those that they asked for."""
         if column.is_other:
             return column.source in self._others
         return column.source not in self._hidden
@@ -95,8 +95,8 @@ class ItemColumns(QObject):
         return {"widths": self._widths, "hidden": sorted(self._hidden), "others": sorted(self._others)}
 
     def _letters(self, column: DatasetColumn) -> float:
-        usual = _WIDTHS.get(column.source, max(len(column.title), _LONGEST_LABEL) + _ROOM_FOR_MARKS)
-        return self._widths.get(column.source, usual)
+        default = _WIDTHS.get(column.source, max(len(column.title), _LONGEST_LABEL) + _ROOM_FOR_MARKS)
+        return self._widths.get(column.source, default)
 
     def _letter(self) -> int:
         return max(1, self._view.fontMetrics().averageCharWidth())

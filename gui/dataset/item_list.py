@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QAbstractItemView, QPushButton, QStackedWidget, QW
 from engine.core.errors import EngineError
 from engine.core.formatting import counted
 from gui.dataset import dataset_jobs
-from gui.dataset.dataset_jobs import Wanted
+from gui.dataset.dataset_jobs import ItemQuery
 from gui.dataset.item_columns import ColumnChooser, ItemColumns
 from gui.dataset.item_table import ItemTableModel, column_named
 from gui.dataset.selected_items import SelectedItems
@@ -26,7 +26,7 @@ from gui.kit.labels import hint, name
 from gui.kit.layouts import STRETCH, as_column, in_column, in_row
 from gui.kit.theme import colours
 from gui.kit.views import table_view
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.slice_choice import SliceChoice
 from gui.work.workspace import Workspace
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from engine.data.item_search import Rows
 
 _PAUSE_MS = 200  # after the last letter, before the search begins
-_SEARCHED = 12  # letters of a search that are seen at least
+_SEARCHED = 12  # characters of a search that are seen at least
 _COLUMNS = "dataset/columns"
 
 
@@ -50,7 +50,7 @@ class ItemList(QWidget):
         self._workspace = workspace
         self._dataset: Dataset | None = None
         self._item: int | None = None
-        self._wanted = self._shown = Wanted()
+        self._wanted = self._shown = ItemQuery()
         self.table = ItemTableModel(self)
         self.view = table_view(self.table, "Items of the dataset")
         self._columns = ItemColumns(self.view, self.table, workspace.state.record(_COLUMNS))
@@ -62,7 +62,7 @@ class ItemList(QWidget):
         self._build()
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self._ask)
-        self._ordering = LatestTask(workspace.threads, Lane.FILES, self)
+        self._ordering = LatestTask(workspace.threads, ThreadName.FILES, self)
         self._ordering.finished.connect(self._take_rows)
         self._ordering.failed.connect(self._tell_failure)
         self._connect()
@@ -78,7 +78,7 @@ class ItemList(QWidget):
         self._ordering.drop()
         self._pause.stop()
         self._dataset, self._item = dataset, None
-        self._wanted = self._shown = Wanted()
+        self._wanted = self._shown = ItemQuery()
         with QSignalBlocker(self.search):
             self.search.clear()
         self.slices.clear()

@@ -50,7 +50,7 @@ class ItemPreview(QWidget):
         name(self.more, "Show more of the long texts")
         self.more.clicked.connect(self.show_longer)
         self.prompt = QPushButton("Prompt… (P)")
-        name(self.prompt, "What the model is shown", "Exactly what the chosen model is shown of it (P)")
+        name(self.prompt, "Prompt of the model", "The exact prompt of the chosen model (P)")
         self.prompt.clicked.connect(self.prompt_wanted)
         in_column((self.view, STRETCH), self.more, (self.prompt, Qt.AlignmentFlag.AlignLeft), on=self)
         self._render()

@@ -12,7 +12,7 @@ from gui.kit.actions import MenuButton
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import name
 from gui.work import file_jobs
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.workspace import Workspace
 
 _LONGEST_PART = 48  # characters of a name, and of its folder
@@ -29,10 +29,10 @@ class RecentFiles(MenuButton):
         self._kind = kind
         self._gone: frozenset[Path] = frozenset()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        name(self, f"Recent {kind}", f"Open one of the {kind} that were opened last")
+        name(self, f"Recent {kind}", f"Open one of the recent {kind}")
         self.menu_of_files = self._menu
         self.menu_of_files.aboutToShow.connect(self.look)
-        self._looking = LatestTask(workspace.threads, Lane.STORE, self)
+        self._looking = LatestTask(workspace.threads, ThreadName.STORE, self)
         self._looking.finished.connect(self._take_gone)
         workspace.state.recent_changed.connect(self._fill)
         self._fill()
@@ -68,7 +68,7 @@ class RecentFiles(MenuButton):
             self.chosen.emit(path)
             return
         self._workspace.state.remove_recent(self._kind, path)
-        self._workspace.note.emit(f"{path.name} is not there any more, and no longer in the list.")
+        self._workspace.note.emit(f"{path.name} does not exist any more and was removed from the list.")
 
     @Slot()
     def _remove_gone(self) -> None:

@@ -31,7 +31,7 @@ class SelectedItems(QPushButton):
         self._judge.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self.context_menu = QMenu(self)
         self.context_menu.addAction(self._judge)
-        self._prompt = QAction(f"What the model is shown… ({PROMPT_KEY})", self)
+        self._prompt = QAction(f"Prompt… ({PROMPT_KEY})", self)
         self._prompt.triggered.connect(self.prompt_wanted)
         self.context_menu.addAction(self._prompt)
         self.clicked.connect(self._tell)
@@ -64,7 +64,7 @@ class SelectedItems(QPushButton):
         self._judge.setEnabled(count > 0)
         self._prompt.setEnabled(count > 0)
         self.setText(text)
-        name(self, text, f"Choose a model for the selected items alone ({KEY})")
+        name(self, text, f"Choose a model for only the selected items ({KEY})")
         if self.isHidden() and count > 1:
             # It takes its room from the table, whose last row may be the one that was just selected.
             QTimer.singleShot(0, self._keep_in_sight)
@@ -84,5 +84,5 @@ class SelectedItems(QPushButton):
 
 
 def judge_words(count: int) -> str:
-    """What a button says that lets so many items be judged."""
+    """What a button says that lets this many items be judged."""
     return "Judge this item" if count == 1 else f"Judge these {counted(count, 'item', 'items')}"

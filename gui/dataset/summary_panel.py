@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.data.dataset_summary import Summary
 
-_OPENLY = 2  # so many notices are shown without a fold
-_NO_LABELS = "No human labels: this dataset can be judged, but not be measured."
+_OPENLY = 2  # this many notices are shown without a fold
+_NO_LABELS = "No human labels: judgments of this dataset cannot be scored."
 
 
 class LabelLegend(QWidget):
@@ -173,7 +173,7 @@ class SummaryPanel(QWidget):
         lines = [_notice(text) for text in notices]
         if len(lines) > _OPENLY:
             inside = as_column(*lines, margins=(20, 0, 0, 0))
-            self._notice_lines.addWidget(Fold(f"{len(lines)} things were noticed in this file", inside))
+            self._notice_lines.addWidget(Fold(f"{len(lines)} notices about this file", inside))
         for line in lines[:_OPENLY] if len(lines) <= _OPENLY else ():
             self._notice_lines.addWidget(line)
         self._notices.setVisible(bool(lines))

@@ -17,13 +17,15 @@ _WHAT = (
     "They are judged on the five criteria of the ELOQUENT task, or on those of a rubric of your own."
 )
 _COLUMNS = (
-    "Columns: id, instruction, output_a, output_b. Human labels are welcome: relevance_preference, "
+    "Columns: id, instruction, output_a, output_b. Human labels are optional: relevance_preference, "
     "relevance_explanation, and so on for naturalness, truthfulness, safety and overall_quality, or for the "
     "criteria of the rubric that is chosen on the Judge page. "
     "A label is A, B, both_good or both_bad. If your file has other columns, you are asked which is which."
 )
 _FORMATS = "Files: .tsv, .csv, .json, .jsonl, .ndjson and .parquet, each also packed as .gz."
-NEW_FROM_OUTPUTS = "Make pairs out of what several models answered to the same instructions, a file of each"
+NEW_FROM_OUTPUTS = (
+    "Make pairs of the responses of several models to the same instructions, one file per model"
+)
 
 
 class Welcome(QScrollArea):
@@ -37,7 +39,7 @@ class Welcome(QScrollArea):
         super().__init__()
         self.setWidgetResizable(True)
         choose, demo = main_button("Open…"), QPushButton("Open the demo dataset")
-        name(choose, "Open a dataset", "Choose a file of this computer")
+        name(choose, "Open a dataset", "Choose a file on this computer")
         name(demo, "Open the demo dataset", "240 short labelled items that come with Tiebreak")
         outputs = QPushButton("New from outputs…")
         name(outputs, "New from outputs", NEW_FROM_OUTPUTS)

@@ -17,7 +17,7 @@ from engine.core.run_setup import RunSetup
 from engine.core.settings import OF_EXPLANATIONS
 from gui.judge.devices.device_choice import DeviceChoice
 from gui.judge.setting_fields import SettingFields
-from gui.judge.usual_setup import usual_setup
+from gui.judge.usual_setup import default_setup
 from gui.kit.file_choice import FileChoice
 from gui.kit.file_dialogs import DATASETS
 from gui.kit.remedies import FIELDS
@@ -47,19 +47,19 @@ class AdvancedPanel(QWidget):
         self._reading.failed.connect(self._refuse_examples)
         self._reading.left.connect(self._leave_examples)
         names = (*_OF_EXAMPLES, "second_order_below", *_OF_COMPUTER, "gpu_layers", *OF_EXPLANATIONS)
-        self.usual = SettingFields(names, self.changed)
+        self.default = SettingFields(names, self.changed)
         self._make_fields()
         form = QFormLayout(self)
         form.setContentsMargins(18, 0, 0, 0)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         form.addRow(FIELDS[Setting.EXAMPLES], self._examples)
-        self.usual.add_to(form, *_OF_EXAMPLES)
+        self.default.add_to(form, *_OF_EXAMPLES)
         form.addRow("Calibration", self._calibration)
-        self.usual.add_to(form, "second_order_below", *_OF_COMPUTER)
+        self.default.add_to(form, "second_order_below", *_OF_COMPUTER)
         form.addRow(FIELDS[Setting.DEVICE], self.device)
-        self.usual.add_to(form, "gpu_layers", *OF_EXPLANATIONS)
-        self.follow(usual_setup())
+        self.default.add_to(form, "gpu_layers", *OF_EXPLANATIONS)
+        self.follow(default_setup())
 
     def show_setup(self, setup: RunSetup) -> None:
         """Show what a setup says; `changed` is not emitted."""
@@ -69,12 +69,12 @@ class AdvancedPanel(QWidget):
             self._known_examples, self._example_columns = setup.examples_path, setup.example_columns
             self._calibration.set_path(setup.calibration_path)
             self.device.choose(setup.device)
-            self.usual.show_setup(setup)
+            self.default.show_setup(setup)
         self.follow(setup)
 
     def in_setup(self, setup: RunSetup) -> RunSetup:
         """A setup with what the fields say; the margin where the setup has one."""
-        values = self.usual.values()
+        values = self.default.values()
         if not setup.may_read_one_order:
             values["second_order_below"] = None
         return replace(
@@ -82,21 +82,21 @@ class AdvancedPanel(QWidget):
             examples_path=self._examples.path,
             example_columns=self._example_columns if self._examples.path else None,
             calibration_path=self._calibration.path,
-            device=self.device.wish,
+            device=self.device.request,
             **values,
         )
 
     def set_context(self, tokens: int) -> None:
         """Use this much context."""
-        self.usual.by_name["context"].setValue(tokens)
+        self.default.by_name["context"].setValue(tokens)
 
     def set_shorten(self) -> None:
         """Shorten what does not fit."""
-        self.usual.by_name["shorten"].setChecked(True)
+        self.default.by_name["shorten"].setChecked(True)
 
     def follow(self, setup: RunSetup) -> None:
         """Enable the fields that count for this setup."""
-        self.usual.follow(setup)
+        self.default.follow(setup)
 
     @Slot()
     def _read_examples(self) -> None:
@@ -130,13 +130,13 @@ class AdvancedPanel(QWidget):
         self.changed.emit()
 
     def _make_fields(self) -> None:
-        """Those that are no usual ones, and what usual ones have besides."""
+        """The fields that the table of settings does not make, and what its fields have in addition."""
         self._examples = FileChoice("labelled examples", DATASETS)
         self._examples.changed.connect(self._read_examples)
         self._calibration = FileChoice("calibration", _CALIBRATIONS)
         self._calibration.changed.connect(self.changed)
-        fields = self.usual.by_name
+        fields = self.default.by_name
         fields["example_choice"].setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         fields["context"].setToolTip(f"{fields['context'].toolTip()} {MORE_BY_F1}")
-        self.device = DeviceChoice(self._workspace, lambda: self.usual.values()["threads"])
+        self.device = DeviceChoice(self._workspace, lambda: self.default.values()["threads"])
         self.device.changed.connect(self.changed)

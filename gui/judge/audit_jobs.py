@@ -1,6 +1,6 @@
 """The job that makes an audit of a judge a run that can wait in the queue.
 
-Knows: which items and copies it is of, where they are kept. Does not know: windows.
+Knows: which items and perturbations it is of, where they are kept. Does not know: windows.
 """
 
 from pathlib import Path
@@ -14,22 +14,24 @@ if TYPE_CHECKING:
 
 
 class DescribedAudit(NamedTuple):
-    """The run that an audit is, and a sentence on copies that could not be made, empty where all could."""
+    """The run that an audit is, and a sentence on perturbations that could not be made, empty where all
+    could.
+    """
 
     setup: RunSetup
     lacking: str
 
 
 def describe_audit(setup: RunSetup, dataset: "Dataset", store_path: Path) -> Job[DescribedAudit]:
-    """The audit of the judge of a setup with items of a dataset, whose copies are written."""
+    """The audit of the judge of a setup with items of a dataset, whose perturbations are written."""
 
     def work(_control: JobControl) -> DescribedAudit:
-        from engine.audit.audit_run import audit_setup, usual_place
-        from engine.audit.probe_set import make_probes
+        from engine.audit.audit_run import audit_setup, default_place
+        from engine.audit.probe_set import make_perturbations
 
-        probes = make_probes(dataset)
-        path = usual_place(probes, store_path)
-        probes.write(path)
-        return DescribedAudit(audit_setup(setup, path.absolute(), dataset.name), probes.lacking)
+        perturbations = make_perturbations(dataset)
+        path = default_place(perturbations, store_path)
+        perturbations.write(path)
+        return DescribedAudit(audit_setup(setup, path.absolute(), dataset.name), perturbations.lacking)
 
     return work

@@ -74,7 +74,7 @@ class DatasetLine(QWidget):
 
     @property
     def items(self) -> int | None:
-        """The first so many items, None for all, and where items are drawn or chosen."""
+        """The first this many items, None for all, and where items are drawn or chosen."""
         return None if self._ids else self.part.items
 
     @property
@@ -124,7 +124,7 @@ class DatasetLine(QWidget):
     def _make_choice(self) -> None:
         self._chosen = label("")
         every = QPushButton("All items")
-        name(every, "Judge all items, not the chosen ones alone")
+        name(every, "Judge all items, not only the chosen ones")
         every.clicked.connect(self._choose_all)
         self._choice = as_row((self._chosen, STRETCH), (every, Qt.AlignmentFlag.AlignTop))
 

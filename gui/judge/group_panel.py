@@ -14,8 +14,8 @@ from gui.kit.labels import hint, name, shown_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 
 _WORTH_TELLING = 1.5  # seconds that a group takes: faster ones would only flicker
-_LONGEST_ID = 40  # letters
-_TAIL = 60  # letters of an explanation: its end is what is new
+_LONGEST_ID = 40  # characters
+_TAIL = 60  # characters of an explanation: its end is what is new
 
 
 class GroupPanel(QWidget):
@@ -32,7 +32,7 @@ class GroupPanel(QWidget):
         self._draft = OneLine()
         self._loss = hint("")
         self._soon = QPushButton("Stop after these items")
-        name(self._soon, "Stop after the items that are judged now", "Nothing of them is lost.")
+        name(self._soon, "Stop after the items being judged", "No work is lost.")
         self._soon.clicked.connect(self.soon_wanted)
         end = in_row((self._loss, STRETCH), self._soon)
         in_column(self._what, self._bar, self._draft, end, on=self, spacing=4)

@@ -20,7 +20,7 @@ from engine.core.run_setup import RunSetup
 from engine.system.paths import demo_dataset
 from gui.judge.audit_jobs import describe_audit
 from gui.judge.dataset_line import DatasetLine
-from gui.judge.model_jobs import ModelWish
+from gui.judge.model_jobs import ModelRequest
 from gui.judge.model_picker import ModelPicker
 from gui.judge.plan_panel import PlanPanel
 from gui.judge.planner import Planner
@@ -30,11 +30,11 @@ from gui.judge.run_panel import RunPanel
 from gui.judge.settings_panel import SettingsPanel
 from gui.judge.tune_dialog import TuneDialog
 from gui.judge.tune_jobs import open_recipe
-from gui.judge.usual_setup import usual_setup
+from gui.judge.usual_setup import default_setup
 from gui.kit.labels import column, guard, main_button, name, panel, scrolling, set_role
 from gui.reading.help_dialog import FirstSteps
 from gui.work.file_jobs import Loading
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.page import Page, PageSplitter
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
@@ -49,11 +49,11 @@ class JudgePage(Page):
     NAME = PageName.JUDGE
     KEYS: ClassVar[Sequence[tuple[str, str]]] = (
         ("Ctrl+R, F5", "Run, or resume a run; a complete run is not judged again"),
-        ("Ctrl+.", "Stop the run, and the queue; what is judged is kept"),
-        ("Ctrl+Shift+R", "Add the run that is described to the queue"),
+        ("Ctrl+.", "Stop the run, and the queue; judged items stay saved"),
+        ("Ctrl+Shift+R", "Add the described run to the queue"),
         ("Shift+F5", "Start the queue"),
-        ("Alt+Up, Alt+Down, F2, Delete", "In the queue: move a run, name it, take it out"),
-        ("Enter", "In the latest judgments: show one in Review"),
+        ("Alt+Up, Alt+Down, F2, Delete", "In the queue: move, name or remove a run"),
+        ("Enter", "In the latest judgments: open one in Review"),
     )
 
     audit_described = Signal(object)  # a DescribedAudit
@@ -104,9 +104,9 @@ class JudgePage(Page):
 
     def choose_items(self, dataset: Path, ids: Sequence[str], columns: ColumnMap | None = None) -> None:
         """Describe a run of these items alone, of a dataset that is opened where it is not; none starts."""
-        self._describe(replace(usual_setup(), dataset_path=dataset, ids=tuple(ids), columns=columns))
+        self._describe(replace(default_setup(), dataset_path=dataset, ids=tuple(ids), columns=columns))
         if self.control.running:
-            self.workspace.note.emit("The chosen items can be judged when the run under way has ended.")
+            self.workspace.note.emit("The chosen items can be judged when the current run has ended.")
 
     @Slot()
     def run(self) -> None:
@@ -131,7 +131,7 @@ class JudgePage(Page):
 
     @property
     def can_run(self) -> bool:
-        """True where `run` would start something, with a plan at hand of what."""
+        """True where `run` would start something, with a current plan of what."""
         return self.planner.plan is not None and not self.control.running
 
     def take_in(self, button: QPushButton, beside: QWidget) -> None:
@@ -146,10 +146,12 @@ class JudgePage(Page):
             self.setup(), fresh=plan is not None and plan.forecast.complete if fresh is None else fresh
         )
         if self._reading:
-            self.workspace.note.emit("Another dataset is being read: run once it is there.")
+            self.workspace.note.emit("Another dataset is being read: press Run once it is loaded.")
             return None
         if self.workspace.dataset is None or not setup.asks:
-            self.workspace.note.emit("Open a dataset, choose a criterion and a way of asking, then run.")
+            self.workspace.note.emit(
+                "Open a dataset, choose a criterion and an elicitation method, then run."
+            )
             return None
         goes_on = plan is not None and plan.forecast.unfinished and not setup.fresh
         return replace(setup, resumes=plan.forecast.run_id if plan is not None and goes_on else None)
@@ -157,7 +159,7 @@ class JudgePage(Page):
     def setup(self) -> RunSetup:
         """The run that the page describes."""
         dataset = self.workspace.dataset
-        setup = self.dataset_line.in_setup(replace(usual_setup(), model_path=self.picker.path))
+        setup = self.dataset_line.in_setup(replace(default_setup(), model_path=self.picker.path))
         if dataset is not None:
             setup = replace(setup, dataset_path=dataset.path.absolute(), columns=dataset.columns)
         return self.settings.in_setup(setup)
@@ -199,9 +201,9 @@ class JudgePage(Page):
         self.run_button = main_button("Run")
         self.run_button.clicked.connect(lambda: self._run(fresh=None))  # what it says
         self.stop_button = QPushButton("Stop")
-        name(self.stop_button, "Stop the run", "What is judged is kept, and the run can go on later.")
+        name(self.stop_button, "Stop the run", "Judged items stay saved, and the run can be resumed later.")
         self.stop_button.clicked.connect(self.stop)
-        # Stop keeps its place, and what stands beside it: a run ends by itself, under the hand of a person.
+        # Stop keeps its place, and what stands beside it: a run ends by itself, under the hand of the user.
         for button in (self.results_button, self.over_button, self.run_button, self.stop_button):
             self.header.addWidget(button)
             guard(button)
@@ -213,7 +215,7 @@ class JudgePage(Page):
         self._right = cast(QVBoxLayout, right.layout())
         self._right.setStretchFactor(self.run_panel, 100)
         self._splitter = PageSplitter(Qt.Orientation.Horizontal)
-        self._splitter.addWidget(scrolling(left, "What is judged, and how"))
+        self._splitter.addWidget(scrolling(left, "What to judge, and how"))
         self._splitter.addWidget(scrolling(right, "Plan and run"))
         self._splitter.setStretchFactor(0, 1)
         self._splitter.setStretchFactor(1, 1)
@@ -223,7 +225,7 @@ class JudgePage(Page):
         self.body.addWidget(self._splitter, 1)
 
     def _make_jobs(self) -> None:
-        self._recipes = LatestTask(self.workspace.threads, Lane.STORE, self)
+        self._recipes = LatestTask(self.workspace.threads, ThreadName.STORE, self)
         self._recipes.finished.connect(self._use_settings)
         self.workspace.failures.follow(self._recipes)
         self.planner = Planner(self.workspace, self)
@@ -236,7 +238,7 @@ class JudgePage(Page):
         self.plan_panel.cancelled.connect(self.planner.cancel)
         self.plan_panel.time_wanted.connect(self.planner.time)
         self.picker.measured.connect(self.planner.time_anew)
-        self._auditing = LatestTask(self.workspace.threads, Lane.FILES, self)
+        self._auditing = LatestTask(self.workspace.threads, ThreadName.FILES, self)
         self._auditing.finished.connect(self.audit_described)
         self.workspace.failures.follow(self._auditing)
         self.picker.doing.audit_wanted.connect(self.audit)
@@ -286,7 +288,7 @@ class JudgePage(Page):
         setup = self.setup()
         if self._awake:
             self.settings.set_model(setup.model_path)
-        self.picker.set_wish(ModelWish.of(setup, self.settings.advanced.device.known))
+        self.picker.set_request(ModelRequest.of(setup, self.settings.advanced.device.known))
         self._plan_soon()
 
     @Slot()
@@ -339,9 +341,9 @@ class JudgePage(Page):
             return
         if dataset is None or not setup.asks or self._reading:
             self.planner.drop()
-            least = f"Choose at least one {'way of asking' if setup.criteria else 'criterion'}"
+            least = f"Choose at least one {'elicitation method' if setup.criteria else 'criterion'}"
             missing = "Open a dataset" if dataset is None else least
-            why = f"{missing} to see what it takes."
+            why = f"{missing} to see the plan."
             self.plan_panel.show_nothing("A plan follows when the dataset is read." if self._reading else why)
         elif self._awake:
             self.planner.want(setup, dataset)
@@ -372,7 +374,7 @@ class JudgePage(Page):
     @Slot()
     def _follow_trial(self) -> None:
         """Another device may compute from now on, at a speed that is known."""
-        self.picker.set_wish(ModelWish.of(self.setup(), self.settings.advanced.device.known), anew=True)
+        self.picker.set_request(ModelRequest.of(self.setup(), self.settings.advanced.device.known), anew=True)
         self.planner.make()
 
     # The run

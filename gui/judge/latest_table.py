@@ -154,8 +154,8 @@ def _how(event: _Row) -> str:
     if isinstance(event, ItemJudged):
         return f"judged in {number(event.judged.seconds, 1)} s"
     if event.whole:
-        return "read; kept once the explanations of the items judged with it are written"
-    return "read in one order of the responses; the other may change a label"
+        return "judged; stored once the explanations of its group are written"
+    return "judged in one order of the responses; the other may change a label"
 
 
 def _why(event: _Row, place: int) -> str:
@@ -168,6 +168,6 @@ def _why(event: _Row, place: int) -> str:
             (p for p in LABEL_WORDS if p is not None), judgment.probabilities, strict=True
         )
     )
-    flipped = "\nThe order of the responses flipped it." if judgment.flipped else ""
+    flipped = "\nPosition-inconsistent: the two orders give different labels." if judgment.flipped else ""
     explanation = f"\n{judgment.explanation.text}" if judgment.explanation else ""
     return f"{words(judgment.criterion)}: {likely}{flipped}{explanation}"

@@ -14,13 +14,13 @@ from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QMenu, QPush
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import amount, counted, without_middle
 from gui.judge import model_jobs
-from gui.judge.model_jobs import AtWork, Candidate, ModelWish, OfferedFormat, SpeedsMeasured
+from gui.judge.model_jobs import AtWork, Candidate, ModelRequest, OfferedFormat, SpeedsMeasured
 from gui.kit.busy import BusyLine
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import heading, hint, name
 from gui.kit.layouts import STRETCH, in_column
-from gui.work.lanes import WAITING, Job, Lane, LatestTask
+from gui.work.lanes import WAITING, Job, LatestTask, ThreadName
 from gui.work.workspace import Workspace
 
 _LONGEST_NAME = 60  # characters
@@ -34,7 +34,7 @@ class Offered(NamedTuple):
 
     chosen: Candidate | None
     usable: Sequence[Candidate]
-    wish: ModelWish
+    request: ModelRequest
 
 
 class ModelActions(QObject):
@@ -55,24 +55,24 @@ class ModelActions(QObject):
         name(
             self.button,
             "Measure the speed of models, convert one, or audit it",
-            "How fast models read and write on this computer, with what “Compute on” says; the chosen model"
-            " in another format; what is wrong with it as a judge of the open dataset",
+            "Measure how fast models read and write on this computer with “Compute on”;"
+            " convert the chosen model; audit it as a judge of the open dataset",
         )
         self.button.setMenu(self.menu)
         self.menu.aboutToShow.connect(self._fill)
-        self._working = LatestTask(workspace.threads, Lane.MODEL, self)
+        self._working = LatestTask(workspace.threads, ThreadName.MODEL, self)
         self._working.progress.connect(self._follow)
         self._working.finished.connect(self._take)
         workspace.failures.follow(self._working)
         self._working.busy_changed.connect(self._follow_end)
         self.line.cancelled.connect(self._working.stop)
-        self._asking = LatestTask(workspace.threads, Lane.SCAN, self)
+        self._asking = LatestTask(workspace.threads, ThreadName.SCAN, self)
         self._asking.finished.connect(self._ask)
         workspace.failures.follow(self._asking)
 
     def measure(self, candidates: Sequence[Candidate]) -> None:
         """Measure the speed of models anew."""
-        self._start(model_jobs.measure(candidates, self._offered().wish))
+        self._start(model_jobs.measure(candidates, self._offered().request))
 
     @Slot()
     def measure_chosen(self) -> None:
@@ -94,7 +94,7 @@ class ModelActions(QObject):
             self._asking.start(model_jobs.choices(chosen))
 
     def _start(self, job: Job[Result]) -> None:
-        waits = self._workspace.threads.busy(Lane.MODEL)
+        waits = self._workspace.threads.busy(ThreadName.MODEL)
         self._working.start(job)
         self.line.begin(f"{WAITING if waits else 'Loading the model'} …")
 
@@ -145,8 +145,8 @@ class ModelActions(QObject):
         for action in (one, every, convert):
             action.setEnabled(offered.chosen is not None and not self._working.busy)
         self.menu.addSeparator()
-        audit = self.menu.addAction("Add an a&udit of this judge to the queue")
-        audit.setToolTip("Items of the open dataset and copies of them, changed by rules, judged as a run")
+        audit = self.menu.addAction("Add a robustness a&udit of this judge to the queue")
+        audit.setToolTip("Items of the open dataset and rule-based perturbations of them, judged as a run")
         audit.triggered.connect(self.audit_wanted)
         audit.setEnabled(offered.chosen is not None and self._workspace.dataset is not None)
 
@@ -174,7 +174,7 @@ def _together(errors: Sequence[SetupError]) -> EngineError:
     """Several errors as one, the first with its next step."""
     if len(errors) == 1:
         return errors[0]
-    return SetupError("\n".join(error.problem for error in errors), errors[0].remedy)
+    return SetupError("\n".join(error.problem for error in errors), errors[0].hint)
 
 
 class ConvertDialog(QDialog):

@@ -33,11 +33,11 @@ DEMO_SOURCE = "Tiebreak"
 
 
 @dataclass(frozen=True)
-class ModelWish:
-    """What memory and speed of a model depend on; None for what is usual for each model and this computer.
+class ModelRequest:
+    """What memory and speed of a model depend on; None for the defaults of each model and this computer.
 
     `context`: in tokens. `device`, `gpu_layers`: as in RunSetup. `devices`: those that are known to be there.
-    `store`: the runs whose format mass is told, None for none.
+    `store`: the runs whose answer mass is shown, None for none.
     """
 
     context: int | None
@@ -49,7 +49,7 @@ class ModelWish:
     store: Path | None = None
 
     @classmethod
-    def of(cls, setup: RunSetup, devices: tuple[Device, ...] = ()) -> "ModelWish":
+    def of(cls, setup: RunSetup, devices: tuple[Device, ...] = ()) -> "ModelRequest":
         """What a setup says."""
         return cls(setup.context, setup.kv_type, setup.threads, setup.device, setup.gpu_layers, devices)
 
@@ -86,7 +86,7 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """What people call the file."""
+        """The name that is shown for the file."""
         return self.found.name
 
     @property
@@ -96,16 +96,17 @@ class Candidate:
 
 
 def find(
-    files: Sequence[Path], folders: Sequence[Path], wish: ModelWish, growing: Collection[Path] = ()
+    files: Sequence[Path], folders: Sequence[Path], request: ModelRequest, growing: Collection[Path] = ()
 ) -> Job[int]:
-    """Tell a Candidate for the demo model, each of the files, and each model in the usual folders and these.
+    """Tell a Candidate for the demo model, each of the files, and each model in the default folders and
+    these.
 
     Before them it tells the Stamps of all that it looks at. Models of which a file is `growing` are left out.
     The result: how many there are.
     """
 
     def work(control: JobControl) -> int:
-        from engine.gguf.finder import find_models, usual_folders
+        from engine.gguf.finder import default_folders, find_models
         from engine.system.computer import available_memory
 
         control.report(list_files(files, folders)(control))
@@ -115,17 +116,17 @@ def find(
         def all_found() -> "Iterator[FoundModel]":
             yield replace(_described(demo_model()), source=DEMO_SOURCE)
             yield from map(_described, files)
-            yield from find_models([*usual_folders(), *folders])
+            yield from find_models([*default_folders(), *folders])
 
         for found in all_found():
             control.cancel.raise_if_requested()
             target = real_path(found.path)
             if target not in seen:
-                candidate = _candidate(found, wish, memory)
+                candidate = _candidate(found, request, memory)
                 if not set(candidate.files).intersection(growing):
                     seen[target] = candidate
                     control.report(candidate)
-        for candidate in _with_runs(list(seen.values()), wish):
+        for candidate in _with_runs(list(seen.values()), request):
             control.report(candidate)
         return len(seen)
 
@@ -141,18 +142,18 @@ class Stamps:
 
 
 def list_files(files: Sequence[Path], folders: Sequence[Path]) -> Job[Stamps]:
-    """Which model files there are in the usual folders and these, without a look into any."""
+    """Which model files there are in the default folders and these, without a look into any."""
 
     def work(_control: JobControl) -> Stamps:
-        from engine.gguf.finder import stamps, usual_folders
+        from engine.gguf.finder import default_folders, stamps
 
         begun = time.monotonic()
-        return Stamps(stamps([*usual_folders(), *folders], files), time.monotonic() - begun)
+        return Stamps(stamps([*default_folders(), *folders], files), time.monotonic() - begun)
 
     return work
 
 
-def fits(candidates: Sequence[Candidate], wish: ModelWish) -> Job[list[Candidate]]:
+def fits(candidates: Sequence[Candidate], request: ModelRequest) -> Job[list[Candidate]]:
     """The same candidates with the memory that they need now, and their speed."""
 
     def work(_control: JobControl) -> list[Candidate]:
@@ -160,7 +161,8 @@ def fits(candidates: Sequence[Candidate], wish: ModelWish) -> Job[list[Candidate
 
         memory = available_memory()
         return [
-            replace(_candidate(candidate.found, wish, memory), run=candidate.run) for candidate in candidates
+            replace(_candidate(candidate.found, request, memory), run=candidate.run)
+            for candidate in candidates
         ]
 
     return work
@@ -172,15 +174,15 @@ def _described(path: Path) -> "FoundModel":
     return found_model(path, path.parent.name or str(path.parent))
 
 
-def _candidate(found: "FoundModel", wish: ModelWish, memory: "Memory | None") -> Candidate:
+def _candidate(found: "FoundModel", request: ModelRequest, memory: "Memory | None") -> Candidate:
     from engine.gguf.memory import memory_fit, memory_needed
     from engine.loading.model_speed import known_hash
 
     is_demo = real_path(found.path) == real_path(demo_model())
     if found.model is None:
         return Candidate(found, is_demo)
-    context = wish.context or default_context(found.model.trained_context)
-    estimate = memory_needed(found.model, context, kv_type=wish.kv_type)
+    context = request.context or default_context(found.model.trained_context)
+    estimate = memory_needed(found.model, context, kv_type=request.kv_type)
     file_hash = known_hash(found.model.files) or ""
     return Candidate(
         found=found,
@@ -190,11 +192,11 @@ def _candidate(found: "FoundModel", wish: ModelWish, memory: "Memory | None") ->
         fit=memory_fit(estimate, memory),
         memory=memory,
         hash=file_hash,
-        **_speed(found.model, file_hash, wish),
+        **_speed(found.model, file_hash, request),
     )
 
 
-def _speed(model: "ModelFile", file_hash: str, wish: ModelWish) -> dict[str, Any]:
+def _speed(model: "ModelFile", file_hash: str, request: ModelRequest) -> dict[str, Any]:
     """What is remembered of its speed with what would compute, as fields of a Candidate; looks for no GPU."""
     if not file_hash:
         return {}  # and llama.cpp need not be loaded
@@ -203,31 +205,31 @@ def _speed(model: "ModelFile", file_hash: str, wish: ModelWish) -> dict[str, Any
     from engine.loading.opening import machine_on
 
     device: Device | None = None
-    if wish.device != CPU:
+    if request.device != CPU:
         trial = remembered_trial(file_hash)
         tried = tuple(finding.device for finding in trial.findings) if trial else ()
-        device = (trial.best if trial else None) if wish.device is None else _called(wish, tried)
-        if device is None and wish.device is not None:
+        device = (trial.best if trial else None) if request.device is None else _called(request, tried)
+        if device is None and request.device is not None:
             return {}
-    speed = remembered_speed(file_hash, machine_on(device, wish.threads, wish.gpu_layers, model))
+    speed = remembered_speed(file_hash, machine_on(device, request.threads, request.gpu_layers, model))
     return {"speed": speed, "speed_on": device.title if device and speed else ""}
 
 
-def _called(wish: ModelWish, tried: Sequence[Device]) -> Device | None:
-    """The device that is wished for, as it is now, or as it was when it was tried."""
-    words = wish.device or ""
-    return next((device for device in (*wish.devices, *tried) if device.is_called(words)), None)
+def _called(request: ModelRequest, tried: Sequence[Device]) -> Device | None:
+    """The device that is requested, as it is now, or as it was when it was tried."""
+    words = request.device or ""
+    return next((device for device in (*request.devices, *tried) if device.is_called(words)), None)
 
 
-def _with_runs(candidates: Sequence[Candidate], wish: ModelWish) -> Iterator[Candidate]:
+def _with_runs(candidates: Sequence[Candidate], request: ModelRequest) -> Iterator[Candidate]:
     """Those of which the store holds a run, with what their newest one gave."""
     from engine.decisions.format_mass import newest_masses
 
     hashes = {candidate.hash for candidate in candidates} - {""}
-    if wish.store is None or not hashes:
+    if request.store is None or not hashes:
         return
     try:
-        runs = newest_masses(wish.store, hashes)
+        runs = newest_masses(request.store, hashes)
     except StoreError:
         return  # whoever works with the runs themselves says it
     for candidate in candidates:
@@ -235,18 +237,18 @@ def _with_runs(candidates: Sequence[Candidate], wish: ModelWish) -> Iterator[Can
             yield replace(candidate, run=runs[candidate.hash])
 
 
-def knows_thoughts(path: Path) -> Job[bool | None]:
-    """Whether the chat template of a model names thoughts; None where the file is no model.
+def can_reason(path: Path) -> Job[bool | None]:
+    """Whether the chat template of a model has a reasoning part; None where the file is no model.
 
     Nothing is rendered: the plan has the last word.
     """
 
     def work(_control: JobControl) -> bool | None:
         from engine.gguf.judge_file import template_source
-        from engine.prompt.reply_start import may_think
+        from engine.prompt.reply_start import may_reason
 
         try:
-            return may_think(template_source(path))
+            return may_reason(template_source(path))
         except SetupError:
             return None  # the list of models says what is wrong with it
 
@@ -270,7 +272,7 @@ class SpeedsMeasured:
     failed: tuple[SetupError, ...]
 
 
-def measure(candidates: Sequence[Candidate], wish: ModelWish) -> Job[SpeedsMeasured]:
+def measure(candidates: Sequence[Candidate], request: ModelRequest) -> Job[SpeedsMeasured]:
     """Measure the speed of models anew, one after another; tells AtWork, and each Candidate with its speed.
 
     Measured is what would compute: the chosen device, or the one that a trial of this model proposes, or the
@@ -285,7 +287,7 @@ def measure(candidates: Sequence[Candidate], wish: ModelWish) -> Job[SpeedsMeasu
             title = f"Measuring {candidate.name}{which}"
             control.report(AtWork(title))
             try:
-                measured.append(_measured(candidate, wish, control, title))
+                measured.append(_measured(candidate, request, control, title))
             except SetupError as error:
                 failed.append(error)
             else:
@@ -295,7 +297,7 @@ def measure(candidates: Sequence[Candidate], wish: ModelWish) -> Job[SpeedsMeasu
     return work
 
 
-def _measured(candidate: Candidate, wish: ModelWish, control: JobControl, title: str) -> Candidate:
+def _measured(candidate: Candidate, request: ModelRequest, control: JobControl, title: str) -> Candidate:
     from engine.loading.checked_model import checked_model
     from engine.loading.devices import wished_device
     from engine.loading.model_speed import measure_speed, speed_of
@@ -304,8 +306,8 @@ def _measured(candidate: Candidate, wish: ModelWish, control: JobControl, title:
     model = candidate.found.model
     assert model is not None
     _tell(control, title, Preparing("Checking the model file"))
-    device = wished_device(wish.device, checked_model(model, control.cancel).hash, control.cancel)
-    machine = machine_on(device, wish.threads, wish.gpu_layers, model)
+    device = wished_device(request.device, checked_model(model, control.cancel).hash, control.cancel)
+    machine = machine_on(device, request.threads, request.gpu_layers, model)
     start = partial(worker, measure_speed, control)
     measuring = speed_of(model, machine, control.cancel, start, again=True)
     with blamed(device):

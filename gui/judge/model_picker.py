@@ -15,7 +15,7 @@ from engine.core.settings import KvType
 from engine.system.paths import demo_model
 from gui.judge import model_jobs
 from gui.judge.model_actions import ModelActions, Offered
-from gui.judge.model_jobs import Candidate, ModelWish, Stamps
+from gui.judge.model_jobs import Candidate, ModelRequest, Stamps
 from gui.judge.model_table import (
     FOLDER,
     MASS,
@@ -37,7 +37,7 @@ from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import problem_of
 from gui.kit.pill import PillDelegate
 from gui.kit.views import FillingView, dressed
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.workspace import Workspace
 
 _FEWEST_ROWS, _MOST_ROWS = 3, 7
@@ -58,7 +58,7 @@ class ModelPicker(QWidget):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self._state = workspace.state
-        self._wish = ModelWish(None, KvType.F16, store=workspace.store_path)
+        self._request = ModelRequest(None, KvType.F16, store=workspace.store_path)
         self._choose_none = False  # rows go; the view selects a neighbour, which nobody chose
         self.places = SearchedPlaces(self._state, self)
         self.places.removed.connect(self._leave)
@@ -69,13 +69,13 @@ class ModelPicker(QWidget):
         self._note = workspace.note
         self._path = Path(self._state.text(_LAST) or demo_model())
         self._remembered = True  # from last time; whether it is still there is not known yet
-        self._searching = LatestTask(workspace.threads, Lane.SCAN, self)
+        self._searching = LatestTask(workspace.threads, ThreadName.SCAN, self)
         self._searching.progress.connect(self._take)
         self._searching.finished.connect(self._take_all)
         self._searching.cancelled.connect(self._end_search)
         workspace.failures.follow(self._searching)
         self._searching.failed.connect(self._end_search)
-        self._fitting = LatestTask(workspace.threads, Lane.SCAN, self)
+        self._fitting = LatestTask(workspace.threads, ThreadName.SCAN, self)
         self._fitting.finished.connect(self._take_fits)
         workspace.failures.follow(self._fitting)
         self.doing = ModelActions(workspace, self._offered, self)
@@ -106,10 +106,10 @@ class ModelPicker(QWidget):
     def _search(self) -> None:
         """Look for model files; those that are in the table stay until it is known that they are gone."""
         self._there.clear()
-        self._searching.start(model_jobs.find(*self._looked_at(), self._wish, self.watch.growing))
+        self._searching.start(model_jobs.find(*self._looked_at(), self._request, self.watch.growing))
 
     def _looked_at(self) -> tuple[list[Path], list[Path]]:
-        """The files and folders beside the usual ones: those that were added, and the chosen file."""
+        """The files and folders beside the defaults: those that were added, and the chosen file."""
         files = self.places.files
         return [*([] if self._path in files else [self._path]), *files], self.places.folders
 
@@ -137,15 +137,15 @@ class ModelPicker(QWidget):
         self.places.add_folder(path.absolute())
         self.scan()
 
-    def set_wish(self, wish: ModelWish, anew: bool = False) -> None:
+    def set_request(self, request: ModelRequest, anew: bool = False) -> None:
         """Say for which settings memory and speed are meant; `anew`: more is known of these by now."""
-        wish = replace(wish, store=self._wish.store)
-        if anew or wish != self._wish:
-            self._wish = wish
+        request = replace(request, store=self._request.store)
+        if anew or request != self._request:
+            self._request = request
             if self._searching.busy:
                 self.scan()
             else:
-                self._fitting.start(model_jobs.fits(self.table.candidates, wish))
+                self._fitting.start(model_jobs.fits(self.table.candidates, request))
 
     @Slot()
     def refit(self) -> None:
@@ -281,7 +281,7 @@ class ModelPicker(QWidget):
     @Slot()
     def _end_search(self) -> None:
         if not self._busy.isHidden():
-            # Only after a search that a person waits for: what comes by itself moves nothing below.
+            # Only after a search that the user waits for: what comes by itself moves nothing below.
             self._high = min(max(self._order.rowCount(), _FEWEST_ROWS), _MOST_ROWS)
             self.refit()
         self._busy.end()
@@ -311,7 +311,7 @@ class ModelPicker(QWidget):
     def _offered(self) -> Offered:
         chosen = self.candidate
         usable = [candidate for candidate in self.table.candidates if candidate.usable]
-        return Offered(chosen if chosen in usable else None, usable, self._wish)
+        return Offered(chosen if chosen in usable else None, usable, self._request)
 
     @Slot(QPoint)
     def _open_menu(self, place: QPoint) -> None:

@@ -25,24 +25,24 @@ from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, Index
 _HEADS = (
     Head(
         "Model",
-        "The name of the file; the name in its header, where it says more, is in the tool tip of its row",
+        "The file name; another name in its header is in the tool tip of its row",
     ),
     Head("Memory", "Whether the model fits the free memory with the context that is set"),
     Head(
         "Tokens/s",
-        "How many tokens of a prompt it reads in a second on this computer, with what would compute (“Compute"
-        " on” under Advanced): the processor or a GPU. Once that was measured",
+        "Prompt tokens per second on this computer, with the device of"
+        " “Compute on” under Advanced; shown once measured",
         is_number=True,
     ),
     Head(
         "Mass",
-        "The mean format mass of its newest run: well below 100 %, the model does not answer as asked",
+        "The mean answer mass of its newest run: well below 100 %, the model does not give valid answers",
         is_number=True,
     ),
     Head("Format", "How its weights are stored"),
     Head("Params", "Parameters", is_number=True),
     Head("Size", "Size of the file, of all parts where it is split", is_number=True),
-    Head("Folder", "The program that keeps it, or the folder in which it lies"),
+    Head("Folder", "The program or the folder where it is stored"),
 )
 MODEL, MEMORY, SPEED, MASS, FORMAT, PARAMETERS, SIZE, FOLDER = range(len(_HEADS))
 USABLE_ROLE = SORT_ROLE + 1
@@ -193,7 +193,7 @@ def in_short(candidate: Candidate) -> str:
 
 
 def about(candidate: Candidate) -> str:
-    """All that a person may want to know of a file before choosing it."""
+    """All that the user may want to know of a file before choosing it."""
     model = candidate.found.model
     more = len(model.more_files) if model else 0
     parts = f" and {counted(more, 'other part', 'other parts')}" if more else ""
@@ -234,7 +234,7 @@ def _known_by_use(candidate: Candidate) -> list[str]:
         if speed.disturbed:
             lines.append("Other programs used the processor while that was measured.")
     if run is not None:
-        lines.append(f"Its newest run, {run.run_id}, has a mean format mass of {percent(run.mass)}.")
+        lines.append(f"Its newest run, {run.run_id}, has a mean answer mass of {percent(run.mass)}.")
     return lines
 
 
@@ -304,8 +304,8 @@ def _reason(candidate: Candidate) -> str:
     error = candidate.found.error
     if error is None:
         return ""
-    _problem, remedy = problem_of(ModelFileError(error.problem, error.remedy))
-    return f"{capitalised(candidate.found.reason)} {remedy}"
+    _problem, hint = problem_of(ModelFileError(error.problem, error.hint))
+    return f"{capitalised(candidate.found.reason)} {hint}"
 
 
 def _file(candidate: Candidate) -> OneLine:

@@ -1,4 +1,4 @@
-"""What a run would take, before it starts: readings, tokens, memory, time, what does not fit.
+"""What a run would take, before it starts: raw predictions, tokens, memory, time, what does not fit.
 
 Knows: what helps where something does not fit. Does not know: how a plan is made or worded.
 """
@@ -39,7 +39,7 @@ class PlanPanel(QWidget):
         self._busy.cancelled.connect(self.cancelled)
         self._problem = Notice()
         self._again = QPushButton("Try again")
-        name(self._again, "Make the plan again")
+        name(self._again, "Plan again")
         self._again.clicked.connect(self.again_wanted)
         self._hint = hint("")
         self._notices = label("")
@@ -93,7 +93,7 @@ class PlanPanel(QWidget):
 
     def show_stopped(self) -> None:
         """The making of the plan was cancelled."""
-        self.show_nothing("The plan was not finished. A run can start without it.")
+        self.show_nothing("The plan is not complete. A run can start without it.")
         self._again.show()
 
     def show_plan(self, planned: Planned) -> None:
@@ -131,7 +131,7 @@ class PlanPanel(QWidget):
         name(
             self._time_button,
             "Judge some items to know the time",
-            "Judges four items of usual length (two where that takes minutes) and stores nothing.",
+            "Judges four items of typical length (two if that takes minutes) and stores nothing.",
         )
         self._time_button.clicked.connect(self.time_wanted)
         self._context_button = QPushButton("")
@@ -140,7 +140,7 @@ class PlanPanel(QWidget):
         name(
             self._shorten_button,
             "Shorten the items that do not fit",
-            "Leaves out the middle of their responses; it is recorded.",
+            "Omits the middle of their responses; the run records it.",
         )
         self._shorten_button.clicked.connect(self.shorten_wanted)
         self._buttons = (self._fit, self._time_button, self._context_button, self._shorten_button)
@@ -156,11 +156,11 @@ class PlanPanel(QWidget):
         grid.setColumnStretch(1, 1)
         rows: Sequence[tuple[str, Sequence[QWidget]]] = (
             ("In the store", ()),
-            ("Readings", ()),
+            ("Raw predictions", ()),
             ("Too long", ()),
             ("", (self._context_button, self._shorten_button)),
             ("Tokens", ()),
-            ("Ways of asking", ()),
+            ("Elicitation methods", ()),
             ("Memory", (self._fit,)),
             ("Computes on", ()),
             ("Time", (self._time_button,)),

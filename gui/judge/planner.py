@@ -12,7 +12,7 @@ from engine.core.events import Preparing
 from engine.core.run_setup import RunSetup
 from gui.judge import run_jobs
 from gui.judge.run_jobs import Planned
-from gui.work.lanes import WAITING, Lane, LatestTask
+from gui.work.lanes import WAITING, LatestTask, ThreadName
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -38,12 +38,12 @@ class Planner(QObject):
         self._plan: Planned | None = None
         self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self.make)
-        self._planning = LatestTask(workspace.threads, Lane.MODEL, self)
+        self._planning = LatestTask(workspace.threads, ThreadName.MODEL, self)
         self._planning.progress.connect(self.progress)
         self._planning.finished.connect(self._take)
         self._planning.failed.connect(self.failed)
         self._planning.cancelled.connect(self.stopped)
-        self._timing = LatestTask(workspace.threads, Lane.MODEL, self)
+        self._timing = LatestTask(workspace.threads, ThreadName.MODEL, self)
         self._timing.progress.connect(self.progress)
         self._timing.finished.connect(self._take_time)
         self._timing.failed.connect(self._take_no_time)
@@ -80,7 +80,7 @@ class Planner(QObject):
             self._plan = None
             self._rest.stop()
             self._timing.drop()
-            waits = self._workspace.threads.busy(Lane.MODEL)
+            waits = self._workspace.threads.busy(ThreadName.MODEL)
             self.begun.emit(setup)
             self.progress.emit(Preparing(WAITING if waits else "Making a plan"))
             self._planning.start(run_jobs.plan(setup, self._workspace.store_path, dataset))

@@ -47,10 +47,10 @@ class ResumeBanner(QFrame):
         name(resume, "Resume the run that was not finished")
         resume.clicked.connect(self._resume)
         queue = QPushButton("Add to queue")
-        name(queue, "Add the run that was not finished to the queue", "It goes on in its turn.")
+        name(queue, "Add the run that was not finished to the queue", "It is resumed in its turn.")
         queue.clicked.connect(self._queue)
         dismiss = QPushButton("Dismiss")
-        name(dismiss, "Dismiss the offer to resume", "What was judged stays in the store.")
+        name(dismiss, "Dismiss the offer to resume", "Judged items stay in the store.")
         dismiss.clicked.connect(self._dismiss)
         guard(resume, queue, dismiss)
         in_row((self._text, STRETCH), resume, queue, dismiss, on=self, margins=(12, 8, 12, 8))
@@ -123,7 +123,7 @@ class ResumeBanner(QFrame):
         )
         elsewhere = self._workspace.dataset is None or not same_items
         refused = isinstance(how, EngineError) and asked.resumes == number
-        # Where a person turned to other items meanwhile, the page's own button would judge these.
+        # Where the user turned to other items meanwhile, the page's own button would judge these.
         stopped = isinstance(how, RunEnded) and how.stopped and how.run_id == number
         if refused or (stopped and elsewhere):
             self._offer()

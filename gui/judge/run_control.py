@@ -17,8 +17,8 @@ from engine.core.run_setup import RunSetup
 from engine.system.places import is_there
 from gui.judge import run_jobs
 from gui.judge.devices.device_jobs import Computing
-from gui.judge.usual_setup import usual_setup
-from gui.work.lanes import WAITING, Lane, Task
+from gui.judge.usual_setup import default_setup
+from gui.work.lanes import WAITING, Task, ThreadName
 from gui.work.open_run import UnderWay
 from gui.work.workspace import Workspace
 
@@ -77,7 +77,7 @@ class RunControl(QObject):
 
     @property
     def note(self) -> str:
-        """What is done now, or what a person should know of the model; empty for nothing."""
+        """What is done now, or what the user should know of the model; empty for nothing."""
         return "Stopping …" if self._stopping else self._follower.note
 
     @property
@@ -99,7 +99,7 @@ class RunControl(QObject):
     def unfinished(self) -> RunSetup | None:
         """The run that was begun last, where it is not complete; its setup goes on with it."""
         setup = self._offered().get("setup")
-        return RunSetup.of_json(setup, usual_setup()) if isinstance(setup, dict) else None
+        return RunSetup.of_json(setup, default_setup()) if isinstance(setup, dict) else None
 
     @property
     def unfinished_run(self) -> int | None:
@@ -111,12 +111,14 @@ class RunControl(QObject):
         """What goes on with a run: as it was asked for here, else by the store. SetupError where none can."""
         kept = next((entry.get("setup") for entry in self._kept() if entry.get("run") == run.id), None)
         if isinstance(kept, dict) and not run.why_over:
-            setup = replace(RunSetup.of_json(kept, usual_setup()), resumes=run.id)
+            setup = replace(RunSetup.of_json(kept, default_setup()), resumes=run.id)
         else:
             setup = RunSetup.going_on_with(run)
         for path in (setup.dataset_path, setup.model_path):
             if not is_there(path):
-                raise SetupError(f"{run.title} cannot go on: {path} is gone.", "Put the file back.")
+                raise SetupError(
+                    f"{run.title} cannot be resumed: {path} does not exist any more.", "Put the file back."
+                )
         return setup
 
     def forget_unfinished(self) -> None:
@@ -157,13 +159,13 @@ class RunControl(QObject):
             return
         if not goes_on:
             self._workspace.tell_begun()
-        at_hand, store = self._workspace.dataset, self._workspace.store_path
-        waits = self._workspace.threads.busy(Lane.MODEL)
+        current, store = self._workspace.dataset, self._workspace.store_path
+        waits = self._workspace.threads.busy(ThreadName.MODEL)
         self._setup = setup
         self._stopping = self._ending = False
         self._follower = RunFollower(f"{WAITING} …" if waits else "")
         self.computing = Computing()
-        self._task = self._workspace.threads.start(Lane.MODEL, run_jobs.judge(setup, store, at_hand))
+        self._task = self._workspace.threads.start(ThreadName.MODEL, run_jobs.judge(setup, store, current))
         self._task.progress.connect(self._hear)
         self._task.finished.connect(self._end)
         self._task.failed.connect(self._end)
@@ -251,6 +253,6 @@ class RunControl(QObject):
         so_far = f"{progress.judged:,} of {progress.items:,} items"
         words = "has finished" if finished else f"has ended after {so_far}"
         if finished and progress.judged < progress.items:
-            words = f"is clear after {so_far}"
+            words = f"is resolved after {so_far}"
         if progress.judged:
             self._workspace.tell_ended(progress.run_id, words, self.health or NOT_LOOKED_AT)

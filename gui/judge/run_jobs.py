@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from engine.core.events import Preparing, RunEnded, followed
 from engine.core.run_setup import RunSetup
 from engine.core.sheets import Facts
-from engine.core.until import Until
+from engine.core.until import StoppingRule
 from gui.judge.devices.device_jobs import Computing, blamed, computing
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.work.apart_jobs import worker
@@ -32,7 +32,7 @@ _READING = Preparing("Reading the files")
 
 @dataclass(frozen=True)
 class Planned:
-    """What a run would take, in `facts` for people, and what would compute it."""
+    """What a run would take, in `facts` for display, and what would compute it."""
 
     setup: RunSetup
     forecast: "Forecast"
@@ -42,8 +42,8 @@ class Planned:
     computing: Computing = field(default_factory=Computing)
 
 
-def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Planned]:
-    """What a run would take; `at_hand`: the dataset that is open.
+def plan(setup: RunSetup, store_path: Path, current: "Dataset | None") -> Job[Planned]:
+    """What a run would take; `current`: the dataset that is open.
 
     Reports Preparing, FilesRead and MeasureProgress.
     """
@@ -53,22 +53,22 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
         from engine.gguf.memory import memory_fit, memory_needed
         from engine.judge.forecast import forecast
         from engine.judge.plan_facts import plan_facts
-        from engine.store.opening import is_there
+        from engine.store.opening import has_store
         from engine.system.computer import available_memory
 
-        prepared = _prepared(setup, at_hand, control)
-        store = store_path if is_there(store_path) else None
+        prepared = _prepared(setup, current, control)
+        store = store_path if has_store(store_path) else None
         run = None if setup.fresh else _run_of(prepared.plan, store)
         going_on = None if run is not None and run.complete else run  # it may be judged again
-        made = _asking(_settled(prepared.plan, going_on), setup.until, going_on)
+        made = _asking(_adjudicated(prepared.plan, going_on), setup.until, going_on)
         counting = forecast(made, store, control.cancel, setup.fresh)
         counted = followed(counting, control.report)
         settings, computes = made.settings, computing(setup, made, going_on)
         notices = [*map(IN_THE_WINDOW.of, prepared.notices), counted.template_note]
         if setup.until is not None and _is_clear(made, going_on, store):
-            notices.append("All that was asked is clear already. “To the end” judges the rest.")
+            notices.append("Everything is resolved already. “To the end” judges the rest.")
         elif setup.until is not None:
-            notices.append(f"It takes that at most: the run goes on {setup.until.in_words}.")
+            notices.append(f"This is the maximum: the run goes on {setup.until.in_words}.")
         estimate = memory_needed(prepared.model, settings.context, kv_type=settings.kv_type)
         memory = available_memory()
         return Planned(
@@ -86,16 +86,21 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
 def _is_clear(made: "RunPlan", run: "StoredRun | None", store_path: Path | None) -> bool:
     """Whether what a plan is to answer is clear by what its run has judged."""
     from engine.decisions.run_results import load_results
-    from engine.rank.until_sure import UntilSure, told_of
+    from engine.rank.until_sure import UntilSignificant, told_of
     from engine.store.run_store import RunStore
 
-    if run is None or not run.judged or store_path is None or not isinstance(made.inquiry, UntilSure):
+    if (
+        run is None
+        or not run.judged
+        or store_path is None
+        or not isinstance(made.question_plan, UntilSignificant)
+    ):
         return False
     with RunStore(store_path) as store:
-        return told_of(made.inquiry, load_results(store, run.id).model_alone()).is_answered
+        return told_of(made.question_plan, load_results(store, run.id).model_alone()).is_answered
 
 
-def time_first(planned: Planned, at_hand: "Dataset | None") -> "Job[Forecast]":
+def time_first(planned: Planned, current: "Dataset | None") -> "Job[Forecast]":
     """The forecast with the time that some items took, judged now and stored nowhere."""
 
     def work(control: JobControl) -> "Forecast":
@@ -104,7 +109,7 @@ def time_first(planned: Planned, at_hand: "Dataset | None") -> "Job[Forecast]":
         from engine.loading.checked_model import in_use
 
         with worker(time_plan, control) as timer:
-            made = _prepared(planned.setup, at_hand, control).plan
+            made = _prepared(planned.setup, current, control).plan
             if not planned.computing.device:
                 made = made.by_processor()
             control.report(Preparing("Judging some items"))
@@ -115,7 +120,7 @@ def time_first(planned: Planned, at_hand: "Dataset | None") -> "Job[Forecast]":
     return work
 
 
-def judge(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[RunEnded]:
+def judge(setup: RunSetup, store_path: Path, current: "Dataset | None") -> Job[RunEnded]:
     """Judge what the store does not hold yet.
 
     Reports Preparing, FilesRead, what is Computing, and the events of the run, tokens at most ten times a
@@ -127,15 +132,15 @@ def judge(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[R
         control.report(_READING)
         from engine.judge.on_device import judging_by
         from engine.judge.work import judge_plan
-        from engine.store.opening import is_there
+        from engine.store.opening import has_store
 
         with worker(judge_plan, control) as judging:
             resumed = _resumed(setup, store_path)
-            made = _prepared(setup, at_hand, control, resumed).plan
+            made = _prepared(setup, current, control, resumed).plan
             going_on = resumed
-            if resumed is None and not setup.fresh and is_there(store_path):
+            if resumed is None and not setup.fresh and has_store(store_path):
                 going_on = _run_of(made, store_path)
-            made = _asking(_settled(made, going_on), setup.until, going_on)
+            made = _asking(_adjudicated(made, going_on), setup.until, going_on)
             control.report(computing(setup, made, going_on))
             control.report(Preparing("Loading the model"))
             another = partial(worker, judge_plan, control)
@@ -166,30 +171,32 @@ def _run_of(made: "RunPlan", store_path: Path | None) -> "StoredRun | None":
         return store.find(made.identity().key)
 
 
-def _settled(made: "RunPlan", run: "StoredRun | None") -> "RunPlan":
+def _adjudicated(made: "RunPlan", run: "StoredRun | None") -> "RunPlan":
     """A plan with what goes on with its run: the processor where that has left its device."""
     return made.by_processor() if run is not None and run.device_left else made
 
 
 def _prepared(
-    setup: RunSetup, at_hand: "Dataset | None", control: JobControl, resumed: "StoredRun | None" = None
+    setup: RunSetup, current: "Dataset | None", control: JobControl, resumed: "StoredRun | None" = None
 ) -> "PreparedRun":
     """The plan of a setup. SetupError where something chosen cannot be used, Cancelled."""
     from engine.judge.prepare import prepare_run
 
-    return followed(prepare_run(setup, control.cancel, at_hand, resumed), control.report)
+    return followed(prepare_run(setup, control.cancel, current, resumed), control.report)
 
 
-def _asking(made: "RunPlan", until: Until | None, run: "StoredRun | None") -> "RunPlan":
+def _asking(made: "RunPlan", until: StoppingRule | None, run: "StoredRun | None") -> "RunPlan":
     """A plan that stops once something is clear, of instructions as the run that goes on draws them.
 
     SetupError where the dataset cannot tell what is asked.
     """
-    from engine.core.rubric import usual_criterion
-    from engine.rank.until_sure import until_sure
+    from engine.core.rubric import default_criterion
+    from engine.rank.until_sure import until_significant
 
     if until is None:
         return made
     if run is not None and run.order_seed is not None:
         until = replace(until, seed=run.order_seed)
-    return replace(made, inquiry=until_sure(made.dataset, usual_criterion(made.rubric.names), until))
+    return replace(
+        made, question_plan=until_significant(made.dataset, default_criterion(made.rubric.names), until)
+    )

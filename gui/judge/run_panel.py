@@ -29,7 +29,7 @@ from gui.kit.views import FillingView, dressed
 _FIGURES = ("Judged", "Speed", "Unscored", "Elapsed", "Left", "Before")
 _COLUMNS = 3
 _FEWEST_ROWS = 4
-_LONGEST_ID = 12  # letters
+_LONGEST_ID = 12  # characters
 _CLEAR_SHOWN = 4  # of what is clear, the latest
 _PARTS = 1000  # of the progress bar; Qt's numbers end at two thousand million
 
@@ -202,7 +202,7 @@ class RunPanel(QWidget):
             self._longest_id = longest
             self._fit_columns()
         self._waiting.clear()
-        in_italics = "; in italics: not kept yet" if self.table.is_preview(0) else ""
+        in_italics = "; in italics: not stored yet" if self.table.is_preview(0) else ""
         self._caption.setText(f"Latest judgments{in_italics}")
 
     def end(self, how: RunEnded | EngineError | None, progress: RunProgress | None) -> None:
@@ -307,24 +307,26 @@ def clock(seconds: float) -> str:
 
 def _clear(said: Sequence[str]) -> str:
     """The latest of what is clear, a line each, and how many were before."""
-    lines = [f"Clear: {one_line(each)}." for each in said[-_CLEAR_SHOWN:]]
+    lines = [f"Resolved: {one_line(each)}." for each in said[-_CLEAR_SHOWN:]]
     before = len(said) - len(lines)
-    return "\n".join([f"Clear, before: {counted(before, 'answer', 'answers')}.", *lines] if before else lines)
+    return "\n".join(
+        [f"Resolved earlier: {counted(before, 'answer', 'answers')}.", *lines] if before else lines
+    )
 
 
 def _ending(how: RunEnded | EngineError | None, progress: RunProgress | None) -> str:
     kept = f"{progress.judged:,} of {progress.items:,} items are judged" if progress else ""
     if isinstance(how, EngineError):
         problem, _ = problem_of(how)
-        return f"The run could not go on: {problem} {kept} and kept." if kept else problem
+        return f"The run could not continue: {problem} {kept} and saved." if kept else problem
     if how is None or progress is None:
         return "The run was stopped before it began."
     if how.stopped:
-        return f"Run {how.run_id} was stopped: {kept} and kept. Resume goes on from there."
+        return f"Run {how.run_id} was stopped: {kept} and saved. Resume continues from there."
     judgments = counted(progress.unscored, "judgment", "judgments")
     unscored = f", {judgments} unscored" if progress.unscored else ""
     if progress.judged < progress.items:
-        why = "what was asked is clear" if how.clear else "no item is left that would make more of it clear"
-        seen = f"Run {how.run_id} stopped by itself, since {why}: {kept}{unscored}"
+        why = "everything is resolved" if how.clear else "no remaining item could resolve more"
+        seen = f"Run {how.run_id} stopped early: {why}: {kept}{unscored}"
         return f"{seen}, in {clock(progress.elapsed)}. Run it to the end to judge the rest."
     return f"Run {how.run_id} is complete: {kept}{unscored}, in {clock(progress.elapsed)}."

@@ -1,4 +1,4 @@
-"""Where model files are looked for: what a person added to the usual folders, and what changes there.
+"""Where model files are looked for: what the user added to the default folders, and what changes there.
 
 Knows: how places are remembered, the menu that takes one away, when to look again. Does not know: what a
 model is.
@@ -17,7 +17,7 @@ from gui.judge import model_jobs
 from gui.judge.model_jobs import Stamps
 from gui.kit.foreign_text import tip
 from gui.kit.labels import name
-from gui.work.lanes import EngineThreads, Lane, LatestTask
+from gui.work.lanes import EngineThreads, LatestTask, ThreadName
 from gui.work.state import State
 
 _SEARCHED = "models"
@@ -120,7 +120,7 @@ class FolderWatch(QObject):
         self._seen: Mapping[Path, object] = {}
         self._offered: Mapping[Path, object] | None = None  # as they were looked at; None before that
         self.growing: frozenset[Path] = frozenset()
-        self._listing = LatestTask(threads, Lane.SCAN, self)
+        self._listing = LatestTask(threads, ThreadName.SCAN, self)
         self._listing.finished.connect(self._take)
         self._rest = QTimer(self, singleShot=True)
         self._rest.timeout.connect(self.look)

@@ -1,4 +1,4 @@
-"""The usual fields of settings, made of their rows: numbers, lists to choose from, boxes to tick.
+"""The fields of settings, made of their rows: numbers, lists to choose from, boxes to tick.
 
 Knows: the kinds of settings, how None is shown. Does not know: which settings there are, what they do.
 """
@@ -16,13 +16,13 @@ from engine.core.settings import row_of
 from gui.kit.fields import ComboBox, DoubleSpinBox, SpinBox
 from gui.kit.labels import name, narrow
 
-Told = SignalInstance | Callable[[], None]
+SortedFiles = SignalInstance | Callable[[], None]
 
 
 class SettingFields:
     """One field for each of some settings, by name; whenever one of them changes, `changed` is told."""
 
-    def __init__(self, names: tuple[str, ...], changed: Told) -> None:
+    def __init__(self, names: tuple[str, ...], changed: SortedFiles) -> None:
         self._rows = tuple(map(row_of, names))
         self.by_name: dict[str, Any] = {row.name: _field(row, changed) for row in self._rows}
 
@@ -46,7 +46,7 @@ class SettingFields:
             form.addRow("" if row.kind is bool else row.field_label, self.by_name[row.name])
 
 
-def _field(row: SettingRow, changed: Told) -> QWidget:
+def _field(row: SettingRow, changed: SortedFiles) -> QWidget:
     field: QWidget
     if row.kind is bool:
         field = QCheckBox(row.field_label)

@@ -13,12 +13,12 @@ from PySide6.QtWidgets import QCheckBox, QFormLayout, QPushButton, QWidget
 from engine.core.formatting import without_middle, words
 from engine.core.rubric import Rubric
 from engine.core.run_setup import RunSetup
-from engine.core.settings import USUAL_MARGIN
+from engine.core.settings import DEFAULT_MARGIN
 from gui.judge.advanced_panel import AdvancedPanel
 from gui.judge.rubric.rubric_choice import RubricChoice
 from gui.judge.setting_fields import SettingFields
-from gui.judge.usual_setup import usual_setup
-from gui.judge.ways_panel import WaysPanel
+from gui.judge.usual_setup import default_setup
+from gui.judge.ways_panel import MethodsPanel
 from gui.kit.fields import ComboBox
 from gui.kit.flow import FlowLayout
 from gui.kit.fold import Fold
@@ -28,9 +28,9 @@ from gui.kit.layouts import STRETCH, in_column, in_row, take_out
 from gui.work.workspace import Workspace
 
 _KEPT = "judge/settings"
-_LONGEST_NAME = 24  # letters of a criterion
+_LONGEST_NAME = 24  # characters of a criterion
 _NO_MNEMONIC = str.maketrans({"&": "&&"})
-_BOTH, _ONE, _DOUBTFUL = range(3)  # places in the list of orders
+_BOTH, _ONE, _UNCERTAIN = range(3)  # places in the list of orders
 
 
 class SettingsPanel(QWidget):
@@ -52,8 +52,8 @@ class SettingsPanel(QWidget):
         form.addRow("Rubric", self.rubric)
         form.addRow("Criteria", self.criteria)
         top = in_row(heading("Settings"), STRETCH, self.best_button, self._reset)
-        in_column(top, form, self._none, self.ways, self.fold, on=self)
-        kept = RunSetup.of_json(self._state.record(_KEPT), usual_setup())
+        in_column(top, form, self._none, self.methods, self.fold, on=self)
+        kept = RunSetup.of_json(self._state.record(_KEPT), default_setup())
         self.show_setup(replace(kept, rubric=workspace.rubric.rubric))
 
     def show_setup(self, setup: RunSetup) -> None:
@@ -63,7 +63,7 @@ class SettingsPanel(QWidget):
             self._orders.setCurrentIndex(_index_of(setup))
             self._workspace.rubric.ask(setup.rubric)
             self.criteria.show_rubric(self._workspace.rubric.rubric, setup.criteria)
-            self.ways.show_setup(setup)
+            self.methods.show_setup(setup)
             self.advanced.show_setup(setup)
         self._tell()
 
@@ -71,9 +71,9 @@ class SettingsPanel(QWidget):
         """A setup with what the fields say; without criteria where none is chosen."""
         return self.advanced.in_setup(
             replace(
-                self.ways.in_setup(setup),
+                self.methods.in_setup(setup),
                 both_orders=self._orders.currentIndex() != _ONE,
-                second_order_below=USUAL_MARGIN if self._orders.currentIndex() == _DOUBTFUL else None,
+                second_order_below=DEFAULT_MARGIN if self._orders.currentIndex() == _UNCERTAIN else None,
                 rubric=self._workspace.rubric.rubric,
                 criteria=self.criteria.chosen,
                 **self._mode.values(),
@@ -83,7 +83,7 @@ class SettingsPanel(QWidget):
     def set_model(self, path: Path) -> None:
         """Say which model is chosen: what is known of it is shown where it counts."""
         self.advanced.device.set_model(path)
-        self.ways.set_model(path)
+        self.methods.set_model(path)
 
     def _make_fields(self) -> None:
         self._mode = SettingFields(("mode",), self._tell)
@@ -91,13 +91,13 @@ class SettingsPanel(QWidget):
         narrow(self._orders)
         self._orders.addItem("In both orders")
         self._orders.addItem("In one order (half the time)")
-        self._orders.addItem("In both only where in doubt")
+        self._orders.addItem("In both only if uncertain")
         name(
             self._orders,
             "Orders of the responses",
-            "Both orders show where the label depends on which response comes first. Where the first"
-            " order leaves no doubt, the second seldom changes a label; how sure is sure enough, the margin"
-            " under Advanced says.",
+            "Both orders show position bias: labels that depend on which response comes first. If the first"
+            " order is confident, the second seldom changes the label; the margin threshold under Advanced"
+            " says what counts as uncertain.",
         )
         self.criteria = CriteriaBoxes()
         self.criteria.changed.connect(self._tell)
@@ -107,14 +107,15 @@ class SettingsPanel(QWidget):
         name(
             self.best_button,
             "Find the best settings",
-            "Try ways of asking, orders, wordings and examples on labelled items, and use what is worth most",
+            "Try elicitation methods, orders, prompts and few-shot examples on labelled items, and use the"
+            " best",
         )
         self.best_button.clicked.connect(self.best_wanted)
         self._reset = QPushButton("Back to defaults")
         name(self._reset, "Set all settings back to their defaults")
         self._reset.clicked.connect(self._show_defaults)
-        self.ways = WaysPanel(self._workspace)
-        self.ways.changed.connect(self._tell)
+        self.methods = MethodsPanel(self._workspace)
+        self.methods.changed.connect(self._tell)
         self.advanced = AdvancedPanel(self._workspace)
         self.fold = Fold("Advanced", self.advanced)
         self._orders.currentIndexChanged.connect(self._tell)
@@ -124,7 +125,7 @@ class SettingsPanel(QWidget):
     def _show_defaults(self) -> None:
         """All but the rubric, which is no setting but what is asked, as at first."""
         rubric = self._workspace.rubric.rubric
-        self.show_setup(replace(usual_setup(), rubric=rubric, criteria=rubric.names))
+        self.show_setup(replace(default_setup(), rubric=rubric, criteria=rubric.names))
 
     @Slot()
     def _follow_rubric(self) -> None:
@@ -139,7 +140,7 @@ class SettingsPanel(QWidget):
     def _tell(self) -> None:
         if self.signalsBlocked():
             return
-        setup = self.in_setup(usual_setup())
+        setup = self.in_setup(default_setup())
         self._none.setVisible(not setup.criteria)
         self.advanced.follow(setup)
         self._state.set_record(_KEPT, setup.as_json())
@@ -149,11 +150,11 @@ class SettingsPanel(QWidget):
 def _index_of(setup: RunSetup) -> int:
     if not setup.both_orders:
         return _ONE
-    return _BOTH if setup.second_order_below is None else _DOUBTFUL
+    return _BOTH if setup.second_order_below is None else _UNCERTAIN
 
 
 class CriteriaBoxes(QWidget):
-    """A box for each criterion. `changed`: a person has ticked one, or taken its tick away."""
+    """A box for each criterion. `changed`: the user has ticked one, or taken its tick away."""
 
     changed = Signal()
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QWidget
 from engine.core.errors import EngineError
 from engine.core.events import ItemJudged, MeasureProgress, Preparing, TuningStage
 from engine.core.formatting import counted, short_name
-from engine.core.items import Way
+from engine.core.items import Method
 from engine.core.run_setup import RunSetup
 from gui.judge.tune_jobs import FoundSettings, TuneAsked, find
 from gui.kit.busy import BusyLine
@@ -21,36 +21,33 @@ from gui.kit.labels import heading, hint, label, name, panel, scrolling, show_te
 from gui.kit.layouts import STRETCH, in_column, in_row, make_room
 from gui.kit.notice import Notice
 from gui.reading.sheet_view import SheetView
-from gui.work.lanes import WAITING, Lane, LatestTask
+from gui.work.lanes import WAITING, LatestTask, ThreadName
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
 
 _WHAT = (
-    "Ways of asking, orders, a shorter wording and labelled examples are tried on a part of the labelled"
-    " items. The cheapest of those that are as good as the best is chosen and calibrated; what it is worth is"
-    " measured on items that took no part in the choice."
+    "Elicitation methods, orders, a shorter prompt and few-shot examples are tried on a part of the labelled"
+    " items. The cheapest settings that are as good as the best are chosen and calibrated;"
+    " their accuracy is measured on held-out items."
 )
 _KEPT = (
-    "Everything that is judged is kept in runs of its own. If you stop, or the time ends, the same search"
-    " goes on from there."
+    "All judgments are stored in runs of their own. If you stop, or the time ends, the search can be resumed."
 )
 _NO_DATASET = "No dataset is open. Open one with human labels."
-_NO_LABELS = (
-    "The open dataset has no human labels, and without them nothing can be chosen. Open one with labels."
-)
-_USUAL_MINUTES = 30.0
-_WAYS = {
-    "all but thoughts": tuple(way for way in Way if way is not Way.THINKING),
-    "the letter alone, which is fastest": (Way.LETTERS,),
-    "all, thoughts too": tuple(Way),
+_NO_LABELS = "The open dataset has no human labels, which the search needs. Open one with labels."
+_DEFAULT_MINUTES = 30.0
+_METHODS = {
+    "all but chain of thought": tuple(method for method in Method if method is not Method.CHAIN_OF_THOUGHT),
+    "label tokens only (fastest)": (Method.LABEL_TOKENS,),
+    "all, with chain of thought": tuple(Method),
 }
-_SIZE = (150, 44)  # letters, lines
+_SIZE = (150, 44)  # characters, lines
 
 
 class TuneDialog(QDialog):
-    """`wanted`: the path of the recipe that was found, which a person wants to use."""
+    """`wanted`: the path of the recipe that was found, which the user wants to use."""
 
     wanted = Signal(object)
 
@@ -63,7 +60,7 @@ class TuneDialog(QDialog):
         self.found: FoundSettings | None = None
         self._stage, self._judged, self._part = "", 0, 0.0
         self.setWindowTitle("Find the best settings")
-        self.minutes, self.items, self.ways = DoubleSpinBox(), SpinBox(), ComboBox()
+        self.minutes, self.items, self.methods = DoubleSpinBox(), SpinBox(), ComboBox()
         self.notice, self.busy, self.outcome = Notice(), BusyLine(), plain_label(role="heading")
         self.sheet = SheetView()
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
@@ -71,7 +68,7 @@ class TuneDialog(QDialog):
             "&Use these settings", QDialogButtonBox.ButtonRole.ActionRole
         )
         self.find_button = self.buttons.addButton("&Find", QDialogButtonBox.ButtonRole.ActionRole)
-        self._finding = LatestTask(workspace.threads, Lane.MODEL, self)
+        self._finding = LatestTask(workspace.threads, ThreadName.MODEL, self)
         self._lay_out()
         self._connect()
         self._enable()
@@ -84,8 +81,8 @@ class TuneDialog(QDialog):
     @property
     def asked(self) -> TuneAsked:
         """What is asked for."""
-        ways = _WAYS[self.ways.currentText()]
-        return TuneAsked(self._setup, self.minutes.value(), ways, self.items.value() or None)
+        methods = _METHODS[self.methods.currentText()]
+        return TuneAsked(self._setup, self.minutes.value(), methods, self.items.value() or None)
 
     def search(self) -> None:
         """Begin, or go on with what was judged before."""
@@ -93,7 +90,7 @@ class TuneDialog(QDialog):
         self.found, self._stage, self._judged, self._part = None, "", 0, 0.0
         self.outcome.hide()
         self.sheet.show_sheet(None)
-        waits = self._workspace.threads.busy(Lane.MODEL)
+        waits = self._workspace.threads.busy(ThreadName.MODEL)
         self._finding.start(find(self.asked, self._workspace.store_path, self._dataset))
         self.busy.begin(f"{WAITING if waits else 'Reading the files'} …")
         self._enable()
@@ -103,17 +100,17 @@ class TuneDialog(QDialog):
     def _lay_out(self) -> None:
         self.minutes.setRange(1, 7 * 24 * 60)
         self.minutes.setDecimals(0)
-        self.minutes.setValue(_USUAL_MINUTES)
+        self.minutes.setValue(_DEFAULT_MINUTES)
         self.minutes.setSuffix(" min")
-        name(self.minutes, "How long it may take", "With more time later it goes on from where it ended.")
+        name(self.minutes, "How long it may take", "The search can be resumed later with more time.")
         self.items.setRange(0, 100_000)
-        self.items.setSpecialValueText("as many as there is time for")
-        name(self.items, "How many items are judged at most", "They are drawn by instruction, at random.")
-        self.ways.addItems(list(_WAYS))
+        self.items.setSpecialValueText("as many as the time allows")
+        name(self.items, "How many items are judged at most", "A random sample, drawn by instruction.")
+        self.methods.addItems(list(_METHODS))
         name(
-            self.ways,
-            "The ways of asking that are tried",
-            "A thought takes many times as long as all others.",
+            self.methods,
+            "The elicitation methods to try",
+            "Chain of thought takes many times as long as all others.",
         )
         dataset = short_name(self._dataset.name) if self._dataset is not None else "no dataset"
         asked = panel(
@@ -122,7 +119,7 @@ class TuneDialog(QDialog):
             in_row(
                 label("Time:", wrap=False), self.minutes, label("Items:", wrap=False), self.items, STRETCH
             ),
-            in_row(label("Ways of asking:", wrap=False), self.ways, STRETCH),
+            in_row(label("Elicitation methods:", wrap=False), self.methods, STRETCH),
             hint(_KEPT),
         )
         inside = QWidget()
@@ -149,7 +146,7 @@ class TuneDialog(QDialog):
     @Slot()
     def _enable(self) -> None:
         busy, labelled = self._finding.busy, self._dataset is not None and bool(self._dataset.criteria)
-        for field in (self.minutes, self.items, self.ways):
+        for field in (self.minutes, self.items, self.methods):
             field.setEnabled(not busy)
         self.find_button.setEnabled(not busy and labelled)
         self.use_button.setVisible(self.found is not None)
@@ -183,14 +180,14 @@ class TuneDialog(QDialog):
     @Slot(object)
     def _take(self, found: FoundSettings) -> None:
         self.found = found
-        show_text(self.outcome, f"The recipe is kept: {found.path}")
+        show_text(self.outcome, f"Judge configuration saved: {found.path}")
         self.sheet.show_sheet(found.sheet)
         self._enable()
         self.use_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @Slot()
     def _tell_stopped(self) -> None:
-        show_text(self.outcome, "Stopped. What was judged is kept: “Find” goes on from there.")
+        show_text(self.outcome, "Stopped. Judged items are saved: “Find” resumes the search.")
 
     @Slot(object)
     def _refuse(self, error: EngineError) -> None:

@@ -1,6 +1,6 @@
 """Jobs of the search for the best settings: do it, and open a recipe that one has written.
 
-Knows: where recipes are kept, what of the engine's events a person sees. Does not know: windows.
+Knows: where recipes are kept, what of the engine's events the user sees. Does not know: windows.
 """
 
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.core.events import Preparing, followed
 from engine.core.file_names import file_stem
-from engine.core.items import Way, digest
+from engine.core.items import Method, digest
 from engine.core.run_setup import RunSetup
 from engine.core.sheets import Sheet
 from engine.system.paths import recipes_folder, text_of_path
@@ -31,13 +31,13 @@ _READING = Preparing("Reading the files")
 
 @dataclass(frozen=True)
 class TuneAsked:
-    """What a person asks for: `setup` as the page describes a run, how long it may take, which ways of asking
-    are tried, how many items are judged at most, None for all.
+    """What the user asks for: `setup` as the page describes a run, how long it may take, which elicitation
+    methods are tried, how many items are judged at most, None for all.
     """
 
     setup: RunSetup
     minutes: float
-    ways: tuple[Way, ...]
+    methods: tuple[Method, ...]
     items: int | None = None
 
 
@@ -49,7 +49,7 @@ class FoundSettings:
     sheet: Sheet
 
 
-def find(asked: TuneAsked, store_path: Path, at_hand: "Dataset | None") -> Job[FoundSettings]:
+def find(asked: TuneAsked, store_path: Path, current: "Dataset | None") -> Job[FoundSettings]:
     """Find the best settings and keep them as a recipe; reports and raises what `tuning` does."""
 
     def work(control: JobControl) -> FoundSettings:
@@ -59,7 +59,7 @@ def find(asked: TuneAsked, store_path: Path, at_hand: "Dataset | None") -> Job[F
         from engine.report.tuning_sheet import told, tuning_sheet
         from engine.system.files import make_folder
         from engine.tune.recipe import save_recipe
-        from engine.tune.tuning import TuneWish, tuning
+        from engine.tune.tuning import TuneRequest, tuning
 
         def judge(plan: "RunPlan") -> "Iterable[RunEvent]":
             another = partial(worker, judge_plan, control)
@@ -67,10 +67,10 @@ def find(asked: TuneAsked, store_path: Path, at_hand: "Dataset | None") -> Job[F
 
         path = _recipe_of(asked.setup)
         make_folder(path.parent)
-        wish = TuneWish(asked.setup, 60 * asked.minutes, asked.items, ways=asked.ways)
-        tuned = followed(tuning(wish, store_path, judge, control.cancel, at_hand), control.report)
-        save_recipe(path, told(tuned), tuned.own_examples)
-        return FoundSettings(path, tuning_sheet(tuned))
+        request = TuneRequest(asked.setup, 60 * asked.minutes, asked.items, methods=asked.methods)
+        tuning_result = followed(tuning(request, store_path, judge, control.cancel, current), control.report)
+        save_recipe(path, told(tuning_result), tuning_result.own_examples)
+        return FoundSettings(path, tuning_sheet(tuning_result))
 
     return work
 

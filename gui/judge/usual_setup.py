@@ -7,6 +7,6 @@ from engine.core.run_setup import RunSetup
 from engine.system.paths import demo_dataset, demo_model
 
 
-def usual_setup() -> RunSetup:
+def default_setup() -> RunSetup:
     """The demo's run with the default of every setting."""
     return RunSetup(demo_dataset(), demo_model())

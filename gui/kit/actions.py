@@ -1,4 +1,4 @@
-"""What a person calls by a menu or a key: an entry of a menu, a button with a menu, a key of a widget alone.
+"""What the user calls by a menu or a key: an entry of a menu, a button with a menu, a key of a widget alone.
 
 Knows: how an entry becomes an action of Qt. Does not know: which menus and keys there are.
 """

@@ -40,7 +40,7 @@ Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
-class Spot:
+class FigureMark:
     """A place in a figure that stands for items of a criterion; `words`: what these have in common."""
 
     box: Box
@@ -50,7 +50,7 @@ class Spot:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnFigure:
     """A figure. `svg`: as it is shown; `in_words`: for those who do not see it; `spots`: where it stands for
     items, those without any left out; `table`: its numbers.
     """
@@ -58,7 +58,7 @@ class Drawn:
     name: str
     svg: bytes
     in_words: str
-    spots: Sequence[Spot] = ()
+    spots: Sequence[FigureMark] = ()
     table: Table | None = None
 
 
@@ -73,7 +73,7 @@ class FigureView(Painted):
         super().__init__()
         self.name = name
         self._renderer = QSvgRenderer(self)
-        self._spots: Sequence[Spot] = ()
+        self._spots: Sequence[FigureMark] = ()
         self._table: Table | None = None
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -81,7 +81,7 @@ class FigureView(Painted):
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
 
-    def show_figure(self, drawn: Drawn) -> None:
+    def show_figure(self, drawn: DrawnFigure) -> None:
         """Show another picture. Its first sentence is its name, the rest its description."""
         self._spots, self._table, in_words = drawn.spots, drawn.table, drawn.in_words
         self._renderer.load(QByteArray(_without_empty_glyphs(drawn.svg)))
@@ -145,7 +145,7 @@ class FigureView(Painted):
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), _FRAME, _FRAME)
         painter.end()
 
-    def spot_at(self, place: QPointF) -> Spot | None:
+    def spot_at(self, place: QPointF) -> FigureMark | None:
         """The spot at a place of this widget, None where there is none."""
         inner = self._inner()
         x, y = (place.x() - inner.left()) / inner.width(), (place.y() - inner.top()) / inner.height()
@@ -180,7 +180,7 @@ class FigureView(Painted):
         self.update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy with the usual key; the menu with Enter."""
+        """Copy with the standard key; the menu with Enter."""
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy_wanted.emit(self.name)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):

@@ -89,7 +89,7 @@ def open_file(path: Path) -> bool:
 def folder_for_new_files(*wanted: Path) -> Path:
     """The first of these folders that is there and can be written to, else the user's documents.
 
-    Not one of the program's own: who updates or removes it would lose his files with it.
+    Not one of the program's own: who updates or removes it would lose their files with it.
     """
     program = real_path(demo_dataset().parent.parent)
     documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)

@@ -88,7 +88,7 @@ class OneLine(QLabel):
         return QSize(min(hint.width(), longest_line(self)), hint.height())
 
     def minimumSizeHint(self) -> QSize:
-        """A few letters wide."""
+        """A few characters wide."""
         return QSize(self.fontMetrics().averageCharWidth() * 6, super().minimumSizeHint().height())
 
     def event(self, event: QEvent) -> bool:

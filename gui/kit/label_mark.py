@@ -1,7 +1,7 @@
-"""A label as people see it: in words, as a letter, as a small coloured square with that letter.
+"""A label as users see it: in words, as a letter, as a small coloured square with that letter.
 
-The letters are those of the keys: A, B, G for both good, X for both bad; a dash for unscored, = for a tie of
-which people said no more.
+The letters are those of the keys: A, B, G for both good, X for both bad; a dash for unscored, = for a tie
+that is not specified further.
 
 Knows: how labels are called and painted. Does not know: whose labels they are.
 """

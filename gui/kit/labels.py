@@ -13,13 +13,13 @@ from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QScrollAre
 from engine.core.formatting import visible
 from gui.kit.layouts import STRETCH, Part, as_column, in_column
 
-# Qt breaks a line after a space, a slash or a hyphen. A name of 255 letters may have none of these, and would
-# widen the window: where it has more than 40, it may be broken after each 20.
+# Qt breaks a line after a space, a slash or a hyphen. A name of 255 characters may have none of these, and
+# would widen the window: where it has more than 40, it may be broken after each 20.
 _UNBROKEN = re.compile(r"[^\s/\\-]{41,}")
 _IN_PIECES = re.compile(r".{1,20}")
 _GUARDED = "guarded"
 _NAMED_BY_VALUE = sys.platform != "win32"
-_LONGEST_LINE = 160  # mean letters of the font, which are wider than those of most texts
+_LONGEST_LINE = 160  # mean characters of the font, which are wider than those of most texts
 
 
 class Prose(QLabel):

@@ -119,7 +119,9 @@ def ok_and_cancel(dialog: QDialog) -> QDialogButtonBox:
 
 
 def make_room(dialog: QWidget, letters: int, lines: int, share: float = 0.9) -> None:
-    """Let a dialog be so many mean letters wide and lines high, as far as its `share` of the screen goes."""
+    """Let a dialog be this many average characters wide and lines high, as far as its `share` of the screen
+    goes.
+    """
     metrics = dialog.fontMetrics()
     wanted = QSize(metrics.averageCharWidth() * letters, metrics.height() * lines)
     dialog.resize(wanted.boundedTo(dialog.screen().availableSize() * share))

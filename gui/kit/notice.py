@@ -1,4 +1,4 @@
-"""An error or a note in the window: the problem, the remedy, and the details to copy.
+"""An error or a note in the window: the problem, the hint, and the details to copy.
 
 Knows: how errors are worded. Does not know: where they come from.
 """
@@ -24,12 +24,12 @@ _COPY = "Copy details"
 
 
 def problem_of(error: EngineError) -> tuple[str, str]:
-    """What is wrong, and the next step, in words for people."""
+    """What is wrong, and the next step, in words for display."""
     if isinstance(error, SetupError):
-        return error.problem, IN_THE_WINDOW.of(error.remedy)
+        return error.problem, IN_THE_WINDOW.of(error.hint)
     return (
-        f"This is a fault of Tiebreak, not yours: {error}",
-        "What was judged is kept. Copy the details and report them; then try again.",
+        f"This is a bug in Tiebreak: {error}",
+        "Judged items are saved. Copy the details and report them; then try again.",
     )
 
 
@@ -60,7 +60,7 @@ class Message:
     """
 
     text: str
-    remedy: str = ""
+    hint: str = ""
     role: str = "note"
     details: str = ""
     steps: Mapping[str, Callable[[], object]] = field(default_factory=dict)
@@ -70,13 +70,13 @@ class Message:
     @classmethod
     def of(cls, error: EngineError) -> "Message":
         """An error: what is wrong, the next step, and all that is known for a report."""
-        problem, remedy = problem_of(error)
-        return cls(problem, remedy, "problem", details_of(error))
+        problem, hint = problem_of(error)
+        return cls(problem, hint, "problem", details_of(error))
 
     @property
     def in_words(self) -> str:
         """All of it."""
-        return "\n".join(filter(None, (self.text, self.remedy)))
+        return "\n".join(filter(None, (self.text, self.hint)))
 
 
 class NoticeWords(QWidget):
@@ -88,13 +88,13 @@ class NoticeWords(QWidget):
         self._first.setStyleSheet("font-weight: 600;")
         self._list = QPlainTextEdit(readOnly=True, tabChangesFocus=True)
         name(self._list, "All problems that were found")
-        self._remedy = plain_label()
-        in_column(self._first, self._list, self._remedy, on=self)
+        self._hint = plain_label()
+        in_column(self._first, self._list, self._hint, on=self)
 
     @property
     def text(self) -> str:
         """All that it says."""
-        parts = (self._first.text(), self._list.toPlainText(), self._remedy.text())
+        parts = (self._first.text(), self._list.toPlainText(), self._hint.text())
         return "\n".join(part for part in parts if part)
 
     def show_message(self, said: Message) -> None:
@@ -107,7 +107,7 @@ class NoticeWords(QWidget):
         line = self.fontMetrics().lineSpacing()
         self._list.setMinimumHeight(line * min(_FEWEST_LINES, len(found)) + 18)
         self._list.setMaximumHeight(line * min(_MOST_LINES, len(found)) + 18)
-        show_text(self._remedy, said.remedy)
+        show_text(self._hint, said.hint)
 
 
 class CopyButton(QPushButton):
@@ -120,7 +120,7 @@ class CopyButton(QPushButton):
         self.clicked.connect(self._copy)
 
     def show_message(self, said: Message) -> None:
-        """Copy what is known of this from now on."""
+        """Copy the details of this from now on."""
         self._details = said.details or said.in_words
         self.setText(_COPY)
 
@@ -150,9 +150,9 @@ class Notice(QFrame):
         """Say what is wrong."""
         self._show(Message.of(error))
 
-    def show_note(self, text: str, remedy: str = "") -> None:
+    def show_note(self, text: str, hint: str = "") -> None:
         """Say something that is no error but must be seen."""
-        self._show(Message(text, remedy))
+        self._show(Message(text, hint))
 
     def offer(self, text: str) -> QPushButton:
         """A button more, above the others: the next step to take."""

@@ -54,7 +54,7 @@ def controls(root: QWidget, now: QWidget | None = None) -> list[QWidget]:
     `now`: also this one, wherever it was, though it may just have been hidden or disabled.
     """
     everywhere = QGuiApplication.styleHints().tabFocusBehavior() is Qt.TabFocusBehavior.TabFocusAllControls
-    # On macOS a person may have told the system that Tab goes to texts and lists alone.
+    # On macOS the user may have told the system that Tab goes to texts and lists alone.
     wanted = Qt.FocusPolicy.TabFocus if everywhere else Qt.FocusPolicy.StrongFocus
 
     def is_control(widget: QWidget) -> bool:

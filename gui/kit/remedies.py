@@ -1,6 +1,6 @@
-"""Remedies in the words of the window.
+"""Hints in the words of the window.
 
-Knows: the fields and places of the window that a remedy may name. Does not know: errors, what pages do.
+Knows: the fields and places of the window that a hint may name. Does not know: errors, what pages do.
 """
 
 from engine.core.file_kinds import FileKind
@@ -19,49 +19,50 @@ IN_THE_WINDOW = Wording(
     settings={setting: f"“{field}”" for setting, field in FIELDS.items()},
     steps={
         Step.ALLOW_SMALL_SOURCE: (
-            "Convert the model's original in F16, BF16 or Q8_0, or tick that this source will do."
+            "Convert the model's original in F16, BF16 or Q8_0, or tick “Convert it although it is a small"
+            " quantisation already”."
         ),
         Step.ALLOW_MIXED_BUILDS: Step.ALLOW_MIXED_BUILDS.value,
         Step.ALLOW_PLAIN_TCP: Step.ALLOW_PLAIN_TCP.value,
         Step.CALIBRATE: "Calibrate a run of this judge on the Results page, under “Calibration”.",
         Step.CALIBRATE_AGAIN: "Make it again on the Results page, under “Calibration”.",
         Step.TUNE: "Make it again on the Judge page: “Find the best settings”.",
-        Step.CHOOSE_ANSWERED_DATASET: "Open it with the dataset that it answers: File > Open dataset first.",
-        Step.CHOOSE_JUDGED_DATASET: "As human labels, choose the dataset that was judged",
+        Step.CHOOSE_ANSWERED_DATASET: "Open the dataset that it answers first: File > Open dataset.",
+        Step.CHOOSE_JUDGED_DATASET: "Choose the judged dataset for the human labels",
         Step.CHOOSE_JUDGES: "On the Compare page, tick two runs or submissions, or more",
         Step.CHOOSE_RUN: "Choose a run on the Results page.",
-        Step.CHOOSE_STORE: "Choose a run that is there",
+        Step.CHOOSE_STORE: "Choose an existing run",
         Step.COPY_STORE: (
-            "Copy its folder to a place where you may write, and let TIEBREAK_HOME name the folder above it;"
-            " then start Tiebreak again."
+            "Copy its folder to a place where you can write, and set TIEBREAK_HOME to the folder"
+            " above it; then start Tiebreak again."
         ),
         Step.DELETE_DAMAGED: (
-            "Delete that run in the list of all runs, or let TIEBREAK_HOME name a folder with a copy of the"
-            " store from before. The other runs are as they were."
+            "Delete that run in the list of all runs, or set TIEBREAK_HOME to a folder with an"
+            " earlier copy of the store. The other runs are not affected."
         ),
-        Step.DELETE_DECISIONS: "Export the runs first, or tick that what people decided goes with them.",
+        Step.DELETE_DECISIONS: "Export the runs first, or tick that their annotations are deleted, too.",
         Step.EXPORT_RUN: "export the run's submission on the Results page and compare that",
         Step.GIVE_ITEMS: (
-            "On the Compare page, tick a run of the same items as well, or choose human labels and decide by"
-            " these."
+            "On the Compare page, also tick a run of the same items, or choose human labels and"
+            " fit the jury to them."
         ),
         Step.FIND_DATASET: "open it on the Dataset page",
         Step.INSTALL_CLUSTER: Step.INSTALL_CLUSTER.value,
-        Step.JUDGE_ONCE: "A judge has one voice: on the Compare page, tick it once.",
+        Step.JUDGE_ONCE: "The same judge is ticked twice on the Compare page. Untick one.",
         Step.LABEL_AT_RANDOM: Step.LABEL_AT_RANDOM.value,
         Step.MAKE_CERTIFICATES: Step.MAKE_CERTIFICATES.value,
         Step.MAKE_PAIRS: (
-            "Make pairs out of the outputs of several candidates on the same instructions: File > New dataset"
+            "Make pairs from the outputs of several candidate models on the same instructions: File > New"
+            " dataset"
             " from outputs."
         ),
-        Step.MAP_COLUMNS: "Open it with File > Open dataset, and say there which column is which",
+        Step.MAP_COLUMNS: "Open it with File > Open dataset, and choose which column is which",
         Step.NAME_CANDIDATES: (
-            "Say which columns name them, as candidate_a and candidate_b: “Choose columns…” on Ranking"
+            "Choose the columns that name them as candidate_a and candidate_b: “Choose columns…” on Ranking"
         ),
-        Step.MAP_EXAMPLES: "Choose the labelled examples again, and say which of their columns is which",
+        Step.MAP_EXAMPLES: "Choose the few-shot examples again, and choose which column is which",
         Step.MOVE_STORE: (
-            "See that you may write in its folder, or let TIEBREAK_HOME name another folder; then start"
-            " Tiebreak again."
+            "Make its folder writable, or set TIEBREAK_HOME to another folder; then start Tiebreak again."
         ),
         Step.NAME_WORKER_MODEL: Step.NAME_WORKER_MODEL.value,
         Step.RESUME: "Resume the run on the Judge page",
@@ -69,9 +70,9 @@ IN_THE_WINDOW = Wording(
         Step.START_WORKERS: Step.START_WORKERS.value,
         Step.STOP_AT_A_WIDTH: Step.STOP_AT_A_WIDTH.value,
         Step.USE_OTHER_STORE: (
-            "Move it away, or let TIEBREAK_HOME name another folder; then start Tiebreak again."
+            "Move it away, or set TIEBREAK_HOME to another folder; then start Tiebreak again."
         ),
-        Step.WITH_JUDGE: "tick that the judge's labels go out as well",
+        Step.WITH_JUDGE: "tick “Include the judge's labels”",
     },
     kinds={
         FileKind.DATASET: (
@@ -81,19 +82,21 @@ IN_THE_WINDOW = Wording(
         FileKind.SUBMISSION: "Open it with File > Open submission.",
         FileKind.RUN_DATA: "Open it with File > Open dataset, or as labels: “Choose labels…” on Results.",
         FileKind.RUN_JSON: (
-            "It is for other programs, and nothing here reads it. Its run can be exported in other forms:"
-            " File > Export."
+            "It is for other programs; Tiebreak does not read it. Export its run in another"
+            " format: File > Export."
         ),
         FileKind.CALIBRATION: "Load it on the Results page, under “Calibration”.",
         FileKind.RECIPE: "Open it with “Find the best settings” on the Judge page.",
-        FileKind.WEIGHTS: "Only commands read it. Here, weights are set on Results, under “Weighted judge”.",
-        FileKind.SCORES: "It is for other programs, and nothing here reads it.",
-        FileKind.COMPARISONS: "The commands weigh it; nothing here reads it.",
+        FileKind.WEIGHTS: (
+            "Only commands read it. In the window, set weights on Results, under “Weighted scoring”."
+        ),
+        FileKind.SCORES: "It is for other programs; Tiebreak does not read it.",
+        FileKind.COMPARISONS: "Only the command weighted-score reads it.",
         FileKind.RUBRIC: "Open it on the Judge page, at “Rubric”.",
         FileKind.MODEL: "Choose it as the model on the Judge page.",
-        FileKind.LABELS_OF_PEOPLE: "Open their run, then add them: File > Add labels of others.",
+        FileKind.LABELS_OF_ANNOTATORS: "Open their run, then import them: File > Import annotations.",
         FileKind.RUN_STORE: (
-            "Let TIEBREAK_HOME name the folder above it, then start Tiebreak again: its runs are shown then."
+            "Set TIEBREAK_HOME to the folder above it, then start Tiebreak again to see its runs."
         ),
     },
     setting_value="{0}: {1}",

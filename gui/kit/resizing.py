@@ -6,7 +6,7 @@ Knows: where the keys are. Does not know: pages, which keys these are.
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QHeaderView, QSplitter, QTableView, QWidget
 
-_STEP = 4  # mean letters
+_STEP = 4  # mean characters
 
 
 def resize_part(direction: Qt.Orientation, larger: bool) -> bool:

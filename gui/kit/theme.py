@@ -22,7 +22,7 @@ _STYLE_SHEET = Path(__file__).resolve().with_name("theme.qss")
 TEXT_SIZES = (80, 90, 100, 110, 125, 150, 175, 200)  # percent of the system's
 
 
-class ThemeWish(StrEnum):
+class ThemeChoice(StrEnum):
     """Which colours the user wants."""
 
     SYSTEM = "system"
@@ -162,7 +162,7 @@ def colours(palette: QPalette) -> Colours:
 
 
 def draw_frame(on: QPaintDevice, place: QRectF, colour: str, width: int) -> None:
-    """Draw a frame of so many pixels just inside a place."""
+    """Draw a frame of this many pixels just inside a place."""
     painter = QPainter(on)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QPen(QColor(colour), width))
@@ -180,22 +180,22 @@ class Look:
 
 
 def apply_theme(
-    app: QApplication, choice: ThemeWish, text_percent: int, base_points: float, worn: Look | None = None
+    app: QApplication, choice: ThemeChoice, text_percent: int, base_points: float, worn: Look | None = None
 ) -> Look:
     """Give the application its colours and text size, and say which; it is not changed where it wears them.
 
     `base_points`: the size of the system's own font.
     """
     scheme = {
-        ThemeWish.SYSTEM: Qt.ColorScheme.Unknown,
-        ThemeWish.LIGHT: Qt.ColorScheme.Light,
-        ThemeWish.DARK: Qt.ColorScheme.Dark,
+        ThemeChoice.SYSTEM: Qt.ColorScheme.Unknown,
+        ThemeChoice.LIGHT: Qt.ColorScheme.Light,
+        ThemeChoice.DARK: Qt.ColorScheme.Dark,
     }[choice]
     hints = app.styleHints()
     # What the system itself draws, such as title bars, follows this and not our palette.
     hints.setColorScheme(scheme)
-    dark = choice is ThemeWish.DARK
-    if choice is ThemeWish.SYSTEM:
+    dark = choice is ThemeChoice.DARK
+    if choice is ThemeChoice.SYSTEM:
         dark = hints.colorScheme() is Qt.ColorScheme.Dark
     look = Look(DARK if dark else LIGHT, base_points * text_percent / 100)
     if look != worn:

@@ -154,7 +154,7 @@ class FillingView(RowsView):
 class _WholeView(FillingView):
     """As high as its rows, whatever the size of the text; shaded columns share the room that others leave.
 
-    `widest`: of a column, in mean letters, where that is limited.
+    `widest`: of a column, in average characters, where that is limited.
     """
 
     def __init__(self, widest: int | None = None) -> None:
@@ -230,8 +230,8 @@ def dressed(view: View, model: QAbstractItemModel, accessible: str) -> View:
 
 
 def measure_view(model: TableModel, accessible: str, widest: int | None = None) -> RowsView:
-    """A view of a small table that is shown whole, as wide as its texts, each column at most as `widest`
-    letters; Ctrl+C copies all of it, its menu also as LaTeX or Markdown.
+    """A view of a small table that is shown whole, as wide as its texts, each column at most `widest`
+    characters; Ctrl+C copies all of it, its menu also as LaTeX or Markdown.
     """
     view = dressed(_WholeView(widest), model, accessible)
     view.setProperty("role", "whole")

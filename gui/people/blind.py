@@ -1,10 +1,10 @@
-"""Blind labelling: what the model and others said is hidden until a person has given his own label.
+"""Blind labelling: what the model and others said is hidden until an annotator has given their own label.
 
 The one place that says whether a judgment may be shown. Who shows anything of a judgment (a label, a
-probability, an explanation, a doubt, another person's label, the human label) asks `shows`, also for tips and
-accessible names; a search, too, finds nothing else.
+probability, an explanation, an uncertainty, another annotator's label, the human label) asks `shows`, also
+for tips and accessible names; a search, too, finds nothing else.
 
-Knows: who labels, which labels he has given. Does not know: what is shown where.
+Knows: who labels, which labels they have given. Does not know: what is shown where.
 """
 
 from typing import TYPE_CHECKING
@@ -16,22 +16,22 @@ from gui.work.open_run import Opened
 if TYPE_CHECKING:
     from engine.review.doubt import ReviewRow
 
-HIDDEN = "Hidden until you have given your own label: A, B, G or X."
+HIDDEN = "Hidden until you give your own label: A, B, G or X."
 
 
 class Blind:
-    """Whether this person labels blind, `on`, and what he may see."""
+    """Whether this annotator labels blind, `on`, and what they may see."""
 
     def __init__(self, opened: Opened, on: bool = False) -> None:
         self._opened, self.on = opened, on
-        self.given: set[JudgmentKey] = set()  # labels of this person that are not stored yet
+        self.given: set[JudgmentKey] = set()  # labels of this annotator that are not stored yet
 
     def shows(self, key: JudgmentKey) -> bool:
-        """True where the judgment may be shown: not blind, or this person has given his own label."""
+        """True where the judgment may be shown: not blind, or this annotator has given their own label."""
         return not self.on or self.labelled(key)
 
     def labelled(self, key: JudgmentKey) -> bool:
-        """True where this person has given his own label, stored or not."""
+        """True where this annotator has given their own label, stored or not."""
         return self.own(key) is not None or key in self.given
 
     @property
@@ -42,16 +42,16 @@ class Blind:
         return frozenset({*labels, *self.given}) if self.on else None
 
     def own(self, key: JudgmentKey) -> Preference | None:
-        """The label that this person gave or confirmed."""
+        """The label that this annotator gave or accepted."""
         run = self._opened.run
         labels = run.results.reviews.labels.get(self._opened.author, {}) if run else {}
         return labels.get(key)
 
     def give(self, key: JudgmentKey) -> None:
-        """This person gives his label now: it is on its way to the store."""
+        """This annotator gives their label now: it is on its way to the store."""
         self.given.add(key)
 
-    def settle(self) -> None:
+    def adjudicate(self) -> None:
         """What was on its way and is stored now is the store's to say."""
         self.given = {key for key in self.given if self.own(key) is None}
 

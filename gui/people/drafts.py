@@ -1,11 +1,12 @@
-"""Explanations and notes that a person began and did not save, kept from loss like all that he says.
+"""Explanations and notes that an annotator began and did not save, saved like all annotations.
 
-Each is a word of its own: it ends those drafts that its writer saw, and no others. So what somebody of the
-same name writes in another window takes nothing from this one; it is there when a run is opened next.
+Each is an annotation event of its own: it ends the drafts that its writer saw, and no others. So what
+somebody of the same name writes in another window takes nothing from this one; it is there when a run is
+opened next.
 
 A note's draft is of no criterion; what is read of a run has it wherever the run has its item.
 
-Knows: drafts of the open run and of this window. Does not know: widgets, how words are kept.
+Knows: drafts of the open run and of this window. Does not know: widgets, how annotations are stored.
 """
 
 import json
@@ -22,17 +23,17 @@ if TYPE_CHECKING:
     from gui.work.state import State
 
 IN_STATE = "review/drafts"
-"""Where earlier versions kept them: in the memory of the window, without names of people."""
+"""Where earlier versions kept them: in the memory of the window, without names of annotators."""
 
 Say = Callable[[NewDraft, int, Sequence[str]], str]
-"""Says a word of a run that ends some drafts; its name, empty where that is not possible."""
+"""Adds an annotation that ends some drafts; its name, empty where that is not possible."""
 
 
 KEEP_MS = 500
 """From the first letter that no draft holds until one does: with a slow disk it is there within a second."""
 
 
-class Soon(QTimer):
+class DelayedSave(QTimer):
     """Asked as often as one likes, what is asked for is done once, soon: also while one types on and on."""
 
     def __init__(self, do: Callable[[], object], parent: QObject) -> None:
@@ -52,7 +53,7 @@ def note_of(item_id: str) -> JudgmentKey:
 
 
 class Drafts(QObject):
-    """Those of the person who works, by run and judgment."""
+    """Those of the annotator who works, by run and judgment."""
 
     changed = Signal(str)  # item id: a draft of it was kept, or has ended
 
@@ -112,7 +113,7 @@ class Drafts(QObject):
         self._own = [(run_id, draft) for run_id, draft in self._own if run_id not in run_ids]
 
     def take_over(self, state: "State") -> None:
-        """Keep what an earlier version kept in the memory of the window, once; it is this person's."""
+        """Keep what an earlier version kept in the memory of the window, once; it is this annotator's."""
         kept = state.record(IN_STATE)
         for name, text in list(kept.items()):
             place = _place(name)
@@ -142,7 +143,9 @@ class Drafts(QObject):
         return found[-1] if found else None
 
     def _standing(self, run_id: int) -> list[Draft]:
-        """All of this person that have not ended, those of this window last: each newer than those before."""
+        """All of this annotator that have not ended, those of this window last: each newer than those
+        before.
+        """
         run = self._opened.run
         read = run.drafts if run is not None and run.id == run_id else ()
         own = [draft for number, draft in self._own if number == run_id]

@@ -1,8 +1,8 @@
-"""Labels for others: whether texts go along; of others: what their files would come to, and who is who.
+"""Export annotations: with or without texts. Import annotations: what files would add, and who is who.
 
-Nothing is written or added before a person has said so.
+Nothing is written or added before the user agrees.
 
-Knows: what a person is asked before words are added. Does not know: files, the run store.
+Knows: what the user is asked before annotations are imported. Does not know: files, the run store.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ _NO_AMPERSAND = str.maketrans({"&": "&&"})
 
 
 class NamesakeQuestion(QWidget):
-    """One person, or two of the same name; neither is chosen before a person says so."""
+    """One annotator, or two of the same name; neither is chosen at first."""
 
     changed = Signal()
 
@@ -42,12 +42,12 @@ class NamesakeQuestion(QWidget):
         super().__init__()
         self.asked = asked
         shown = visible(asked.name).translate(_NO_AMPERSAND)
-        self.one = QRadioButton(f"One person: {shown} here, too")
-        self.two = QRadioButton("Two. The one in the file is called here")
+        self.one = QRadioButton(f"Same annotator: {shown}")
+        self.two = QRadioButton("Two annotators. Name of the one in the file:")
         self.field = QLineEdit(asked.suggested, maxLength=LONGEST_NAME)
-        name(self.one, f"{visible(asked.name)} is one person")
-        name(self.two, f"{visible(asked.name)} in the file is another person")
-        name(self.field, f"How the other {visible(asked.name)} is called here")
+        name(self.one, f"{visible(asked.name)} is the same annotator")
+        name(self.two, f"{visible(asked.name)} in the file is another annotator")
+        name(self.field, f"Name of the other {visible(asked.name)}")
         self._group = QButtonGroup(self)
         for button in (self.one, self.two):
             self._group.addButton(button)
@@ -58,7 +58,7 @@ class NamesakeQuestion(QWidget):
 
     @property
     def answer(self) -> str:
-        """How the person of the file is called here; empty as long as that is not said."""
+        """The name here of the annotator in the file; empty until it is chosen."""
         if self.one.isChecked():
             return self.asked.name
         written = "".join(letter for letter in self.field.text() if letter.isprintable()).strip()
@@ -66,29 +66,29 @@ class NamesakeQuestion(QWidget):
 
 
 class ExportWordsDialog(QDialog):
-    """`accepted`: a file may be named; with texts of the dataset where `tick` is checked. `people`: whose
-    words they are, all where nobody is named.
+    """`accepted`: a file may be named; with texts of the dataset where `tick` is checked. `annotators`: whose
+    annotations they are, all where nobody is named.
     """
 
-    def __init__(self, run: OpenRun, people: Sequence[str], parent: QWidget | None = None) -> None:
+    def __init__(self, run: OpenRun, annotators: Sequence[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Export my labels" if people else "Export labels of all people")
-        who = f"{listed([visible(each) for each in people])} said" if people else "all people said"
-        self.tick = QCheckBox("With the &texts of the dataset")
+        self.setWindowTitle("Export my annotations" if annotators else "Export annotations of all annotators")
+        who = f"{listed([visible(each) for each in annotators])}" if annotators else "all annotators"
+        self.tick = QCheckBox("Include the &texts of the dataset")
         self.tick.setEnabled(run.dataset is not None)
         what_for = (
-            "Ticked, the file holds instruction and responses of each item of which something is said:"
-            " give it only to who may read them. Whoever adds it to a run needs no texts."
+            "If ticked, the file holds the instruction and the responses of each annotated"
+            " item: give it only to those who may read them. Importing it needs no texts."
             if run.dataset is not None
-            else "The dataset of the run is not at hand, so no texts can go along. Whoever adds the file to a"
-            " run needs none."
+            else "The dataset of the run is not loaded, so its texts cannot be included."
+            " Importing the file needs none."
         )
         describe(self.tick, what_for)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         start = buttons.addButton("Choose the &file…", QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
-        asked = label(f"One small file of what {who} of {visible(run.results.run.called)}.")
+        asked = label(f"One small file with the annotations of {who} for {visible(run.results.run.called)}.")
         in_column(asked, self.tick, hint(what_for), STRETCH, buttons, on=self, margins=None, spacing=10)
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 76)
         start.setDefault(True)  # once it is in the dialog: Enter would be Cancel
@@ -102,7 +102,7 @@ class AddWordsDialog(QDialog):
         super().__init__(parent)
         self.found = found
         joining = found.joining
-        self.setWindowTitle(f"Add labels of others to {visible(joining.run.called)}")
+        self.setWindowTitle(f"Import annotations into {visible(joining.run.called)}")
         self.sheet = SheetView()
         self.sheet.show_sheet(found.sheet)
         self.questions = [NamesakeQuestion(asked) for asked in joining.namesakes]
@@ -124,7 +124,7 @@ class AddWordsDialog(QDialog):
 
     @property
     def answers(self) -> Mapping[tuple[str, str], str]:
-        """How people are called here, by the store of their file and their name there."""
+        """How annotators are called here, by the store of their file and their name there."""
         return {(each.asked.store, each.asked.name): each.answer for each in self.questions if each.answer}
 
     @Slot()
@@ -133,8 +133,10 @@ class AddWordsDialog(QDialog):
         left = len(self.questions) - len(self.answers)
         self.add.setEnabled(bool(new) and not left)
         if not new:
-            self.status.setText("Nothing in this is new to the run.")
+            self.status.setText("The run has all of these annotations already.")
         elif left:
-            self.status.setText(f"{counted(left, 'name is', 'names are')} left to be told apart.")
+            self.status.setText(f"{counted(left, 'name is', 'names are')} still to be decided.")
         else:
-            self.status.setText(f"{counted(new, 'word', 'words')} will be added; nothing else changes.")
+            self.status.setText(
+                f"{counted(new, 'annotation', 'annotations')} will be added; nothing else changes."
+            )

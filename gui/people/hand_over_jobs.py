@@ -1,4 +1,4 @@
-"""Jobs that hand over what people said of a run: one file written, files of others counted and added.
+"""Jobs that export annotations of a run to a file, and count and import those of others.
 
 Knows: what is shown of such files before they are added. Does not know: windows.
 """
@@ -15,40 +15,42 @@ from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
-    from engine.people.hand_over import HandOver
+    from engine.people.hand_over import AnnotationFile
     from engine.people.joining import Joining
 
 
 @dataclass(frozen=True)
 class CountedFiles:
-    """Files, each with its name, and what they would come to in a run, as it is shown."""
+    """Files, each with its name, and what they would add to a run, as it is shown."""
 
-    files: "Sequence[tuple[str, HandOver]]"
+    files: "Sequence[tuple[str, AnnotationFile]]"
     joining: "Joining"
     sheet: Sheet
 
 
 def export_words(
-    store_path: Path, run_id: int, people: Sequence[str], path: Path, texts: "Dataset | None" = None
+    store_path: Path, run_id: int, annotators: Sequence[str], path: Path, texts: "Dataset | None" = None
 ) -> Job[str]:
-    """Write what these people said of a run, all where none is named; a sentence on what was written.
+    """Write the annotations of a run by these annotators, all where none is named; a sentence on what was
+    written.
 
-    `texts`: the dataset of the run, whose texts go along.
+    `texts`: the dataset of the run, whose texts are included.
     """
 
     def work(_control: JobControl) -> str:
-        from engine.people.hand_over import hand_over, save_hand_over
+        from engine.people.hand_over import annotation_file, save_annotation_file
         from engine.store.run_store import RunStore
 
         with RunStore(store_path) as store:
             identity = store.run(run_id).identity
             in_use = {"dataset": identity.dataset_path, "model": identity.model_path, "run store": store_path}
             check_targets({"The file": path}, in_use)
-            made = hand_over(store, run_id, people, texts)
-        save_hand_over(path, made)
+            made = annotation_file(store, run_id, annotators, texts)
+        save_annotation_file(path, made)
         words, items = len([*made.words.all]), len(made.items)
         return (
-            f"Written: {path.name}\n{counted(words, 'word', 'words')} of {listed(made.people)} on"
+            f"Written: {path.name}\n{counted(words, 'annotation', 'annotations')} of"
+            f" {listed(made.annotators)} on"
             f" {counted(items, 'item', 'items')}. {made.texts_in_words}"
         )
 
@@ -56,12 +58,12 @@ def export_words(
 
 
 def count_files(store_path: Path, run_id: int, paths: Sequence[Path]) -> Job[CountedFiles]:
-    """What files of others would come to in a run. SetupError where one is none."""
+    """What files of others would add to a run. SetupError where one is none."""
 
     def work(_control: JobControl) -> CountedFiles:
-        from engine.people.hand_over import load_hand_over
+        from engine.people.hand_over import load_annotation_file
 
-        return _counted(store_path, run_id, [(path.name, load_hand_over(path)) for path in paths], {})
+        return _counted(store_path, run_id, [(path.name, load_annotation_file(path)) for path in paths], {})
 
     return work
 
@@ -76,7 +78,7 @@ def add_files(
         from engine.report.hand_over_tables import joined_sentence
         from engine.store.run_store import RunStore
 
-        # Once more: the run may have changed while a person read what was counted.
+        # Once more: the run may have changed while the user read what was counted.
         joining = _counted(store_path, run_id, counted_files.files, answers).joining
         with RunStore(store_path) as store:
             join(store, joining)
@@ -88,7 +90,7 @@ def add_files(
 def _counted(
     store_path: Path,
     run_id: int,
-    files: "Sequence[tuple[str, HandOver]]",
+    files: "Sequence[tuple[str, AnnotationFile]]",
     answers: Mapping[tuple[str, str], str],
 ) -> CountedFiles:
     from engine.people.joining import look_at
@@ -97,4 +99,6 @@ def _counted(
 
     with RunStore(store_path) as store:
         joining = look_at(store, run_id, files, answers)
-    return CountedFiles(files, joining, Sheet(f"Labels for {joining.run.called}", joining_sections(joining)))
+    return CountedFiles(
+        files, joining, Sheet(f"Annotations for {joining.run.called}", joining_sections(joining))
+    )

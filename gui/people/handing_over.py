@@ -1,6 +1,6 @@
-"""Hands over what people said of the open run: asks for files, starts the jobs, says what came of them.
+"""Exports and imports annotations of the open run: asks for files, starts the jobs, reports the outcome.
 
-Knows: what a person is asked in which order. Does not know: how files are read and written.
+Knows: what the user is asked in which order. Does not know: how files are read and written.
 """
 
 import re
@@ -17,18 +17,18 @@ from gui.kit.file_dialogs import ask_target, let_choose_several
 from gui.kit.notice import Message
 from gui.people import hand_over_jobs
 from gui.people.hand_over_dialog import AddWordsDialog, ExportWordsDialog
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.open_run import OpenRun
 from gui.work.workspace import Workspace
 
-_KIND = "People's words (*.json)"
+_KIND = "Annotations (*.json)"
 _FOLDER = "last/words"  # that files of others were in
 _ABOUT = "words handed over"
-_LONGEST_STEM = 40  # bytes of a person's name in that of a file
+_LONGEST_STEM = 40  # bytes of an annotator's name in that of a file
 _NOT_IN_NAMES = re.compile(r"[^\w-]+")
 
 
-class HandingOver(QObject):
+class AnnotationExchange(QObject):
     """Of one window."""
 
     def __init__(self, workspace: Workspace, window: QWidget) -> None:
@@ -37,36 +37,38 @@ class HandingOver(QObject):
         self._run_id = 0  # to which files are added
         self.dialog: AddWordsDialog | None = None
         self.asking: ExportWordsDialog | None = None
-        self._counting = LatestTask(workspace.threads, Lane.FILES, self)
+        self._counting = LatestTask(workspace.threads, ThreadName.FILES, self)
         self._counting.finished.connect(self._show)
         self._counting.failed.connect(workspace.problem)
 
     @property
     def exports(self) -> tuple[Entry, ...]:
-        """The ways in which people's words leave the window."""
+        """The menu entries that export annotations."""
         return (
-            Entry("&My labels, for another computer…", self.export_mine),
-            Entry("Labels of &all people, for another computer…", self.export_all),
+            Entry("&My annotations…", self.export_mine),
+            Entry("Annotations of &all annotators…", self.export_all),
         )
 
     @Slot()
     def export_mine(self, *, path: Path | None = None) -> None:
-        """What this person said of the open run; without a path dialogs ask, for texts of the dataset too."""
+        """Export this annotator's annotations of the open run; without a path, dialogs ask, also for texts of
+        the dataset.
+        """
         self._export((self._workspace.author,), path)
 
     @Slot()
     def export_all(self, *, path: Path | None = None) -> None:
-        """What all people said of it."""
+        """Export those of all annotators."""
         self._export((), path)
 
     @Slot()
     def add(self) -> None:
-        """Ask for files of others, and count what they come to in the open run."""
+        """Ask for files of others, and count what they would add to the open run."""
         kept = self._workspace.state.text(_FOLDER)
-        let_choose_several(self._window, "Add labels of others", kept, _KIND, self.count)
+        let_choose_several(self._window, "Import annotations", kept, _KIND, self.count)
 
     def count(self, paths: Sequence[Path]) -> None:
-        """Count what files come to in the open run, and show it."""
+        """Count what files would add to the open run, and show it."""
         space = self._workspace
         if space.run is None or not paths:
             return
@@ -74,40 +76,44 @@ class HandingOver(QObject):
         space.state.set_text(_FOLDER, str(paths[0].absolute().parent))
         self._counting.start(hand_over_jobs.count_files(space.store_path, self._run_id, paths))
 
-    def _export(self, people: Sequence[str], path: Path | None) -> None:
+    def _export(self, annotators: Sequence[str], path: Path | None) -> None:
         space = self._workspace
         if space.run is None:
             return
         if path is not None:
-            self._write(space.run, people, path)
+            self._write(space.run, annotators, path)
             return
-        self.asking = asking = ExportWordsDialog(space.run, people, self._window)
+        self.asking = asking = ExportWordsDialog(space.run, annotators, self._window)
         asking.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        asking.accepted.connect(partial(self._ask_where, space.run, people))
+        asking.accepted.connect(partial(self._ask_where, space.run, annotators))
         asking.finished.connect(self._forget_asking)
         asking.open()
 
-    def _ask_where(self, opened: OpenRun, people: Sequence[str]) -> None:
+    def _ask_where(self, opened: OpenRun, annotators: Sequence[str]) -> None:
         assert self.asking is not None
         title, texts = self.asking.windowTitle(), self.asking.tick.isChecked()
         run = opened.results.run
-        who = file_stem(_NOT_IN_NAMES.sub("-", people[0]).strip("-"), _LONGEST_STEM) if people else "all"
+        who = (
+            file_stem(_NOT_IN_NAMES.sub("-", annotators[0]).strip("-"), _LONGEST_STEM)
+            if annotators
+            else "all"
+        )
         folder = self._workspace.state.export_folder(run.identity.dataset_path.parent)
         path = ask_target(self._window, title, folder / f"{run.stem}-{who or 'labels'}.json", _KIND)
         if path is not None:
-            self._write(opened, people, path, texts)
+            self._write(opened, annotators, path, texts)
 
-    def _write(self, opened: OpenRun, people: Sequence[str], path: Path, texts: bool = False) -> None:
+    def _write(self, opened: OpenRun, annotators: Sequence[str], path: Path, texts: bool = False) -> None:
         space = self._workspace
         dataset = opened.dataset if texts else None
-        job = hand_over_jobs.export_words(space.store_path, opened.id, people, path, dataset)
-        task = space.threads.start(Lane.STORE, job, must_end=True)
+        job = hand_over_jobs.export_words(space.store_path, opened.id, annotators, path, dataset)
+        task = space.threads.start(ThreadName.STORE, job, must_end=True)
         space.state.keep_export_folder(path.parent)
         task.finished.connect(partial(self._tell, space.words.count))
         task.failed.connect(space.problem)
 
     def _tell(self, waiting: int, text: str) -> None:
-        left = "\nWhat you said last waits for the run store, and is not in it." if waiting else ""
+        left = "\nYour latest annotations are not in the run store yet." if waiting else ""
         self._workspace.notice.emit(Message(text + left, role="note" if waiting else "done", about=_ABOUT))
 
     @Slot(object)
@@ -126,7 +132,7 @@ class HandingOver(QObject):
         if dialog is None:
             return
         job = hand_over_jobs.add_files(space.store_path, self._run_id, dialog.found, dialog.answers)
-        task = space.threads.start(Lane.STORE, job, must_end=True)
+        task = space.threads.start(ThreadName.STORE, job, must_end=True)
         task.finished.connect(self._tell_added)
         task.failed.connect(space.problem)
 

@@ -1,6 +1,6 @@
-"""Who labels: asked once before the first label or note, changed in the page's head.
+"""Who annotates: asked once before the first label or note, changed in the page's head.
 
-Knows: names of people. Does not know: labels.
+Knows: names of annotators. Does not know: labels.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from gui.kit.labels import heading, hint, name
 from gui.kit.layouts import in_column, ok_and_cancel
 from gui.work.workspace import LONGEST_NAME, Workspace
 
-_SHOWN = 16  # letters of a name on the button
+_SHOWN = 16  # characters of a name on the button
 _MOST_LISTED = 12
 
 
@@ -25,7 +25,7 @@ class WhoDialog(QDialog):
 
     def __init__(self, suggested: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Who labels?")
+        self.setWindowTitle("Who is annotating?")
         self.field = QLineEdit(suggested, maxLength=LONGEST_NAME)
         self.field.selectAll()
         name(self.field, "Your name")
@@ -35,8 +35,8 @@ class WhoDialog(QDialog):
             heading("Your name"),
             self.field,
             hint(
-                "It stands beside every label and note that you give, here and in exports. You can change it"
-                " at any time."
+                "Your name is stored with every label and note that you give, and is in exports."
+                " You can change it at any time."
             ),
             self._buttons,
             on=self,
@@ -65,22 +65,22 @@ class WhoButton(MenuButton):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(tips=True)
         self._workspace = workspace
-        self._wish: Callable[[], object] | None = None
+        self._request: Callable[[], object] | None = None
         self._wished_of: int | None = None  # the run that was open
         self.dialog: WhoDialog | None = None
         self._menu.aboutToShow.connect(self._fill)
         workspace.author_changed.connect(self.follow)
         self.follow()
 
-    def then(self, wish: Callable[[], object]) -> None:
-        """Do what needs a name: at once, or after a person has said his; never where he leaves that.
+    def then(self, request: Callable[[], object]) -> None:
+        """Do what needs a name: at once, or after the annotator has given one; never if they cancel.
 
         It is meant for the run that is open now: if another one is by then, it is not done.
         """
         if self._workspace.knows_author:
-            wish()
+            request()
         else:
-            self._wish, self._wished_of = wish, self._open_run
+            self._request, self._wished_of = request, self._open_run
             self.ask()
 
     @Slot()
@@ -98,30 +98,30 @@ class WhoButton(MenuButton):
         """Show who it is."""
         author = visible(self._workspace.author)
         self.setText(f"You are {self._short(author)}".replace("&", "&&"))
-        name(self, f"You are {author}: choose who labels")
-        set_tip(self, f"You are {author}. Your labels are kept apart from those of others.")
+        name(self, f"You are {author}: choose the annotator")
+        set_tip(self, f"You are {author}. Your annotations are separate from those of others.")
 
     def minimumSizeHint(self) -> QSize:
         """A few letters: a head with little room cuts it."""
         return QSize(self.fontMetrics().averageCharWidth() * 14, super().minimumSizeHint().height())
 
-    def _short(self, person: str) -> str:
+    def _short(self, annotator: str) -> str:
         room = self.fontMetrics().averageCharWidth() * _SHOWN
-        return self.fontMetrics().elidedText(person, Qt.TextElideMode.ElideMiddle, room)
+        return self.fontMetrics().elidedText(annotator, Qt.TextElideMode.ElideMiddle, room)
 
     @Slot(int)
     def _take(self, result: int) -> None:
         dialog, self.dialog = self.dialog, None
-        wish, self._wish = self._wish, None
+        request, self._request = self._request, None
         if dialog is not None and result == QDialog.DialogCode.Accepted:
             self._workspace.set_author(dialog.chosen)
-            if wish is None:
+            if request is None:
                 return
             if self._open_run == self._wished_of:
-                wish()
+                request()
             else:
                 self._workspace.note.emit(
-                    "Another run is open now: what you asked for in the last one is not done."
+                    "Another run is open now: your last action on the previous one was not carried out."
                 )
 
     @property
@@ -132,13 +132,13 @@ class WhoButton(MenuButton):
     def _fill(self) -> None:
         self._menu.clear()
         run = self._workspace.run
-        people = {*(run.results.reviews.people if run else ()), self._workspace.author}
-        for person in sorted(people)[:_MOST_LISTED]:
-            action = QAction(self._short(visible(person)).replace("&", "&&"), self._menu)
-            action.setData(person)
-            action.setToolTip(tip(person))
+        annotators = {*(run.results.reviews.annotators if run else ()), self._workspace.author}
+        for annotator in sorted(annotators)[:_MOST_LISTED]:
+            action = QAction(self._short(visible(annotator)).replace("&", "&&"), self._menu)
+            action.setData(annotator)
+            action.setToolTip(tip(annotator))
             action.setCheckable(True)
-            action.setChecked(person == self._workspace.author)
+            action.setChecked(annotator == self._workspace.author)
             action.triggered.connect(self._choose)
             self._menu.addAction(action)
         self._menu.addSeparator()

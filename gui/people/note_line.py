@@ -32,9 +32,9 @@ from gui.kit.labels import heading, hint, name
 from gui.kit.layouts import STRETCH, empty, in_column, in_row
 from gui.kit.pill import Pill
 from gui.kit.reading_order import ReadingOrder
-from gui.people.drafts import Drafts, Soon, note_of
+from gui.people.drafts import DelayedSave, Drafts, note_of
 from gui.work import store_jobs
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.workspace import Workspace
 
 LONGEST_TAG = 255
@@ -48,8 +48,8 @@ _Note = tuple[str, tuple[str, ...]]  # its text and tags
 class NoteLine(QWidget):
     """`Note… (N)`, the tags as pills, and the beginning of the note.
 
-    `named`: does what needs a person's name, once there is one. `hides`: whether the notes of others are
-    hidden, as while a person labels blind.
+    `named`: does what needs an annotator's name, once there is one. `hides`: whether the notes of others are
+    hidden, as while an annotator labels blind.
     """
 
     def __init__(
@@ -67,20 +67,20 @@ class NoteLine(QWidget):
         self.dialog: NoteDialog | None = None
         self.button = QPushButton("Note… (N)")
         self.button.setProperty("compact", True)
-        name(self.button, "Note something of the item, key N")
+        name(self.button, "Write a note on the item, key N")
         self.button.clicked.connect(self.edit)
         self.pills = [_Tag() for _ in range(_MOST_PILLS)]
         self.begun = Pill()
         self.text = OneLine()
         in_row(self.button, self.begun, *self.pills, (self.text, STRETCH), on=self, spacing=6)
-        self._tags = LatestTask(workspace.threads, Lane.STORE, self)
+        self._tags = LatestTask(workspace.threads, ThreadName.STORE, self)
         self._tags.finished.connect(self._take_tags)
         workspace.noted.connect(self._follow)
         drafts.changed.connect(self._follow_draft)
         self.show_item(None, False)
 
     def show_item(self, item: JudgedItem | None, hides: bool) -> None:
-        """Show the note of an item; `hides`: not that of another person."""
+        """Show the note of an item; `hides`: not that of another annotator."""
         self._item, self._hides = item, hides
         self.setEnabled(item is not None)
         begun = self._drafts.in_words(self._run_id, note_of(item.item_id)) if item is not None else ""
@@ -111,13 +111,13 @@ class NoteLine(QWidget):
 
     @property
     def note(self) -> ItemNote | None:
-        """What this person noted of the item, if anything."""
+        """What this annotator noted of the item, if anything."""
         notes = self._shown
         return notes[0] if notes and notes[0].author == self._workspace.author else None
 
     @property
     def _shown(self) -> Sequence[ItemNote]:
-        """What may be shown of what people noted of the item: this person's own first."""
+        """What may be shown of what annotators noted of the item: this annotator's own first."""
         run = self._workspace.run
         notes = run.results.notes_on(self._item.content_hash) if run and self._item else ()
         author = self._workspace.author if notes else ""
@@ -126,7 +126,7 @@ class NoteLine(QWidget):
 
     @Slot()
     def edit(self) -> None:
-        """Let a person write, once he has a name."""
+        """Let an annotator write, once they have a name."""
         if self.dialog is None and self._item is not None:
             self._named(partial(self._open, self._item))
 
@@ -138,11 +138,11 @@ class NoteLine(QWidget):
             *(_noted(self.note) if draft is None else _of_draft(draft)), self._known_tags(), self.window()
         )
         self._noting = self._run_id, item, _noted(self.note)
-        self.dialog.changed.connect(Soon(self.keep_draft, self.dialog).ask)
+        self.dialog.changed.connect(DelayedSave(self.keep_draft, self.dialog).ask)
         self.dialog.saved.connect(self._save)
         self.dialog.finished.connect(self._end)
         self.dialog.open()
-        if not self._hides:  # the store has those of all people
+        if not self._hides:  # the store has those of all annotators
             self._tags.start(store_jobs.known_tags(self._workspace.store_path))
 
     @property
@@ -153,7 +153,7 @@ class NoteLine(QWidget):
         return self._hides and note.author != self._workspace.author
 
     def _known_tags(self) -> Sequence[str]:
-        """Those of the open run; only this person's own while the notes of others are hidden."""
+        """Those of the open run; only this annotator's own while the notes of others are hidden."""
         run = self._workspace.run
         return tags_of(note for note in run.results.all_notes if not self._hidden(note)) if run else ()
 
@@ -241,7 +241,7 @@ class NoteDialog(ReadingOrder, QDialog):
             heading("Tags"),
             self._pills,
             self._tag_line(),
-            hint("Kept with the item's texts: found again in every run that judged it, and in exports."),
+            hint("Stored with the item: shown in every run that judged it, and in exports."),
             self._buttons(),
             on=self,
             margins=None,
@@ -297,7 +297,7 @@ class NoteDialog(ReadingOrder, QDialog):
     def _buttons(self) -> QDialogButtonBox:
         buttons = QDialogButtonBox()
         leave = buttons.addButton("Leave (Esc)", QDialogButtonBox.ButtonRole.RejectRole)
-        name(leave, "Leave without saving; what is new is kept as a draft")
+        name(leave, "Leave without saving; changes are kept as a draft")
         save = buttons.addButton("Save (Ctrl+Enter)", QDialogButtonBox.ButtonRole.AcceptRole)
         name(save, "Save note and tags")
         buttons.accepted.connect(self._save)
@@ -312,8 +312,8 @@ class NoteDialog(ReadingOrder, QDialog):
             pill.setProperty("role", "button")
             pill.setProperty("compact", True)
             pill.setProperty("tag", tag)
-            name(pill, f"Take the tag {visible(tag)} off")
-            set_tip(pill, f"{tag}\nA click takes it off.")
+            name(pill, f"Remove the tag {visible(tag)}")
+            set_tip(pill, f"{tag}\nClick to remove it.")
             pill.clicked.connect(self._take_off)
             self._pills.addWidget(pill)
         self.tag.setFocus()

@@ -1,4 +1,4 @@
-"""Which items a person wants listed by how far he is with them, and by tag.
+"""Which items an annotator wants listed by how far they are with them, and by tag.
 
 Knows: states of items, tags of the open run. Does not know: labels, what else is filtered.
 """
@@ -19,7 +19,7 @@ _STATE = "review/person"
 _LONGEST_TAG = 24
 
 
-class PersonFilter(QWidget):
+class AnnotatorFilter(QWidget):
     """Two lists to choose from; what is chosen is remembered."""
 
     changed = Signal()
@@ -28,7 +28,7 @@ class PersonFilter(QWidget):
         super().__init__()
         self._workspace = workspace
         self._progress = progress
-        self.state = narrow_box("How far you are with the listed items", letters=7)
+        self.state = narrow_box("Your progress on the listed items", letters=7)
         self.state.addItem("Done or not", None)
         for state, words in STATE_WORDS.items():
             self.state.addItem(words.capitalize(), state.value)

@@ -1,4 +1,4 @@
-"""How far a person is with the items of the open run, and with those of them that are listed.
+"""How far an annotator is with the items of the open run, and with those of them that are listed.
 
 Knows: states of items. Does not know: why items are listed, labels.
 """
@@ -30,11 +30,11 @@ class _Tally:
 
 
 class Progress(QObject):
-    """The states of this person's items: what was asked for counts at once.
+    """The states of this annotator's items: what was asked for counts at once.
 
-    All are counted for a run, a person and a list; then one item at a time, whatever the size of the run.
+    All are counted for a run, an annotator and a list; then one item at a time, whatever the size of the run.
 
-    `criterion`: the only one that is labelled now. Then an item is done once it has this person's label on
+    `criterion`: the only one that is labelled now. Then an item is done once it has this annotator's label on
     it; None: once it was marked so.
     """
 
@@ -56,7 +56,7 @@ class Progress(QObject):
         workspace.taken_back.connect(self._forget)
 
     def state(self, item_id: str) -> ReviewState:
-        """How far this person is with an item."""
+        """How far this annotator is with an item."""
         run = self._workspace.run
         state = self._asked.get(item_id)
         if state is None:
@@ -103,7 +103,7 @@ class Progress(QObject):
         counts = dict.fromkeys(ReviewState, 0)
         if run is None:
             return _Tally({}, counts, 0)
-        marks = run.results.reviews.marks_in_force
+        marks = run.results.reviews.effective_marks
         touched = {item_id for item_id, who in marks if who == self._author} | self._asked.keys()
         if self.criterion is not None:
             touched |= {key.item_id for key in (*self._labels, *self._blind.given)}
@@ -131,7 +131,7 @@ class Progress(QObject):
 
     @property
     def begun(self) -> bool:
-        """True where this person is done with an item of the run, or has skipped one."""
+        """True where this annotator is done with an item of the run, or has skipped one."""
         counts = self.counts
         return counts[ReviewState.DONE] + counts[ReviewState.SKIPPED] > 0
 
@@ -143,8 +143,8 @@ class Progress(QObject):
         origin: Origin | None = None,
         seed: int | None = None,
     ) -> bool:
-        """Let an item be in a state, with the labels that a person confirms; `origin`, `seed`: of these. No
-        state: it stays in the one that it is in.
+        """Let an item be in a state, with the labels that an annotator accepts; `origin`, `seed`: of these.
+        No state: it stays in the one that it is in.
 
         False where that is not said, and nothing changes.
         """

@@ -1,4 +1,5 @@
-"""The person who reviews: his name, blind or not, how far he is, what he notes; the parts of a page for that.
+"""The annotator who reviews: their name, blind or not, how far they are, what they note; the parts of a page
+for that.
 
 Knows: these parts and how they go together. Does not know: how items are listed, judgments.
 """
@@ -23,8 +24,8 @@ from gui.work.workspace import Workspace
 class Reviewer(QObject):
     """One for a page."""
 
-    blind_changed = Signal()  # it was switched, or another person labels
-    settle_changed = Signal(bool)  # whether this person says what counts, as an adjudicator
+    blind_changed = Signal()  # it was switched, or another annotator labels
+    adjudication_changed = Signal(bool)  # whether this annotator adjudicates
 
     def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -33,7 +34,7 @@ class Reviewer(QObject):
         self._criteria: Sequence[str] = ()
         self.blind = Blind(workspace, workspace.state.text(BLIND) == "on")
         workspace.author_changed.connect(self._start_anew)
-        workspace.reviewed.connect(self._settle)
+        workspace.reviewed.connect(self._adjudicate)
         workspace.run_changed.connect(self._forget)
         workspace.unsaid.connect(self._forget)
         workspace.taken_back.connect(self.blind.forget_item)
@@ -49,21 +50,22 @@ class Reviewer(QObject):
         name(
             self.blind_button,
             "Label blind",
-            "Hide what the judge, others and the dataset say of a criterion until you have labelled it",
+            "Hide the labels of the judge, other annotators and the dataset on a criterion until you have"
+            " labelled it",
         )
         self.blind_button.toggled.connect(self.switch_blind)
-        self.settle_button = QPushButton("Settle")
-        self.settle_button.setCheckable(True)
+        self.adjudicate_button = QPushButton("Adjudicate")
+        self.adjudicate_button.setCheckable(True)
         name(
-            self.settle_button,
-            "Settle where people differ",
-            "Read what each person said beside each other, and say which label counts: yours is locked for"
-            " others then",
+            self.adjudicate_button,
+            "Adjudicate where annotators differ",
+            "Compare the annotations side by side and decide the effective label; other"
+            " annotators cannot change it",
         )
-        self.settle_button.toggled.connect(self._switch_settling)
+        self.adjudicate_button.toggled.connect(self._switch_settling)
         for signal in (workspace.run_changed, workspace.reviewed):
-            signal.connect(self._offer_to_settle)
-        self._offer_to_settle()
+            signal.connect(self._offer_to_adjudicate)
+        self._offer_to_adjudicate()
         self.blind_changed.connect(self._show_note)
 
     @Slot(bool)
@@ -71,7 +73,7 @@ class Reviewer(QObject):
         """Label blind from now on, or no longer; this is remembered."""
         if on != self.blind.on:
             if on:
-                self.settle_button.setChecked(False)
+                self.adjudicate_button.setChecked(False)
             self.blind.on = on
             self._workspace.state.set_text(BLIND, "on" if on else "")
             self.blind_changed.emit()
@@ -79,26 +81,26 @@ class Reviewer(QObject):
 
     @property
     def settling(self) -> bool:
-        """Whether this person settles."""
-        return self.settle_button.isChecked()
+        """Whether this annotator adjudicates."""
+        return self.adjudicate_button.isChecked()
 
     @Slot()
-    def _offer_to_settle(self) -> None:
-        """Where people differ."""
+    def _offer_to_adjudicate(self) -> None:
+        """Where annotators differ."""
         run = self._workspace.run
         differ = run is not None and bool(run.results.reviews.differing)
         if not differ:
-            self.settle_button.setChecked(False)
-        self.settle_button.setVisible(differ)
+            self.adjudicate_button.setChecked(False)
+        self.adjudicate_button.setVisible(differ)
 
     @Slot(bool)
     def _switch_settling(self, on: bool) -> None:
-        if on:  # who settles must see what others said
+        if on:  # an adjudicator must see the annotations of others
             self.blind_button.setChecked(False)
-        self.settle_changed.emit(on)
+        self.adjudication_changed.emit(on)
 
     def hidden_when_blind(self, widget: QWidget) -> QWidget:
-        """A room for what tells of labels: it is not there while this person labels blind."""
+        """A room for what tells of labels: it is not there while this annotator labels blind."""
         room = as_column(widget)
         room.setHidden(self.blind.on)
         self.blind_changed.connect(lambda: room.setHidden(self.blind.on))
@@ -115,8 +117,8 @@ class Reviewer(QObject):
         self.blind_changed.emit()
 
     @Slot()
-    def _settle(self) -> None:
-        self.blind.settle()
+    def _adjudicate(self) -> None:
+        self.blind.adjudicate()
         self._show_note()
 
     @Slot()

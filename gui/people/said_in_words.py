@@ -1,19 +1,19 @@
-"""What people said of a judgment, in words: what stands, what was said before, one step of a person.
+"""Annotations of a judgment in words: the current ones, earlier ones, one step of an annotator.
 
-Knows: words of people, labels. Does not know: widgets, how a step is taken back.
+Knows: annotations, labels. Does not know: widgets, how a step is undone.
 """
 
 from datetime import datetime
 
 from engine.core.formatting import capitalised, counted, words
 from engine.core.judgments import Confirmation, NewOverride, NewReview, Override, ReviewMark, ReviewState
-from engine.core.people import PersonStep, Standing
+from engine.core.people import AnnotatorStep, EffectiveAnnotation
 from gui.kit.label_mark import LABEL_WORDS
 
 _STATES = {ReviewState.TO_DO: "reopened", ReviewState.DONE: "done", ReviewState.SKIPPED: "skipped"}
 
 
-def standing_in_words(standing: Standing) -> str:
+def standing_in_words(standing: EffectiveAnnotation) -> str:
     """`Label both good by Ben, explanation by Ada, 2026-03-01 14:05`, in local time."""
     label = "" if standing.preference is None else f"label {LABEL_WORDS[standing.preference]}"
     by = " and ".join(standing.label_by)
@@ -23,23 +23,23 @@ def standing_in_words(standing: Standing) -> str:
         parts = [f"{label} by {by}"] if label else []
         parts += [f"explanation by {standing.text_by}"] if standing.explanation else []
     text = f"{', '.join(parts)}, {_time(standing.created)}"
-    return f"Settled: {text}" if standing.settled else capitalised(text)
+    return f"Adjudicated: {text}" if standing.adjudicated else capitalised(text)
 
 
 def override_in_words(override: Override) -> str:
     """`Label both good and explanation by Ada, 2026-03-01 14:05, taken back 14:07`, in local time."""
     text = f"{_changed(override)} by {override.author}, {_time(override.created)}"
-    undone = f", taken back {_time(override.undone)}" if override.undone else ""
+    undone = f", undone {_time(override.undone)}" if override.undone else ""
     return f"{capitalised(text)}{undone}"
 
 
-def step_in_words(step: PersonStep) -> str:
-    """`label B on safety`, `done, with 5 labels confirmed`, `a note`."""
+def step_in_words(step: AnnotatorStep) -> str:
+    """`label B on safety`, `done, with 5 labels accepted`, `a note`."""
     return ", ".join(dict.fromkeys(filter(None, map(_word, _merged(step)))))
 
 
-def _merged(step: PersonStep) -> list[object]:
-    """The words of a step; the labels that were confirmed at once as their number."""
+def _merged(step: AnnotatorStep) -> list[object]:
+    """The annotations of a step; the labels that were accepted at once as their number."""
     confirmed = [word for word in step.words if isinstance(word, Confirmation)]
     others: list[object] = [word for word in step.words if not isinstance(word, Confirmation)]
     if len(confirmed) > 1:
@@ -54,7 +54,7 @@ def _word(word: object) -> str:
         case Override() | NewOverride():
             return f"{_changed(word)} on {words(word.criterion)}"
         case Confirmation():
-            return f"label {LABEL_WORDS[word.preference]} confirmed on {words(word.criterion)}"
+            return f"label {LABEL_WORDS[word.preference]} accepted on {words(word.criterion)}"
         case ReviewMark():
             return _STATES[word.state]
         case NewReview():
@@ -65,7 +65,7 @@ def _word(word: object) -> str:
 
 
 def _confirmed(labels: int) -> str:
-    return f"{counted(labels, 'label', 'labels')} confirmed"
+    return f"{counted(labels, 'label', 'labels')} accepted"
 
 
 def _changed(override: Override | NewOverride) -> str:
@@ -75,7 +75,7 @@ def _changed(override: Override | NewOverride) -> str:
     if override.explanation is not None:
         parts.append("explanation")
     text = " and ".join(parts)
-    return f"settled: {text}" if override.settles else text
+    return f"adjudicated: {text}" if override.settles else text
 
 
 def _time(time: datetime) -> str:

@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from engine.core.formatting import capitalised, short_name, words
 from engine.core.people import Reviews
-from engine.core.rubric import OVERALL, usual_criterion
+from engine.core.rubric import OVERALL, default_criterion
 from gui.kit.fields import narrow_box
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import one_line, set_tip, tip
-from gui.ranking.ranking_jobs import RankWish
+from gui.ranking.ranking_jobs import RankRequest
 from gui.weigh.run_weights import RunWeights
 from gui.work.source_box import SourceBox
 from gui.work.workspace import Workspace
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 WEIGHTED = "weighted"
 _WHOLE = int(Qt.ItemDataRole.UserRole) + 1
-_OF_WEIGHTED = "The winners by all criteria, with the weights that are set on Results, under “Weighted judge”"
+_OF_WEIGHTED = "The winners by all criteria, with the weights set on Results, under “Weighted scoring”"
 
 
-class By(StrEnum):
+class RankingSource(StrEnum):
     """Whose labels rank."""
 
     RUN = "run"  # of the open run
-    GOLD = "gold"  # the human labels that it is held against
+    GOLD = "gold"  # the human labels that it is compared with
     DATASET = "dataset"  # the human labels of the open dataset
 
 
@@ -48,8 +48,8 @@ class RankChoice(QWidget):
         self._workspace = workspace
         self._run_id: int | None = None  # of which labels were offered last
         self._wanted = OVERALL  # the criterion that was chosen last
-        self.by = narrow_box("Labels that rank", letters=28)
-        self.criterion = narrow_box("Criterion that ranks", letters=16)
+        self.by = narrow_box("Labels to rank by", letters=28)
+        self.criterion = narrow_box("Criterion to rank by", letters=16)
         self.whose = SourceBox()
         row = FlowLayout(self)
         for part in (self.by, self.criterion, self.whose, *beside):
@@ -60,7 +60,7 @@ class RankChoice(QWidget):
         self.whose.changed.connect(self.changed)
         for signal in (workspace.run_changed, workspace.dataset_changed, workspace.gold_changed):
             signal.connect(self.offer)
-        workspace.reviewed.connect(self._follow_people)
+        workspace.reviewed.connect(self._follow_annotators)
         self.offer()
 
     @property
@@ -69,36 +69,36 @@ class RankChoice(QWidget):
         return self._naming(self._datasets.get(self.chosen)) if self.chosen else None
 
     @property
-    def chosen(self) -> By | None:
+    def chosen(self) -> RankingSource | None:
         """Whose labels; None where there are none."""
-        return By(self.by.currentData()) if self.by.count() else None
+        return RankingSource(self.by.currentData()) if self.by.count() else None
 
     @property
-    def wish(self) -> RankWish | None:
+    def request(self) -> RankRequest | None:
         """What is to be ranked; None where something is missing."""
         dataset, run = self.dataset, self._workspace.run
         criterion = self.criterion.currentData()
         if dataset is None or criterion is None:
             return None
-        if self.chosen is not By.RUN or run is None:
-            return RankWish(dataset, criterion)
+        if self.chosen is not RankingSource.RUN or run is None:
+            return RankRequest(dataset, criterion)
         results = run.results.by(self.whose.source)
         if criterion != WEIGHTED:
-            return RankWish(dataset, criterion, results)
-        return RankWish(dataset, None, results, RunWeights(self._workspace.state).of(results.run))
+            return RankRequest(dataset, criterion, results)
+        return RankRequest(dataset, None, results, RunWeights(self._workspace.state).of(results.run))
 
     @property
-    def _datasets(self) -> "dict[By, Dataset | None]":
+    def _datasets(self) -> "dict[RankingSource, Dataset | None]":
         """What is offered, and the items of each."""
         space, found = self._workspace, {}
         gold = space.gold if space.run is not None else None
         if space.run is not None:
-            found[By.RUN] = space.run.dataset or gold
+            found[RankingSource.RUN] = space.run.dataset or gold
         if gold is not None:
-            found[By.GOLD] = gold
+            found[RankingSource.GOLD] = gold
         opened = space.dataset
         if opened is not None and opened.criteria and (gold is None or gold.path != opened.path):
-            found[By.DATASET] = opened
+            found[RankingSource.DATASET] = opened
         return found
 
     def _naming(self, dataset: "Dataset | None") -> "Dataset | None":
@@ -118,14 +118,14 @@ class RankChoice(QWidget):
             self.by.clear()
             for by, dataset in self._datasets.items():
                 self._add(by, dataset)
-            place = self.by.findData(By.RUN if is_new else before)
+            place = self.by.findData(RankingSource.RUN if is_new else before)
             self.by.setCurrentIndex(max(place, 0) if self.by.count() else -1)
-        self._follow_people()
+        self._follow_annotators()
         self._offer_criteria()
 
-    def _add(self, by: By, dataset: "Dataset | None") -> None:
+    def _add(self, by: RankingSource, dataset: "Dataset | None") -> None:
         run = self._workspace.run
-        if by is By.RUN and run is not None:
+        if by is RankingSource.RUN and run is not None:
             text, whole = f"labels of {run.results.run.called}", f"labels of {run.results.run.title}"
         else:
             assert dataset is not None
@@ -136,7 +136,7 @@ class RankChoice(QWidget):
     def _offer_criteria(self) -> None:
         chosen, run = self.chosen, self._workspace.run
         names: tuple[str, ...] = ()
-        if chosen is By.RUN and run is not None:
+        if chosen is RankingSource.RUN and run is not None:
             names = run.results.run.identity.criteria
         elif (dataset := self.dataset) is not None:
             names = dataset.criteria
@@ -144,12 +144,12 @@ class RankChoice(QWidget):
             self.criterion.clear()
             for each in names:
                 _add_entry(self.criterion, capitalised(words(each)), each, each)
-            if chosen is By.RUN:
-                _add_entry(self.criterion, "Weighted judge", WEIGHTED, _OF_WEIGHTED)
-            usual = usual_criterion(names) if names else None
-            places = [self.criterion.findData(each) for each in (self._wanted, usual)]
+            if chosen is RankingSource.RUN:
+                _add_entry(self.criterion, "Weighted scoring", WEIGHTED, _OF_WEIGHTED)
+            default = default_criterion(names) if names else None
+            places = [self.criterion.findData(each) for each in (self._wanted, default)]
             self.criterion.setCurrentIndex(next((place for place in places if place >= 0), -1))
-        self.whose.setVisible(chosen is By.RUN)
+        self.whose.setVisible(chosen is RankingSource.RUN)
         self._tell()
 
     @Slot()
@@ -157,13 +157,13 @@ class RankChoice(QWidget):
         self._wanted = str(self.criterion.currentData())
 
     @Slot()
-    def _follow_people(self) -> None:
-        """Offer the people who labelled the run; what they say may rank it otherwise."""
+    def _follow_annotators(self) -> None:
+        """Offer the annotators who labelled the run; what they say may rank it otherwise."""
         run = self._workspace.run
         reviews = run.results.reviews if run is not None else Reviews()
         with QSignalBlocker(self.whose):
-            self.whose.offer(tuple(reviews.labels), bool(reviews.settled))
-        self.whose.setEnabled(bool(reviews.people))
+            self.whose.offer(tuple(reviews.labels), bool(reviews.adjudicated))
+        self.whose.setEnabled(bool(reviews.annotators))
         self.changed.emit()
 
     @Slot()

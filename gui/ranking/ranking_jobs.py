@@ -1,4 +1,5 @@
-"""Jobs that rank candidates by the labels of a run or of people, draw the figure of a ranking, and write it.
+"""Jobs that rank candidates by the labels of a run or of annotators, draw the figure of a ranking, and write
+it.
 
 Knows: whose labels make a ranking, and its steps. Does not know: windows, formulas.
 """
@@ -10,15 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.sheets import Picture, Sheet
-from gui.kit.figure_view import Drawn
-from gui.weigh.run_weights import Wish
+from gui.kit.figure_view import DrawnFigure
+from gui.weigh.run_weights import WeightsChoice
 from gui.work.framed_picture import FigureSource
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.decisions.run_results import RunResults
-    from engine.rank.by_labels import ByLabels
+    from engine.rank.by_labels import RankedByLabels
     from engine.rank.ranking import Ranking
     from engine.report.ranked_by import RankedBy
 
@@ -26,7 +27,7 @@ _FILE_NAME = "ranking"
 
 
 @dataclass(frozen=True, eq=False)
-class RankWish:
+class RankRequest:
     """What is ranked: the candidates of a `dataset` that names them, by the labels on a `criterion`.
 
     `results`: the run whose labels these are, by those who count; None for the human labels of the dataset.
@@ -36,81 +37,86 @@ class RankWish:
     dataset: "Dataset"
     criterion: str | None
     results: "RunResults | None" = None
-    weights: Wish | None = None
+    weights: WeightsChoice | None = None
 
 
 @dataclass(frozen=True)
 class RankedCandidates:
-    """A ranking, and the sheet that says it. `corrected`: by labels of people; None of the weighted judge and
-    of people. `by`: whose labels these are. `notes`: on items that take no part. `doubts`: whether the
-    judge judged at all, empty where nothing is to be said.
+    """A ranking, and the sheet that says it. `corrected`: by human labels; None of the weighted judge and
+    of annotators. `by`: whose labels these are. `notes`: on items that take no part. `doubts`: whether
+    the judge judged at all, empty where nothing is to be said.
     """
 
-    wish: RankWish
+    request: RankRequest
     by: "RankedBy"
     ranking: "Ranking"
-    corrected: "ByLabels | None"
+    corrected: "RankedByLabels | None"
     sheet: Sheet
     notes: Sequence[str] = ()
     doubts: Sequence[str] = ()
 
     @property
     def labels_help(self) -> bool:
-        """Whether labels of a random sample would make the ranking by a judge surer, or right at all."""
+        """Whether labels of a random sample would make the ranking by a judge more precise, or right at
+        all.
+        """
         return self.corrected is not None and self.corrected.more_would_help
 
 
-def rank_candidates(wish: RankWish) -> Job[RankedCandidates]:
+def rank_candidates(request: RankRequest) -> Job[RankedCandidates]:
     """The ranking; reports MeasureProgress of the draws of its intervals. SetupError where there is none."""
 
     def work(control: JobControl) -> RankedCandidates:
         from engine.core.events import followed
         from engine.rank.by_labels import by_labels
-        from engine.rank.contests import contests_of
+        from engine.rank.contests import comparisons_of
         from engine.rank.ranking import rank
         from engine.report.ranked_by import RankedBy
         from engine.report.ranking_sheet import ranking_sheet
         from gui.kit.remedies import IN_THE_WINDOW
 
-        if not wish.dataset.names_candidates:
-            contests_of(wish.dataset)  # which says so, before labels are read for nothing
+        if not request.dataset.names_candidates:
+            comparisons_of(request.dataset)  # which says so, before labels are read for nothing
         notes: Sequence[str] = ()
         doubts: Sequence[str] = ()
-        if wish.results is not None:
-            by, notes = _by_run(wish, wish.results)
+        if request.results is not None:
+            by, notes = _by_run(request, request.results)
             health = by.system.health if by.system is not None else None
             doubts = health.sentences(IN_THE_WINDOW.of) if health is not None and health.doubted else ()
         else:
-            assert wish.criterion is not None
-            by = RankedBy.by_people(wish.dataset, wish.criterion)
+            assert request.criterion is not None
+            by = RankedBy.by_annotators(request.dataset, request.criterion)
         control.cancel.raise_if_requested()
-        ranking = followed(rank(by.contests, cancel=control.cancel), control.report)
+        ranking = followed(rank(by.comparisons, cancel=control.cancel), control.report)
         corrected = by.judge and followed(by_labels(*by.judge, cancel=control.cancel), control.report)
         sheet = ranking_sheet(
             ranking, by.title, corrected, until=by.until, remark=by.remark, word=IN_THE_WINDOW.of
         )
-        return RankedCandidates(wish, by, ranking, corrected, sheet, notes, doubts)
+        return RankedCandidates(request, by, ranking, corrected, sheet, notes, doubts)
 
     return work
 
 
-def _by_run(wish: RankWish, results: "RunResults") -> tuple["RankedBy", Sequence[str]]:
+def _by_run(request: RankRequest, results: "RunResults") -> tuple["RankedBy", Sequence[str]]:
     """By whose labels of a run, and what is to be said of items that take no part."""
-    from engine.measure.matching import match_items, people_caveats
+    from engine.measure.matching import annotator_caveats, match_items
     from engine.measure.systems import system_of_run
     from engine.report.ranked_by import RankedBy
     from gui.weigh.weighing_jobs import Basis, weighed
 
     system = system_of_run(results)
-    matched = match_items(system, wish.dataset, partial=True)
+    matched = match_items(system, request.dataset, partial=True)
     # How many items have no label the ranking says itself; their ids would be a wall.
-    notes = [*replace(matched, missing=()).left_out, *people_caveats(system, {*wish.dataset.ids})]
-    if wish.criterion is not None:
-        return RankedBy.by_system(system, wish.dataset, wish.criterion), notes
-    assert wish.weights is not None
-    weighing = weighed(Basis(system, None, items=[wish.dataset]), wish.weights)
-    weighing.carried.check()
-    return RankedBy.by_weights(system, wish.dataset, weighing), [*notes, *weighing.carried.sentences]
+    notes = [*replace(matched, missing=()).left_out, *annotator_caveats(system, {*request.dataset.ids})]
+    if request.criterion is not None:
+        return RankedBy.by_system(system, request.dataset, request.criterion), notes
+    assert request.weights is not None
+    weighted_scoring = weighed(Basis(system, None, items=[request.dataset]), request.weights)
+    weighted_scoring.informative.check()
+    return RankedBy.by_weights(system, request.dataset, weighted_scoring), [
+        *notes,
+        *weighted_scoring.informative.sentences,
+    ]
 
 
 def figure_of(ranked: RankedCandidates) -> FigureSource:
@@ -122,17 +128,17 @@ def figure_of(ranked: RankedCandidates) -> FigureSource:
     )
 
 
-def draw_ranking(ranked: RankedCandidates, dark: bool) -> Job[Drawn]:
+def draw_ranking(ranked: RankedCandidates, dark: bool) -> Job[DrawnFigure]:
     """The figure of a ranking in the colours of the window."""
 
-    def work(_control: JobControl) -> Drawn:
+    def work(_control: JobControl) -> DrawnFigure:
         from engine.report.figure_style import as_svg
         from engine.report.ranking_figure import ranking_figure, ranking_in_words
         from engine.report.ranking_sheet import RANKING_FIGURE, candidate_table
 
         said = ranking_in_words(ranked.ranking)
         svg = as_svg(ranking_figure(ranked.ranking, ranked.by.title, dark), said)
-        return Drawn(RANKING_FIGURE, svg, said, table=candidate_table(ranked.ranking))
+        return DrawnFigure(RANKING_FIGURE, svg, said, table=candidate_table(ranked.ranking))
 
     return work
 
@@ -157,7 +163,7 @@ def save_ranking(ranked: RankedCandidates, path: Path, in_use: Mapping[str, Path
         from engine.rank.ranking_json import ranking_json
         from engine.system.files import check_targets, write_json
 
-        check_targets({"The ranking": path}, {**in_use, "dataset": ranked.wish.dataset.path})
+        check_targets({"The ranking": path}, {**in_use, "dataset": ranked.request.dataset.path})
         made = ranking_json(ranked.ranking, ranked.corrected, ranked.by.remark)
         write_json(path, {"ranked": ranked.by.title, **made})
         return path

@@ -23,13 +23,13 @@ from gui.kit.labels import column, heading, hint, main_button, name, panel, scro
 from gui.kit.layouts import STRETCH, in_column
 from gui.kit.notice import problem_of
 from gui.ranking import ranking_jobs
-from gui.ranking.rank_choice import By, RankChoice
-from gui.ranking.ranking_jobs import RankedCandidates, RankWish, rank_candidates, save_ranking
+from gui.ranking.rank_choice import RankChoice, RankingSource
+from gui.ranking.ranking_jobs import RankedCandidates, RankRequest, rank_candidates, save_ranking
 from gui.reading.sheet_view import SheetView
-from gui.work.dataset_reader import ColumnsWish
+from gui.work.dataset_reader import ColumnsRequest
 from gui.work.files_in_use import files_in_use
 from gui.work.framed_picture import FramedPicture
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.page import Page
 from gui.work.page_name import PageName
 from gui.work.run_picker import OfferedRun, RunPicker
@@ -37,24 +37,26 @@ from gui.work.workspace import Workspace
 
 _DEBOUNCE_MS = 300
 _WHAT = (
-    "Which candidate is better: a candidate is a model that wrote responses. Win rates, strengths with 95 %"
-    " intervals, which candidates cannot be told apart, each against each, and what length does, by the"
-    " labels of a run or of people. The dataset names the candidates in its columns candidate_a and"
-    " candidate_b."
+    "Which candidate is better: a candidate is a model that wrote responses. Win rates, Bradley-Terry scores"
+    " with 95 % intervals, which candidates differ significantly, pairwise win rates, and length bias, by the"
+    " labels of a run or human labels. The dataset names the candidates in its columns candidate_a"
+    " and candidate_b."
 )
 _HOW = (
-    "A double click or Enter on a row, or on a cell of each against each, lists its items in Review. The tip"
-    " of a cell has its interval; bold: surely the better one of the two."
+    "Double-click or press Enter on a row, or on a cell of the pairwise table, to list its items in"
+    " Review. The tool tip of a cell has its interval; bold: significantly better."
 )
 _NOTHING = "Nothing to rank yet"
 _JUDGE = "Open a dataset that has human labels, or judge it and open its run."
-_NO_ITEMS = "The dataset of {run} is not there any more, or has changed: open it on the Dataset page."
-_UNDER_WAY = "This run is under way: Rank reads what is judged by now."
+_NO_ITEMS = "The dataset of {run} is missing or has changed: open it on the Dataset page."
+_UNDER_WAY = "This run is not finished: Rank uses the items judged so far."
 _JUDGING = "{name} is being judged: choose its run in the list above."
-_STOPPED = "You stopped before all was ranked. Press Rank to begin again."
-_SAMPLE = "in the order of the random sample: what people say of them, from the top, corrects the ranking"
+_STOPPED = "Ranking was stopped. Press Rank to begin again."
+_SAMPLE = "in the order of the random sample: labels given from the top correct the ranking"
 _UNLABELLED = f"without a label yet, {_SAMPLE}"
-_ONLY_RUNS = "Review lists items of a run: judge this dataset, or choose a run of it in the list above."
+_ONLY_RUNS = (
+    "Review lists the items of a run: judge this dataset, or choose one of its runs in the list above."
+)
 
 
 class RankingPage(Page):
@@ -73,19 +75,19 @@ class RankingPage(Page):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self.ranked: RankedCandidates | None = None
-        self._wish: RankWish | None = None  # that is being ranked, or was last
+        self._request: RankRequest | None = None  # that is being ranked, or was last
         self._stale = True
-        self._ranking = LatestTask(workspace.threads, Lane.MEASURE, self)
+        self._ranking = LatestTask(workspace.threads, ThreadName.MEASURE, self)
         self._later = QTimer(self, singleShot=True)
         self.label_button = QPushButton("&Label at random")
         name(
             self.label_button,
             "Label a random sample in Review",
-            "Lists the run's unlabelled items in the order of a random sample: labels of its top correct the"
-            " judge",
+            "Lists the run's unlabelled items in the order of a random sample: labels given from its"
+            " top correct the judge",
         )
         self.choice = RankChoice(workspace, beside=[self.label_button])
-        self.picture = FramedPicture(workspace, "ranking", "How sure the order is")
+        self.picture = FramedPicture(workspace, "ranking", "Uncertainty of the order")
         self.sheet = SheetView(above={"pairs": self.picture})
         self.busy = BusyLine()
         self._build()
@@ -95,8 +97,8 @@ class RankingPage(Page):
     def entered(self) -> None:
         """Rank what has changed while another page was shown."""
         self.workspace.refresh_runs()
-        wish = self.choice.wish
-        if wish is not None and self._wish is not None and wish.weights != self._wish.weights:
+        request = self.choice.request
+        if request is not None and self._request is not None and request.weights != self._request.weights:
             self._stale = True
         self._rank_if_stale()
 
@@ -115,22 +117,22 @@ class RankingPage(Page):
 
     def rank(self) -> None:
         """Rank what is chosen, as it was read last."""
-        wish = self.choice.wish
+        request = self.choice.request
         self._stale = False
-        if wish is None:
+        if request is None:
             self._ranking.drop()
             self._show(None)
             return
-        self._wish = wish
+        self._request = request
         self.busy.begin("Ranking …")
-        self._ranking.start(rank_candidates(wish))
+        self._ranking.start(rank_candidates(request))
         self._show_state()
 
     def save(self, path: Path) -> None:
         """Write the ranking as JSON."""
         if self.ranked is not None:
             job = save_ranking(self.ranked, path, files_in_use(self.workspace, self))
-            task = self.workspace.threads.start(Lane.FILES, job, must_end=True)
+            task = self.workspace.threads.start(ThreadName.FILES, job, must_end=True)
             task.finished.connect(lambda written: self.workspace.note.emit(f"Written: {written}"))
             self.workspace.failures.follow(task, "ranking saved")
 
@@ -160,7 +162,7 @@ class RankingPage(Page):
         """What stands where the ranking will be."""
         self._empty_title, self._why = heading(_NOTHING), plain_label()
         self.columns_button = main_button("Choose &columns…")
-        name(self.columns_button, "Choose columns", "Say which columns name the models that wrote")
+        name(self.columns_button, "Choose columns", "Choose the columns that name the candidate models")
         self.columns_button.clicked.connect(self._ask_columns)
         self.judge_button = QPushButton("Go to &Judge")
         name(self.judge_button, "Go to the Judge page to make a run")
@@ -199,9 +201,9 @@ class RankingPage(Page):
     @Slot()
     def _let_go(self) -> None:
         """Hold nothing of a run or a dataset that is closed while nobody looks."""
-        if not self.isVisible() and (self.ranked is not None or self._wish is not None):
+        if not self.isVisible() and (self.ranked is not None or self._request is not None):
             self._ranking.drop()
-            self._wish = None
+            self._request = None
             self._show(None)
 
     @Slot()
@@ -211,7 +213,7 @@ class RankingPage(Page):
 
     @Slot(object)
     def _follow(self, event: MeasureProgress) -> None:
-        done = f"{event.done:,} of {counted(event.total, 'draw', 'draws')} of the intervals"
+        done = f"{event.done:,} of {counted(event.total, 'bootstrap draw', 'bootstrap draws')}"
         self.busy.go_on(f"Ranking: {done}", event.done, event.total)
 
     @Slot(bool)
@@ -242,7 +244,7 @@ class RankingPage(Page):
         if ranked is not None:
             self.title.setText(ranked.sheet.title)
             show_text(self.doubts, "\n".join(ranked.doubts))
-            is_going_on = ranked.wish.results is not None and self.workspace.judges_open_run
+            is_going_on = ranked.request.results is not None and self.workspace.judges_open_run
             under_way = [_UNDER_WAY] if is_going_on else []
             show_text(self.notes, "\n".join([*under_way, *ranked.notes]))
         self._show_state(why)
@@ -252,8 +254,8 @@ class RankingPage(Page):
         self.stack.setCurrentIndex(1 if ranked else 0)
         self.save_button.setEnabled(ranked)
         self.label_button.setVisible(self.ranked is not None and self.ranked.labels_help)
-        self.rank_button.setEnabled(self.choice.wish is not None)
-        under_way = not why and self.choice.wish is not None
+        self.rank_button.setEnabled(self.choice.request is not None)
+        under_way = not why and self.choice.request is not None
         self._empty_title.setText("No ranking" if why else "Ranking …" if under_way else _NOTHING)
         self._why.setText(visible(why or self._lacking()))
         unnamed = bool(why) and dataset is not None and not dataset.names_candidates
@@ -263,13 +265,13 @@ class RankingPage(Page):
     def _lacking(self) -> str:
         """What is missing before something can be ranked."""
         run, opened = self.workspace.run, self.workspace.dataset
-        if run is not None and self.choice.chosen is By.RUN and self.choice.dataset is None:
+        if run is not None and self.choice.chosen is RankingSource.RUN and self.choice.dataset is None:
             return _NO_ITEMS.format(run=run.results.run.called)
         if run is None and self.workspace.judging is not None:
             return _JUDGING.format(name=short_name(opened.name) if opened is not None else "The dataset")
         if run is None and opened is not None and not opened.criteria:
             return f"{short_name(opened.name)} has no human labels to rank by. Judge it, then open its run."
-        return "" if self.choice.wish is not None else _JUDGE
+        return "" if self.choice.request is not None else _JUDGE
 
     @Slot()
     def _ask_columns(self) -> None:
@@ -277,8 +279,8 @@ class RankingPage(Page):
         dataset = self.choice.dataset
         if dataset is not None:
             rubric = self.workspace.rubric.rubric
-            wish = ColumnsWish(dataset.path, self._open_by, dataset.columns, rubric=rubric)
-            self.workspace.columns_wanted.emit(wish)
+            request = ColumnsRequest(dataset.path, self._open_by, dataset.columns, rubric=rubric)
+            self.workspace.columns_wanted.emit(request)
 
     def _open_by(self, path: Path, columns: ColumnMap, remember: bool) -> None:
         self.workspace.open_dataset(path, columns, remember)
@@ -298,10 +300,10 @@ class RankingPage(Page):
     def _label_at_random(self) -> None:
         """List what has no label yet of the run that ranked, in the order of its random sample."""
         ranked = self.ranked
-        if ranked is None or ranked.wish.results is None or ranked.corrected is None:
+        if ranked is None or ranked.request.results is None or ranked.corrected is None:
             return
-        run_id, labelled = ranked.wish.results.run.id, ranked.corrected.labelled
-        filters = Filters(criterion=ranked.wish.criterion, labelled=labelled)
+        run_id, labelled = ranked.request.results.run.id, ranked.corrected.labelled
+        filters = Filters(criterion=ranked.request.criterion, labelled=labelled)
         wanted = WantedItems(run_id, filters, _UNLABELLED if labelled else _SAMPLE, ListOrder.RANDOM)
         self.workspace.open_in_review(run_id, wanted)
 
@@ -311,13 +313,13 @@ class RankingPage(Page):
         run, ranked = self.workspace.run, self.ranked
         if ranked is None:
             return
-        results = ranked.wish.results
-        own = run is not None and run.results.run.identity.dataset_path == ranked.wish.dataset.path
+        results = ranked.request.results
+        own = run is not None and run.results.run.identity.dataset_path == ranked.request.dataset.path
         if results is None and (run is None or not own):
             self.workspace.note.emit(_ONLY_RUNS)
             return
         stored = results.run if results is not None else run.results.run if run is not None else None
         assert stored is not None
-        criterion = ranked.wish.criterion if ranked.wish.criterion in stored.identity.criteria else None
+        criterion = ranked.request.criterion if ranked.request.criterion in stored.identity.criteria else None
         filters = Filters(ids=behind.ids, criterion=criterion)
         self.workspace.open_in_review(stored.id, WantedItems(stored.id, filters, behind.words))

@@ -16,9 +16,9 @@ class Topic(Enum):
 
     LABELS = "Labels"
     RUBRIC = "Rubric"
-    DOUBT = "Doubt"
-    FORMAT_MASS = "Format mass"
-    FLIPPED = "Flipped"
+    UNCERTAINTY = "Uncertainty"
+    ANSWER_MASS = "Answer mass"
+    FLIPPED = "Position inconsistency"
     MARKS = "Marks and states"
     HEALTH = "Does the model judge?"
     CALIBRATION = "Calibration"
@@ -46,148 +46,148 @@ class Meaning:
 GLOSSARY: dict[Topic, Meaning] = {
     Topic.LABELS: Meaning(
         "Each judgment is one of four labels: A or B, the better response; both good; both bad.\n"
-        "The label comes from the probabilities that the model gives to the four, averaged over both orders"
-        " of the responses. Unscored: there is no label, and the reason is said.\n"
-        "In force: the settled label, else what people said last, else the judge's.",
+        "The label comes from the probabilities that the model assigns to the four, averaged over both orders"
+        " of the responses. Unscored: there is no label; the reason is given.\n"
+        "Effective label: the adjudicated label, else the latest annotation, else the judge's label.",
         "how-it-judges.md",
     ),
     Topic.RUBRIC: Meaning(
-        "What is asked of each pair: criteria, each with a question and perhaps with what makes a response"
-        " good or bad on it, and the words of the prompt around them. The task's five criteria are one"
-        " rubric; others come along, and you can write your own.\n"
-        "Human labels are read from the columns that begin with the names of its criteria. Another question"
-        " or another wording is another run; a run keeps the rubric that it was judged by.",
+        "The criteria and the words of the prompt around them. Each criterion has a question and may say what"
+        " makes a response good or bad. The task's five criteria are one rubric; others are bundled, and you"
+        " can write your own.\n"
+        "Human labels are read from the columns that begin with the names of the criteria. Another question"
+        " or wording makes another run; a run stores the rubric that it was judged by.",
         "rubrics.md",
     ),
-    Topic.DOUBT: Meaning(
-        "How much a look at a judgment is worth, from 0 to 1. It is 1 minus the margin: the probability of"
-        " the likeliest label minus that of the next.\n"
+    Topic.UNCERTAINTY: Meaning(
+        "How useful it is to review a judgment, from 0 to 1: 1 minus the margin. The margin is the"
+        " probability"
+        " of the likeliest label minus that of the next.\n"
         "The margin is halved for each of these: the two orders disagree; the label of overall quality is"
-        " another response than the winner of the weighted judge; the explanation was written for another"
+        " another response than the winner by weighted scoring; the explanation was written for another"
         " label.\n"
-        "It is 1 where there is no label, and 0 where a person decided. The doubt of an item is the highest"
-        " of its judgments.\n"
-        "Labels that you give in order of doubt are of the hardest items. To measure, go down the random"
-        " sample instead (the order of the list).",
+        "The uncertainty is 1 if there is no label, and 0 if an annotator decided. That of an item is the"
+        " highest of its judgments.\n"
+        "Labels given in order of uncertainty are of the hardest items. To measure accuracy, label the random"
+        " sample instead (order of the list).",
         "how-it-judges.md",
     ),
-    Topic.FORMAT_MASS: Meaning(
-        "How much of all probability the model gives to the four labels, together. The rest goes to words"
-        " that are no answer.\n"
+    Topic.ANSWER_MASS: Meaning(
+        "Total probability of the four valid answers. The rest goes to tokens that are no answer.\n"
         "Near 100 %: the model understood the question. Well below: it did not, and its labels mean little.",
         "how-it-judges.md",
     ),
     Topic.FLIPPED: Meaning(
-        "Each pair is read twice, with the responses in either order. A judgment is flipped (⇄) where the two"
-        " orders alone would give different labels: there the place of a response counted, not only its"
-        " text.\n"
-        "A run can read the second order only where the first leaves a label in doubt. Of the other judgments"
-        " it is not known whether they are flipped, and they are not counted.",
+        "Each pair is judged in both orders of the responses. A judgment is position-inconsistent, or flipped"
+        " (⇄), if the two orders alone would give different labels: the position of a response counted, not"
+        " only its text. The flip rate is the share of such judgments.\n"
+        "A run can use the second order only if the first leaves a label uncertain. For the other judgments"
+        " it is unknown whether they are flipped, so they are not counted.",
         "how-it-judges.md",
     ),
     Topic.MARKS: Meaning(
         "Marks in the list of Review, each with the number of criteria: ⇄ the two orders disagree; ⚖ the"
-        " judges of a panel disagree, or not all of them said anything; ≠ the label differs from the human"
-        " one; ✎ a person gave label or explanation; ! the explanation was written for another label; ∅ the"
-        " submission does not answer; * you began an explanation or a note, and have not saved it.\n"
-        "States say how far you are with an item: to do; ✓ done, you confirmed its labels with Enter,"
-        " or labelled the criterion that is chosen above the list; » skipped. Each person has his own.",
+        " judges of a jury disagree, or some gave no answer; ≠ the label differs from the human one; ✎ an"
+        " annotator gave the label or the explanation; ! the explanation was written for another label; ∅ the"
+        " submission has no answer; * you have an unsaved explanation or note.\n"
+        "States show your own progress: to do; ✓ done, you accepted the item's labels with Enter, or labelled"
+        " the criterion chosen above the list; » skipped. Each annotator has their own states.",
         "window.md",
     ),
     Topic.HEALTH: Meaning(
-        "Some models never understood the question, or give the same answer whatever they read. That can be"
-        " seen without human labels, from 10 items on. A limit counts where chance does not explain it.\n"
-        "Look closely: the format mass of a criterion is below 90 %, more than 30 % of its labels are"
-        " flipped, or there are other signs, such as explanations that go round in circles.\n"
-        "Does not judge: on more than half of the criteria the format mass is below 50 %, or more than 50 %"
-        " of the labels are flipped; or nearly all have one label, or none. Choose another model then.\n"
-        "Of fewer than 10 items there is no verdict; what is that plain is said all the same.",
+        "Some models do not understand the question, or give the same answer to everything. Tiebreak checks"
+        " this without human labels, from 10 items on. A limit counts only if chance does not explain it.\n"
+        "Look closely: the answer mass of a criterion is below 90 %, more than 30 % of its labels are"
+        " flipped, or there are other signs, such as explanations that repeat themselves.\n"
+        "Does not judge: on more than half of the criteria the answer mass is below 50 %, or more than 50 %"
+        " of the labels are flipped; or nearly all have one label, or none. Choose another model.\n"
+        "With fewer than 10 items there is no verdict, but clear signs are reported.",
         "how-it-judges.md",
     ),
     Topic.CALIBRATION: Meaning(
-        "A model's probabilities lean: to the first response, to a letter, away from both good. A calibration"
-        " shifts and scales them, for each criterion, so that they fit human labels.\n"
-        "What it is worth is measured on items that it was not fitted on (cross-validation). Items that took"
-        " part in the fit are known again by their texts, and decided by what was fitted without them. The"
-        " stored readings stay as they are, and the calibration can be taken off again. A few labels do"
-        " little harm: where they say nothing of a criterion, the frequencies of its labels are all that is"
-        " used.\n"
-        "As usual A and B are treated alike, so that no label depends on the place of a response.",
+        "A model's probabilities are biased: towards the first response, a label token, or away from both"
+        " good. A calibration shifts and scales them for each criterion so that they fit human labels.\n"
+        "Its gain is measured by cross-validation. Items of the fit are recognised by their texts and decided"
+        " by a fit without them. The stored raw predictions do not change, and you can remove the calibration"
+        " again. A few labels do little harm: if they carry no information on a criterion, only the class"
+        " prior is used.\n"
+        "By default A and B are treated alike, so that no label depends on the position of a response.",
         "measures.md",
     ),
     Topic.LEARNING: Meaning(
-        "How well a calibration predicts labels that it has not seen, by how many labels taught it, each time"
-        " twice as many. Where the last doubling brought nothing, more labels will hardly bring more.\n"
-        "Beside it stands the trivial judge of the same labels, who knows how frequent each is. Where several"
-        " people labelled the items, each of them is held against the majority of the others.",
+        "How well a calibration predicts held-out labels, by the number of training labels, which doubles"
+        " from"
+        " step to step. If the last doubling brought no gain, more labels will hardly help.\n"
+        "The baseline predicts from the class prior of the same labels. If several annotators labelled the"
+        " items, each is compared with the majority of the others.",
         "measures.md",
     ),
     Topic.WEIGHTS: Meaning(
-        "The weighted judge gives each response a score from 0 to 10 on each criterion: 10 times the"
-        " probability that it is the better one or that both are good. Weights say how much each criterion"
+        "Weighted scoring gives each response a score from 0 to 10 on each criterion: 10 times the"
+        " probability that it is the better one or that both are good. Weights set how much each criterion"
         " counts in the sum.\n"
-        "Fitted weights are those that explain the human overall labels best. Their ranges say how far the"
-        " labels of other items could move them. Criteria with a weight of 0 take no part in the fit.",
+        "Fitted weights are those that explain the human overall labels best. Their ranges show how far the"
+        " labels of other items could move them. Criteria with a weight of 0 are not in the fit.",
         "measures.md",
     ),
     Topic.TIE_THRESHOLD: Meaning(
-        "How far apart the weighted scores of the two responses must lie for one of them to win. Where they"
-        " differ by this much or less, it is a tie. At first it is 0.5 points, or what the rubric"
-        " says.",
+        "If the weighted scores of the two responses differ by this much or less, it is a tie. The default is"
+        " 0.5 points, or the rubric's own.",
         "measures.md",
     ),
     Topic.INTERVAL: Meaning(
         f"{measure_words.INTERVAL}\n"
-        "Of what the items cannot show (other kinds of questions, other people) it says nothing.",
+        "It does not cover what the items cannot show: other kinds of questions, other annotators.",
         "measures.md",
     ),
     Topic.KAPPA: Meaning(
         f"{measure_words.KAPPA}\n"
-        "Where nearly all items have one label, giving that label is nearly always right, and still has a"
-        " kappa of 0. Below 0: less agreement than by chance. Unscored counts as a label of its own.",
+        "If nearly all items have one label, always giving that label is nearly always correct, and still has"
+        " a kappa of 0. Below 0: less agreement than by chance. Unscored counts as a label of its own.",
         "measures.md",
     ),
     Topic.MACRO_F1: Meaning(
         f"{measure_words.MACRO_F1}\n"
-        "F1 of a label puts two shares together: of the judge's labels of this kind those that are right"
-        " (precision), and of the human ones those that the judge finds (recall).",
+        "F1 of a label combines two shares: precision (of the judge's labels of this kind, those that are"
+        " correct) and recall (of the human labels of this kind, those that the judge finds).",
         "measures.md",
     ),
     Topic.ROUGE_L: Meaning(
         f"{measure_words.ROUGE_L}\n"
-        "It knows Latin letters without accents, and digits: explanations in other scripts score 0, whatever"
-        " they say. Where most human ones are so it is not measured. An item that the judge did not explain"
-        " counts 0, too.",
+        "It knows Latin letters without accents, and digits: explanations in other scripts score 0. If most"
+        " human explanations are in other scripts, it is not measured. An item without an explanation by the"
+        " judge counts as 0.",
         "measures.md",
     ),
     Topic.AGREEMENT: Meaning(
         f"{measure_words.AGREEMENT} That model reads the item, both labels and both explanations.\n"
-        "Between systems or people, agreement is the share of equal labels, and kappa.",
+        "Between systems or annotators, agreement is the share of equal labels, and kappa.",
         "measures.md",
     ),
     Topic.SLICE: Meaning(
         "A part of the items that have something in common: a value of a column, the length of the texts,"
-        " which response is the longer one, the script, the human label, a tag that people gave. Each slice"
-        " is measured as all items are; under 10 labelled items it says next to nothing.\n"
+        " which response is longer, the script, the human label, an annotators' tag. Each slice is measured"
+        " as all items are; with fewer than 10 labelled items it says next to nothing.\n"
         f"{measure_words.SLICES_NOTE}",
         "measures.md",
     ),
     Topic.RANKING: Meaning(
-        "A candidate is a model that wrote responses; each item is a contest of two of them. The win rate is"
-        " what a candidate won of its contests, a tie counted half.\n"
-        "Strength is what it would win against a candidate of mean strength, by the Bradley-Terry model with"
-        " ties: fair also where candidates met different opponents. Candidates that share a letter cannot be"
-        " told apart: more labels may, or they are alike.\n"
-        "At equal length: what it would win if both responses of each contest were equally long. Whether"
-        " longer responses are better or only better liked, labels cannot say.\n"
-        "A ranking by a judge is as good as the judge: Results says how far people agree with it.",
+        "A candidate is a model that wrote responses; each item is a comparison of two candidates. The win"
+        " rate is the share of comparisons that a candidate won; a tie counts half.\n"
+        "The Bradley-Terry score is the share that it would win against an average candidate, by the"
+        " Bradley-Terry model with ties. It is fair even if candidates met different opponents. Candidates"
+        " that share a letter do not differ significantly: more labels may separate them, or they are"
+        " alike.\n"
+        "At equal length: the share that it would win if both responses were always equally long. Labels"
+        " cannot tell whether longer responses are better or only preferred.\n"
+        "A ranking by a judge is as good as the judge: Results shows how far it agrees with human labels.",
         "measures.md",
     ),
     Topic.CONTEXT: Meaning(
-        "How much the model can have before it at once, in tokens (pieces of words): what it is asked, the"
-        " instruction, both responses, and what it writes. A larger context needs more memory.\n"
-        f"An item that does not fit is unscored, with the reason; “{FIELDS[Setting.SHORTEN]}” leaves out the"
-        " middle of its responses instead, and says so.",
+        "How many tokens (pieces of words) the model can hold at once: the prompt with the instruction and"
+        " both responses, and what it writes. A larger context needs more memory.\n"
+        f"An item that does not fit is unscored, with the reason; “{FIELDS[Setting.SHORTEN]}” omits the"
+        " middle of its responses instead, and records it.",
         "how-it-judges.md",
     ),
 }
@@ -198,8 +198,8 @@ WHAT_IT_DOES = (
 )
 THREE_STEPS = (
     ("Judge", "Press Run (Ctrl+R). The model reads every pair and labels it."),
-    ("Check", "On Results (Ctrl+3) see how often it agrees with people, and whether that beats guessing."),
-    ("Correct", "On Review (Ctrl+4) look at the most doubtful judgments first. Then File > Export."),
+    ("Check", "On Results (Ctrl+3) see the judge's accuracy, and whether it beats the baselines."),
+    ("Correct", "On Review (Ctrl+4) check the most uncertain judgments first. Then File > Export."),
 )
 """What a first study is, title and sentence of each step."""
 

@@ -88,7 +88,7 @@ class HelpMark(QToolButton):
         self.setAutoRaise(True)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         what = topic.value if topic.value.endswith("?") else f"What is meant: {topic.value.lower()}"
-        name(self, what, "Opens what the words mean, at this word")
+        name(self, what, "Opens the glossary at this word")
         self.clicked.connect(self._show)
 
     @Slot()
@@ -97,7 +97,7 @@ class HelpMark(QToolButton):
 
 
 class FirstSteps(QFrame):
-    """What a person reads who opens the program for the first time; a panel that can be closed."""
+    """What the user reads who opens the program for the first time; a panel that can be closed."""
 
     closed = Signal()
 

@@ -40,7 +40,7 @@ _WORDS = {
     Source.RESPONSE_A: "response A",
     Source.RESPONSE_B: "response B",
     Source.EXPLANATION: "explanation of an example",
-    Source.THOUGHT: "the model's thought",
+    Source.THOUGHT: "the model's reasoning",
     Source.FOREIGN: "other text",
 }
 _Line = QTextCharFormat.UnderlineStyle
@@ -88,7 +88,7 @@ class PromptPane(QPlainTextEdit):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self.document().setDocumentMargin(10)
-        name(self, "What the model is shown")
+        name(self, "Prompt of the model")
         self.cursorPositionChanged.connect(self._tell_token)
 
     @property

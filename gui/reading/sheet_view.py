@@ -19,13 +19,13 @@ from gui.kit.views import measure_view
 from gui.reading.glossary import Topic
 from gui.reading.help_dialog import beside_help
 
-_WIDEST = 40  # letters of a column: a longer name is whole in its tip, and pushes nothing out of sight
+_WIDEST = 40  # characters of a column: a longer name is whole in its tip, and pushes nothing out of sight
 
 
 class SheetView(QWidget):
     """Sections, one below the other. `inside`, `above`: what the page has of its own in and above some."""
 
-    listed = Signal(object)  # an ItemsBehind: a person wants to see the items of a row of a table
+    listed = Signal(object)  # an ItemsBehind: the user wants to see the items of a row of a table
 
     def __init__(self, inside: Mapping[str, QWidget] = {}, above: Mapping[str, QWidget] = {}) -> None:
         super().__init__()
@@ -101,7 +101,7 @@ class SectionView(QFrame):
 class _TableView(QFrame):
     """A table of a section; another may follow in its place."""
 
-    listed = Signal(object)  # an ItemsBehind: a person wants to see the items of a row
+    listed = Signal(object)  # an ItemsBehind: the user wants to see the items of a row
 
     def __init__(self) -> None:
         super().__init__()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Proposal:
     """A calibration that a run could be decided with.
 
-    `source`: where it comes from, for people. `sheet`: what it is worth, and what it does to the labels of
+    `source`: where it comes from, for display. `sheet`: what it is worth, and what it does to the labels of
     the run. `one_label`: whether it gives one label to everything. `fitted`: its numbers; None for one from a
     file.
     """
@@ -34,8 +34,8 @@ class Proposal:
 
 
 def fit(results: "RunResults", gold: "Dataset", wishes: Mapping[str, bool]) -> Job[Proposal]:
-    """Fit a calibration to the run's own readings and these labels, as `calibrating` with these wishes, whose
-    MeasureProgress it reports. Raises SetupError.
+    """Fit a calibration to the run's own raw predictions and these labels, as `calibrating` with these
+    requests, whose MeasureProgress it reports. Raises SetupError.
     """
 
     def work(control: JobControl) -> Proposal:
@@ -51,7 +51,7 @@ def fit(results: "RunResults", gold: "Dataset", wishes: Mapping[str, bool]) -> J
         )
         from engine.report.run_tables import changes_section
 
-        # Readings are the model's: what people overrode takes no part.
+        # Raw predictions are the model's: human overrides takes no part.
         matched = match(system_of_run(results.model_alone()), gold, partial=True)
         made = followed(calibrating(matched, control.cancel, Wishes(**wishes)), control.report)
         one_label = made.one_label_sentence(results)

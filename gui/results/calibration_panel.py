@@ -1,4 +1,4 @@
-"""Calibration of the open run: fit one, see what it is worth, decide the run with it.
+"""Calibration of the open run: fit one, see its gain, decide the run with it.
 
 Knows: the steps and their order. Does not know: how a calibration is fitted.
 """
@@ -23,7 +23,7 @@ from gui.results import calibration_jobs
 from gui.results.calibration_jobs import Proposal
 from gui.results.learning_panel import LearningPanel
 from gui.work.files_in_use import files_in_use
-from gui.work.lanes import Lane, LatestTask, Task
+from gui.work.lanes import LatestTask, Task, ThreadName
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -31,28 +31,28 @@ if TYPE_CHECKING:
     from engine.decisions.run_results import RunResults
 
 _WHAT = (
-    "A model leans to some labels: it hardly ever says “both good”, say. Calibration fits a scale and four"
-    " biases for each criterion to human labels, and decides the stored readings again, without the model."
-    " Where a run was asked in several ways, or has several judges or criteria, labels also say what each is"
-    " worth."
+    "A model prefers some labels: it may hardly ever give “both good”, for instance. Calibration fits a scale"
+    " and four biases for each criterion to human labels, and decides the stored raw predictions again,"
+    " without the model. If a run has several elicitation methods, judges or criteria, it also fits"
+    " their weights."
 )
 _PLACES_MATTER = (
-    "Check this only where it means something in the data which response is A, as where A is always the new"
-    " model's. Otherwise A and B are treated alike, and no label depends on the place of a response."
+    "Tick this only if it means something which response is A, for instance if A is always the new"
+    " model's. Otherwise A and B are treated alike, and no label depends on the position of a response."
 )
 _LENGTHS = (
-    "People often prefer the longer response, and a judge may miss that. With the lengths labels are"
-    " predicted better; but they then say less of what is in the responses."
+    "Annotators often prefer the longer response, and a judge may miss that. With the lengths,"
+    " labels are predicted better, but they depend less on the content."
 )
-_NOT_CALIBRATED = "This run is decided by the model's own probabilities: it is not calibrated."
+_NOT_CALIBRATED = "This run is not calibrated: its labels come from the model's own probabilities."
 _SUBMITTED = (
-    "This is an opened submission: it holds labels and no probabilities, so there is nothing to calibrate."
-    " Weights and scores work with its labels."
+    "This is an opened submission: it has labels and no probabilities, so it cannot be calibrated."
+    " Weighted scoring and scores use its labels."
 )
-_PROPOSED = "Proposed, {}. Nothing has changed yet: {run} follows once you press “Apply to {run}”."
-_APPLIED = "Applied, {}: {run} is decided with it now."
+_PROPOSED = "Proposed, {}. Nothing has changed yet: press “Apply to {run}” to use it."
+_APPLIED = "Applied, {}: {run} uses it now."
 _KIND = "Calibrations (*.json)"
-_FITTING = "Fitting, and measuring by cross-validation …"
+_FITTING = "Fitting and cross-validating …"
 
 
 class CalibrationPanel(QWidget):
@@ -64,7 +64,7 @@ class CalibrationPanel(QWidget):
         self.proposal: Proposal | None = None
         self._proposed_for: int | None = None  # a run
         self._applying: Task | None = None
-        self._fitting = LatestTask(workspace.threads, Lane.MEASURE, self)
+        self._fitting = LatestTask(workspace.threads, ThreadName.MEASURE, self)
         self._fitting.finished.connect(self._propose)
         self._fitting.progress.connect(self._follow)
         self._workspace.failures.follow(self._fitting)
@@ -89,7 +89,7 @@ class CalibrationPanel(QWidget):
         run = results.run.in_short if results else "the run"
         name(
             self.off_button,
-            f"Take the calibration off {run}",
+            f"Remove the calibration from {run}",
             f"Decide {run} by the model's own probabilities",
         )
         self._fitting.drop()
@@ -105,7 +105,7 @@ class CalibrationPanel(QWidget):
         return (results.run.id, results.calibration.hash) == (self._proposed_for, proposal.calibration.hash)
 
     def calibrate(self) -> None:
-        """Fit a calibration to the human labels at hand."""
+        """Fit a calibration to the human loaded labels."""
         results, gold = self._results, self._workspace.gold
         if results is not None and gold is not None:
             self._workspace.stay()
@@ -128,11 +128,11 @@ class CalibrationPanel(QWidget):
             self.busy.begin("Reading the calibration …")
 
     def save(self, path: Path) -> None:
-        """Write what is proposed, else what is in force, to a file."""
+        """Write what is proposed, else what is effective, to a file."""
         calibration = self._savable()
         if calibration is not None:
             job = calibration_jobs.save(calibration, path, files_in_use(self._workspace, self))
-            task = self._workspace.threads.start(Lane.FILES, job)
+            task = self._workspace.threads.start(ThreadName.FILES, job)
             task.finished.connect(lambda written: self._workspace.note.emit(f"Written: {written}"))
             self._workspace.failures.follow(task, "calibration written")
 
@@ -150,7 +150,7 @@ class CalibrationPanel(QWidget):
             self._workspace.stay()
             calibration = proposal.calibration if proposal else None
             job = calibration_jobs.apply(self._workspace.store_path, self._results.run.id, calibration)
-            self._applying = task = self._workspace.threads.start(Lane.STORE, job, must_end=True)
+            self._applying = task = self._workspace.threads.start(ThreadName.STORE, job, must_end=True)
             task.finished.connect(self._take_applied)
             self._workspace.failures.follow(task, "calibration applied")
             task.ended.connect(self._enable)
@@ -170,7 +170,7 @@ class CalibrationPanel(QWidget):
 
     @Slot()
     def _take_applied(self) -> None:
-        self._workspace.note.emit("The run is decided anew; its labels, scores and exports follow.")
+        self._workspace.note.emit("The run is decided again; its labels, scores and exports follow.")
         self._workspace.read_run_again()
         self._workspace.refresh_runs()
 
@@ -219,13 +219,13 @@ class CalibrationPanel(QWidget):
     def _build(self) -> None:
         self.state = label("")
         self.busy = BusyLine()
-        self.needs = hint("Calibrating needs human labels: choose a labelled dataset with “Choose labels…”.")
+        self.needs = hint("Calibration needs human labels: choose a labelled dataset with “Choose labels…”.")
         self.fit_button = main_button("Calibrate on these &labels")
         name(self.fit_button, "Calibrate on these labels")
-        self.places_matter = QCheckBox("The &places mean something")
-        name(self.places_matter, "The places of the responses mean something", _PLACES_MATTER)
-        self.lengths = QCheckBox("The lengths of the responses may count")
-        name(self.lengths, "The lengths of the responses may count", _LENGTHS)
+        self.places_matter = QCheckBox("The &positions matter")
+        name(self.places_matter, "The positions of the responses matter", _PLACES_MATTER)
+        self.lengths = QCheckBox("Use the lengths of the responses")
+        name(self.lengths, "Use the lengths of the responses", _LENGTHS)
         self.load_button = QPushButton("Loa&d…")
         name(self.load_button, "Load a calibration", "A calibration that was saved, made for this judge")
         self.save_button = QPushButton("Save…")
@@ -261,8 +261,8 @@ class CalibrationPanel(QWidget):
         self.load_button.clicked.connect(self._ask_for_file)
         self.save_button.clicked.connect(self._ask_where)
         self.busy.cancelled.connect(self._fitting.drop)
-        for wish in (self.places_matter, self.lengths):
-            wish.toggled.connect(self.learning.follow_run)
+        for request in (self.places_matter, self.lengths):
+            request.toggled.connect(self.learning.follow_run)
         self._workspace.run_changed.connect(self.follow_run)
         self._workspace.gold_changed.connect(self.follow_run)
 
@@ -292,7 +292,7 @@ def _in_words(calibration: "Calibration") -> str:
     if calibration.accuracies:
         found = calibration.accuracies
         text += (
-            f" Labels right there, in percent, cross-validated: {found['before']} before,"
-            f" {found['after']} after; the difference: {found['more']}."
+            f" Accuracy there, in percent, cross-validated: {found['before']}"
+            f" before, {found['after']} after; accuracy gain: {found['more']}."
         )
     return text

@@ -1,6 +1,6 @@
 """Asks where to write the run, and shows before which run that is and what its labels depend on.
 
-Knows: what a person must see before a file leaves the window. Does not know: how files are written.
+Knows: what the user must see before a file leaves the window. Does not know: how files are written.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import problem_of
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.results.export_jobs import Exported, Form, look_at_target
-from gui.work.lanes import EngineThreads, Lane, LatestTask
+from gui.work.lanes import EngineThreads, LatestTask, ThreadName
 
 _KINDS = {
     Form.LABELS: "submission for sub-task 1",
@@ -53,9 +53,9 @@ _FILES = {
     Form.REPORT: ("report.html", "HTML pages (*.html)"),
 }
 _FURTHER_SUFFIXES = {Form.DATASET: (".json", ".parquet")}
-MODEL = {RunKind.JUDGED: "Model", RunKind.SUBMITTED: "Submission", RunKind.PANEL: "Panel"}
+MODEL = {RunKind.JUDGED: "Model", RunKind.SUBMITTED: "Submission", RunKind.PANEL: "Jury"}
 """Who judged, by the kind of the run."""
-_WIDTH = 84  # letters
+_WIDTH = 84  # characters
 _SHARE_OF_SCREEN = 0.85
 
 
@@ -79,7 +79,7 @@ class ExportDialog(QDialog):
         self._left = what.results.left
         self._wanted = Path()  # that is being looked at
         self._may_replace: Path | None = None
-        self._looking = LatestTask(threads, Lane.STORE, self)
+        self._looking = LatestTask(threads, ThreadName.STORE, self)
         self._looking.finished.connect(self._take_look)
         self._looking.failed.connect(self._refuse)
         run = what.whole.run
@@ -87,14 +87,14 @@ class ExportDialog(QDialog):
         self.facts = {title: plain_label(text) for title, text in facts(form, what)}
         self.health = label("")
         self.unfinished = label("", "warning")
-        self.outdated = QCheckBox()
-        self.with_judge = QCheckBox("Where no person gave a label: the &judge's own")
-        name(self.with_judge, "The judge's own labels", "Fill the cells up that no person labelled")
+        self.stale = QCheckBox()
+        self.with_judge = QCheckBox("&Include the judge's labels")
+        name(self.with_judge, "Include the judge's labels", "Fill in the cells that no annotator labelled")
         self.with_judge.setVisible(form is Form.DATASET)
         self.with_curve = QCheckBox(
-            "With the &learning curve: what more labels would bring. It takes a while"
+            "With the &learning curve: calibration quality by number of labels. It takes a while"
         )
-        name(self.with_curve, "With the learning curve", "What more labels would bring a calibration")
+        name(self.with_curve, "With the learning curve", "Calibration quality by number of human labels")
         self.with_curve.setVisible(form is Form.REPORT and not what.whole.run.submitted)
         self.field = QLineEdit()
         self.status = label("", "bad")
@@ -103,7 +103,7 @@ class ExportDialog(QDialog):
         self._lay_out()
         self._say_health()
         self._say_unfinished()
-        self._offer_outdated()
+        self._offer_stale()
         self._suggest()
 
     @property
@@ -125,7 +125,7 @@ class ExportDialog(QDialog):
         return replace(
             self._what,
             with_judge=self.with_judge.isChecked(),
-            with_outdated=self.outdated.isChecked(),
+            with_stale=self.stale.isChecked(),
             with_curve=self.with_curve.isChecked(),
         )
 
@@ -157,7 +157,7 @@ class ExportDialog(QDialog):
         set_tip(self.facts["Dataset"], str(identity.dataset_path))
         set_tip(self.facts[MODEL[identity.kind]], str(identity.model_path))
         word = "Folder" if self._form is Form.FIGURES else "File"
-        name(self.field, word, "Relative names are in the folder that is suggested")
+        name(self.field, word, "Relative names are in the suggested folder")
         self.field.textEdited.connect(self._follow_name)
         browse = QPushButton("&Browse…", autoDefault=False)
         name(browse, f"Browse for the {word.lower()}")
@@ -168,7 +168,7 @@ class ExportDialog(QDialog):
         in_column(
             (self._build_facts(form), STRETCH),
             self.unfinished,
-            self.outdated,
+            self.stale,
             self.with_judge,
             self.with_curve,
             heading,
@@ -206,24 +206,24 @@ class ExportDialog(QDialog):
     def _say_health(self) -> None:
         health = self._what.health
         self.health.setText(visible("\n".join(health.sentences(IN_THE_WINDOW.of))))
-        doubt = "bad" if health.verdict is HealthVerdict.DOES_NOT_JUDGE else "warning"
-        set_role(self.health, doubt if health.doubted else "hint")
+        uncertainty = "bad" if health.verdict is HealthVerdict.DOES_NOT_JUDGE else "warning"
+        set_role(self.health, uncertainty if health.doubted else "hint")
 
     def _say_unfinished(self) -> None:
         run = self._what.whole.run
         left = self._left
         items = "1 item is" if left == 1 else f"{left:,} items are"
-        why = "the submission lacks them" if run.submitted else "they are not judged"
+        why = "missing in the submission" if run.submitted else "not judged"
         state = "incomplete" if run.submitted else "not finished"
         lack = "without a label in" if self._form is Form.DATASET else "missing in"
         self.unfinished.setText(f"{run.title} is {state}: {items} {lack} the file, for {why}.")
         self.unfinished.setVisible(left > 0)
 
-    def _offer_outdated(self) -> None:
-        number = self._what.results.outdated if self._form is Form.EXPLAINED else 0
+    def _offer_stale(self) -> None:
+        number = self._what.results.stale if self._form is Form.EXPLAINED else 0
         theirs = counted(number, "explanation that was", "explanations that were")
-        self.outdated.setText(f"&With {theirs} written for another label than the one in force")
-        self.outdated.setVisible(number > 0)
+        self.stale.setText(f"&Include {theirs} written for another label than the effective one")
+        self.stale.setVisible(number > 0)
 
     def _suggest(self) -> None:
         if self._form is Form.FIGURES:
@@ -235,7 +235,7 @@ class ExportDialog(QDialog):
         self.field.setFocus(Qt.FocusReason.OtherFocusReason)
         self.field.setCursorPosition(len(self.field.text()))
 
-    # What a person does
+    # What the user does
 
     @Slot()
     def _follow_name(self) -> None:
@@ -301,22 +301,22 @@ def facts(form: Form, what: Exported) -> Iterator[tuple[str, str]]:
     yield "Dataset", short_name(identity.dataset_path.name)
     yield MODEL[identity.kind], short_name(identity.model_name)
     completed = identity.items - run.judged - what.results.left
-    by_people = f", {completed:,} labelled by people" if completed else ""
+    by_annotators = f", {completed:,} labelled by annotators" if completed else ""
     yield (
         "Items",
-        f"{run.judged:,} of {identity.items:,} {'answered' if run.submitted else 'judged'}{by_people}",
+        f"{run.judged:,} of {identity.items:,} {'answered' if run.submitted else 'judged'}{by_annotators}",
     )
     results = what.results
-    people = results.overridden.by_whom if results.overrides else "nothing"
+    annotators = results.overridden.by_whom if results.overrides else "nothing"
     if what.source != LAST:
-        people = f"{people}: the labels of {what.source.in_words} were chosen on Results"
-    yield "Given by people", people
+        annotators = f"{annotators}: the labels of {what.source.in_words} were chosen on Results"
+    yield "Given by annotators", annotators
     if form is Form.DATASET:
         of_each = what.whole.reviews.labels.items()
-        given = [f"{len(labels):,} by {short_name(person)}" for person, labels in of_each]
-        yield "Given or confirmed", ", ".join(given) or "no label by anybody"
+        given = [f"{len(labels):,} by {short_name(annotator)}" for annotator, labels in of_each]
+        yield "Given or accepted", ", ".join(given) or "no label by anybody"
     yield "Calibration", what.calibration_in_words
-    weights = what.wish.in_words
-    yield "Weights", weights if form.has_weights else f"{weights} (they take no part in this file)"
+    weights = what.request.in_words
+    yield "Weights", weights if form.has_weights else f"{weights} (not used in this file)"
     if form.has_human_labels:
         yield "Human labels", what.gold_in_words

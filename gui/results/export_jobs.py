@@ -13,10 +13,10 @@ from engine.core.errors import SetupError
 from engine.core.formatting import short_name
 from engine.core.health import NOT_LOOKED_AT, Health
 from engine.core.label_sources import LAST, LabelSource
-from engine.system.places import Found, found_at, is_there
+from engine.system.places import PathKind, found_at, is_there
 from gui.results.figure_jobs import save_figures
-from gui.results.score_jobs import Scores, with_people
-from gui.weigh.run_weights import Wish
+from gui.results.score_jobs import Scores, with_annotators
+from gui.weigh.run_weights import WeightsChoice
 from gui.weigh.weighing_jobs import Basis, weighed
 from gui.work.lanes import Job, JobControl
 from gui.work.marks import measured_mark
@@ -91,11 +91,11 @@ class Written:
 class Exported:
     """What an export is made of.
 
-    `whole`: the run with the labels in force; `source`: whose are exported. `dataset`: the items that it
-    judged, `gold`: the human labels that it is held against; None where they are not there. `known`: what was
-    measured, of this run or another. `in_use`: files that must stay, by the words for them. `gold_from`:
+    `whole`: the run with the effective labels; `source`: whose are exported. `dataset`: the items that it
+    judged, `gold`: the human labels that it is compared with; None where they are not there. `known`: what
+    was measured, of this run or another. `in_use`: files that must stay, by the words for them. `gold_from`:
     why it is that `gold`. `slicing`: by what the page divides the items, which a report shows too.
-    `with_outdated`: explanations for another label than that in force go into a submission, too.
+    `with_stale`: explanations for another label than the effective one go into a submission, too.
     `with_judge`: a dataset has the judge's labels where nobody gave one. `with_curve`: a report says what
     more labels would bring.
     """
@@ -104,13 +104,13 @@ class Exported:
     source: LabelSource
     dataset: "Dataset | None"
     gold: "Dataset | None"
-    wish: Wish
+    request: WeightsChoice
     known: Sequence[Scores] = ()
     in_use: Mapping[str, Path] = field(default_factory=dict)
     health: Health = NOT_LOOKED_AT
     gold_from: str = ""
     slicing: "Slicing | None" = None
-    with_outdated: bool = False
+    with_stale: bool = False
     with_judge: bool = False
     with_curve: bool = False
 
@@ -143,13 +143,15 @@ class Exported:
             f"calibration: {self.calibration_in_words}",
         ]
         if form.has_weights:
-            parts.append(f"weights: {self.wish.in_words}")
+            parts.append(f"weights: {self.request.in_words}")
         if form.has_human_labels:
             parts.append(f"human labels: {self.gold_in_words}")
         return f"{'; '.join(parts)}."
 
     def evaluation(self, results: "RunResults") -> "Evaluation":
-        """All that can be measured without a model; on a lane. SetupError where the labels do not fit."""
+        """All that can be measured without a model; on a worker thread. SetupError where the labels do not
+        fit.
+        """
         from engine.measure.evaluation import evaluate
         from engine.measure.matching import match
         from engine.measure.systems import system_of_run
@@ -158,12 +160,14 @@ class Exported:
         mark = measured_mark(results, self.gold)
         for scores in self.known:
             if scores.mark == mark and scores.explained and scores.evaluation is not None:
-                return with_people(scores, results).evaluation or scores.evaluation
+                return with_annotators(scores, results).evaluation or scores.evaluation
         return evaluate(match(system_of_run(results), self.gold, partial=True))
 
 
 def export(form: Form, what: Exported, path: Path) -> Job[Written]:
-    """Write a run in any form but the report; the human labels of a CSV are those that it is held against."""
+    """Write a run in any form but the report; the human labels of a CSV are those that it is compared
+    with.
+    """
 
     def work(_control: JobControl) -> Written:
         from engine.data.submission import write_submission
@@ -177,9 +181,11 @@ def export(form: Form, what: Exported, path: Path) -> Job[Written]:
         if form is Form.CSV:
             write_results_csv(path, results, what.dataset, what.gold)
         elif form is Form.JSON:
-            write_json(path, {**as_json(results, what.dataset), "weighted_judge": _weights_json(what.wish)})
+            write_json(
+                path, {**as_json(results, what.dataset), "weighted_judge": _weights_json(what.request)}
+            )
         else:
-            submission = submission_of(results, what.with_outdated)
+            submission = submission_of(results, what.with_stale)
             write_submission(path, submission if form is Form.EXPLAINED else submission.labels_only())
         gaps = _gaps(what, results, with_explanations=form is not Form.LABELS)
         return _written(form, what, path, gaps, _checked(what, path) if form.is_submission else _UNCHECKED)
@@ -188,7 +194,7 @@ def export(form: Form, what: Exported, path: Path) -> Job[Written]:
 
 
 def export_dataset(what: Exported, path: Path) -> Job[Written]:
-    """Write the run's dataset with the labels of people as human labels. Raises SetupError."""
+    """Write the run's dataset with the human labels as human labels. Raises SetupError."""
 
     def work(_control: JobControl) -> Written:
         from engine.data.dataset_file import write_dataset
@@ -218,14 +224,14 @@ def export_report(what: Exported, path: Path) -> Job[Written]:
         results = what.results
         evaluation = what.evaluation(results)
         try:
-            weighing = weighed(Basis(evaluation.matched.system, what.gold), what.wish)
+            weighted_scoring = weighed(Basis(evaluation.matched.system, what.gold), what.request)
         except SetupError:
-            weighing = None  # all weights are 0
+            weighted_scoring = None  # all weights are 0
         slices = [measure_slices(evaluation.matched, what.slicing)] if what.slicing else []
         curve = None
         if what.with_curve:
             curve = followed(run_curve(evaluation.matched, control.cancel), control.report)
-        report = gather(evaluation, weighing, what.wish.source, slices, curve)
+        report = gather(evaluation, weighted_scoring, what.request.source, slices, curve)
         write_whole(path, report_html(report).encode("utf-8"))
         return _written(Form.REPORT, what, path, _gaps(what, results, with_explanations=True))
 
@@ -250,7 +256,7 @@ def look_at_target(form: Form, path: Path, in_use: Mapping[str, Path]) -> Job[bo
         from engine.system.files import check_targets
 
         if form is Form.FIGURES:
-            if found_at(path) is not Found.FOLDER:
+            if found_at(path) is not PathKind.FOLDER:
                 raise SetupError(f"There is no folder {path}.", "Choose one that is there.")
             return False
         check_targets({"the export": path}, in_use)
@@ -276,9 +282,13 @@ def _written(
     return Written(path, what.in_words(form), list(gaps), checked.sentences, what.health, whole)
 
 
-def _weights_json(wish: Wish) -> dict[str, object]:
-    weights = {"weights": dict(wish.weights), "tie_threshold": wish.tie_threshold, "from": wish.source}
-    return weights | ({"fit": wish.fit.as_json()} if wish.fit else {})
+def _weights_json(request: WeightsChoice) -> dict[str, object]:
+    weights = {
+        "weights": dict(request.weights),
+        "tie_threshold": request.tie_threshold,
+        "from": request.source,
+    }
+    return weights | ({"fit": request.fit.as_json()} if request.fit else {})
 
 
 def _checked(what: Exported, path: Path) -> _Checked:
@@ -292,7 +302,7 @@ def _checked(what: Exported, path: Path) -> _Checked:
     except SetupError:
         if what.dataset is None:
             name = short_name(file.name)
-            gone = f"It could not be checked against {name}, which is gone or cannot be read."
+            gone = f"It could not be checked against {name}, which is missing or cannot be read."
             return _Checked([gone], whole=False)
         dataset = what.dataset
     against = f"Checked against {short_name(dataset.name)}:"
@@ -309,12 +319,12 @@ def _check_target(path: Path, what: Exported) -> None:
 
 
 def _gaps(what: Exported, results: "RunResults", with_explanations: bool) -> Iterator[str]:
-    """What is missing from a run, what is not the model's, and what a person's choice left out."""
-    from engine.decisions.gaps import GapKind, gaps, incomplete
+    """What is missing from a run, what is not the model's, and what the user's choice left out."""
+    from engine.decisions.gaps import IncompleteKind, gaps, incomplete
 
     if results.left:
         yield incomplete(results)
-    unshown = () if with_explanations else (GapKind.UNEXPLAINED, GapKind.OUTDATED)
+    unshown = () if with_explanations else (IncompleteKind.UNEXPLAINED, IncompleteKind.STALE)
     yield from (gap.sentence for gap in gaps(results) if gap.kind not in unshown)
     if what.source != LAST:
         yield f"The labels of {what.source.in_words} were chosen on the Results page."

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QWidget
 
 from engine.core.errors import SetupError
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 from gui.kit.file_dialogs import open_file, show_folder
 from gui.kit.notice import Message
 from gui.results import export_jobs
@@ -65,7 +65,7 @@ class Exporter(QObject):
             self._workspace.failures.fail(
                 _EXPORT,
                 SetupError(
-                    f"{what.whole.run.title} has labels alone: there are no explanations to export.",
+                    f"{what.whole.run.title} has only labels: there are no explanations to export.",
                     "Export it for sub-task 1."
                     if what.whole.run.submitted
                     else "Export it for sub-task 1, or judge again with explanations on the Judge page.",
@@ -75,8 +75,8 @@ class Exporter(QObject):
         if form is Form.DATASET and what.dataset is None:
             self._workspace.problem.emit(
                 SetupError(
-                    f"The dataset of {what.whole.run.called} is gone, or has changed.",
-                    Remedy("Put it back where it was, or ", Step.FIND_DATASET, "."),
+                    f"The dataset of {what.whole.run.called} is missing or has changed.",
+                    Hint("Put it back where it was, or ", Step.FIND_DATASET, "."),
                 )
             )
             return False

@@ -1,6 +1,6 @@
 """Jobs that draw figures, for the window and for files.
 
-All are for the lane DRAWING, as matplotlib is not made for two threads at once.
+All are for the worker thread DRAWING, as matplotlib is not made for two threads at once.
 
 Knows: which figures there are, and when there is nothing to draw. Does not know: windows, painting.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, HumanLabel, Preference, labels_beside
-from gui.kit.figure_view import Box, Drawn, Spot
+from gui.kit.figure_view import Box, DrawnFigure, FigureMark
 from gui.kit.label_mark import LABEL_WORDS
 from gui.work.lanes import Job, JobControl
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from engine.measure.matching import Pair
 
 TITLES = {
-    "accuracy": "Accuracy against trivial judges",
+    "accuracy": "Accuracy and baselines",
     "labels": "How often each label was given",
     "confusion": "Human labels and the judge's",
     "reliability": "Reliability of the probabilities",
-    "orders": "The second order only in doubt",
+    "orders": "The second order only if uncertain",
 }
 
 
-def draw(evaluation: "Evaluation", dark: bool) -> Job[Sequence[Drawn]]:
+def draw(evaluation: "Evaluation", dark: bool) -> Job[Sequence[DrawnFigure]]:
     """All figures of an evaluation in the colours of the window; reports each Drawn."""
 
-    def work(control: JobControl) -> Sequence[Drawn]:
+    def work(control: JobControl) -> Sequence[DrawnFigure]:
         from engine.report.figure_style import as_svg
         from engine.report.figure_tables import figure_table
         from engine.report.figures import all_figures
@@ -47,14 +47,14 @@ def draw(evaluation: "Evaluation", dark: bool) -> Job[Sequence[Drawn]]:
             said = figure_in_words(name, evaluation, bins, orders)
             numbers = figure_table(name, evaluation, bins, orders)
             spots = spots_of(name, figure, evaluation)
-            drawn.append(Drawn(name, as_svg(figure, said), said, spots, numbers))
+            drawn.append(DrawnFigure(name, as_svg(figure, said), said, spots, numbers))
             control.report(drawn[-1])
         return drawn
 
     return work
 
 
-def spots_of(name: str, figure: "Figure", evaluation: "Evaluation") -> list[Spot]:
+def spots_of(name: str, figure: "Figure", evaluation: "Evaluation") -> list[FigureMark]:
     """The places of a figure that was drawn; none where it does not count items by their labels."""
     spots = []
     for axes, (criterion, measures) in zip(figure.axes, evaluation.labels.items(), strict=False):
@@ -70,17 +70,17 @@ def spots_of(name: str, figure: "Figure", evaluation: "Evaluation") -> list[Spot
                 if which != ANY
             ]
             if found:
-                spots.append(Spot(box, criterion, f"{', '.join(parts)}, on {words(criterion)}", found))
+                spots.append(FigureMark(box, criterion, f"{', '.join(parts)}, on {words(criterion)}", found))
     return spots
 
 
 ANY: Literal["any"] = "any"
 _Wanted = HumanLabel | Literal["any"] | None  # None: unscored
-_Labels = tuple[_Wanted, _Wanted]  # of people and of the judge
+_Labels = tuple[_Wanted, _Wanted]  # of annotators and of the judge
 
 
 def _ids_by_labels(pairs: "Sequence[Pair]") -> Mapping[tuple[HumanLabel | None, Preference | None], set[str]]:
-    """The ids of items by the label of people and that of the judge."""
+    """The ids of items by the label of annotators and that of the judge."""
     ids: dict[tuple[HumanLabel | None, Preference | None], set[str]] = {}
     for pair in pairs:
         ids.setdefault((pair.gold.label, pair.prediction.preference), set()).add(pair.item.id)
@@ -88,7 +88,7 @@ def _ids_by_labels(pairs: "Sequence[Pair]") -> Mapping[tuple[HumanLabel | None, 
 
 
 def _cells(axes: "Axes", rows: Sequence[HumanLabel]) -> Iterator[tuple[_Labels, Box]]:
-    """The cells of a matrix: people's labels down, the judge's across, perhaps a last one for unscored."""
+    """The cells of a matrix: annotators' labels down, the judge's across, perhaps a last one for unscored."""
     left, top, right, bottom = _frame(axes)
     columns = (*PREFERENCES, None)[: round(max(axes.get_xlim()))]
     wide, high = (right - left) / len(columns), (bottom - top) / len(rows)
@@ -99,7 +99,7 @@ def _cells(axes: "Axes", rows: Sequence[HumanLabel]) -> Iterator[tuple[_Labels, 
 
 
 def _bars(axes: "Axes", labels: Sequence[HumanLabel]) -> Iterator[tuple[_Labels, Box]]:
-    """For each label the bars of people and of the judge, side by side; also the room above a low one."""
+    """For each label the bars of annotators and of the judge, side by side; also the room above a low one."""
     left, top, right, bottom = _frame(axes)
     low, high = axes.get_xlim()
     unit = (right - left) / (high - low)

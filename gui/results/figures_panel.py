@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.review_filters import Filters, WantedItems
-from gui.kit.figure_view import Drawn, FigureView, Spot
+from gui.kit.figure_view import DrawnFigure, FigureMark, FigureView
 from gui.kit.labels import heading, hint
 from gui.kit.layouts import STRETCH, as_column, in_column
 from gui.kit.theme import is_dark
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from engine.measure.evaluation import Evaluation
 
 _HINT = (
-    "To save or copy a figure or its numbers: right-click it, or press Enter on it. Files get the light"
-    " colours. A click on a bar of labels or on a cell of a matrix lists its items in Review."
+    "To save or copy a figure or its numbers: right-click it, or press Enter on it. Files use the"
+    " light colours. Click a bar of labels or a cell of a matrix to list its items in Review."
 )
 _NOTHING = "Figures need human labels: choose a labelled dataset with “Choose labels…”."
 _DRAWING = "Drawing …"
-_FAILED = "The figures could not be drawn. Choose another tab and come back to try again."
+_FAILED = "The figures could not be drawn. Open another tab and come back to try again."
 
 
 class FiguresPanel(QWidget):
@@ -92,7 +92,7 @@ class FiguresPanel(QWidget):
         return None if self._evaluation is None else figure_jobs.figure_bytes(self._evaluation, name, form)
 
     @Slot(object)
-    def _list_items(self, spot: Spot) -> None:
+    def _list_items(self, spot: FigureMark) -> None:
         """List in Review what a place in a figure stands for."""
         filters = Filters(criterion=spot.criterion, ids=spot.ids)
         self._workspace.show_in_review(WantedItems(self._run_id, filters, spot.words))
@@ -105,7 +105,7 @@ class FiguresPanel(QWidget):
         self._drawing.start(figure_jobs.draw(self._evaluation, self._dark))
 
     @Slot(object)
-    def _take(self, drawn: Drawn) -> None:
+    def _take(self, drawn: DrawnFigure) -> None:
         self._workspace.failures.end(self)
         if drawn.name in self.views:
             self.views[drawn.name].show_figure(drawn)

@@ -1,4 +1,4 @@
-"""Which human labels the run is held against, and buttons to choose others.
+"""Which human labels the run is compared with, and buttons to choose others.
 
 Knows: the workspace's labels. Does not know: what is measured.
 """
@@ -25,10 +25,10 @@ class GoldPicker(QWidget):
         self.status = OneLine()
         self.status.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.other = QPushButton("Ch&oose labels…")
-        name(self.other, "Choose labels", "Hold the run against the human labels of another dataset")
+        name(self.other, "Choose labels", "Score the run against the human labels of another dataset")
         self.other.clicked.connect(self._ask)
         self.own = QPushButton("Run's own")
-        name(self.own, "Run's own labels", "Hold the run against the labels of its own dataset again")
+        name(self.own, "Run's own labels", "Score the run against the labels of its own dataset again")
         self.own.clicked.connect(workspace.use_own_labels)
         in_row(self.status, self.other, self.own, on=self)
         workspace.gold_changed.connect(self.follow)
@@ -43,7 +43,7 @@ class GoldPicker(QWidget):
 
     @Slot()
     def follow(self) -> None:
-        """Say what is in force now."""
+        """Say what is effective now."""
         gold = self._workspace.gold
         run = self._workspace.run
         text = "Without human labels"
@@ -51,7 +51,7 @@ class GoldPicker(QWidget):
             text = f"Against the human labels of {short_name(gold.name)}, {self._workspace.gold_from}"
         elif run is not None:
             judged = run.results.run.identity.dataset_path.name
-            why = "has none" if run.dataset is not None else "is not there any more, or has changed"
+            why = "has none" if run.dataset is not None else "is missing or has changed"
             text = f"{text}: {judged} {why}"
         self.status.setText(visible(text))
         set_tip(self.status, str(gold.path) if gold is not None else "")

@@ -1,4 +1,4 @@
-"""Jobs of a learning curve: what more labels bring the open run's calibration, and its figure.
+"""Jobs of a learning curve: calibration quality of the open run by number of labels, and its figure.
 
 Knows: which section shows a curve. Does not know: windows.
 """
@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from engine.core.sheets import Picture, Section, Sentences, Sheet, Tone
-from gui.kit.figure_view import Drawn
+from gui.kit.figure_view import DrawnFigure
 from gui.work.framed_picture import FigureSource
 from gui.work.lanes import Job, JobControl
 
@@ -42,7 +42,7 @@ class Learned:
 
 
 def learn(results: "RunResults", gold: "Dataset", wishes: Mapping[str, bool]) -> Job[Learned]:
-    """The curve of the run's own readings by these labels, as `run_curve` with these wishes, whose
+    """The curve of the run's own raw predictions by these labels, as `run_curve` with these requests, whose
     MeasureProgress it reports. SetupError for too few labels.
     """
 
@@ -54,7 +54,7 @@ def learn(results: "RunResults", gold: "Dataset", wishes: Mapping[str, bool]) ->
         from engine.measure.systems import system_of_run
         from engine.report.learning_sections import learning_section
 
-        # Readings are the model's: what people overrode takes no part.
+        # Raw predictions are the model's: human overrides takes no part.
         matched = match(system_of_run(results.model_alone()), gold, partial=True)
         curve = followed(run_curve(matched, control.cancel, Wishes(**wishes)), control.report)
         said = matched.labels_in_words
@@ -66,17 +66,17 @@ def learn(results: "RunResults", gold: "Dataset", wishes: Mapping[str, bool]) ->
     return work
 
 
-def _draw(learned: Learned, dark: bool) -> Job[Drawn]:
+def _draw(learned: Learned, dark: bool) -> Job[DrawnFigure]:
     """The figure in the colours of the window."""
 
-    def work(_control: JobControl) -> Drawn:
+    def work(_control: JobControl) -> DrawnFigure:
         from engine.report.figure_style import as_svg
         from engine.report.learning_figure import learning_figure, learning_in_words
         from engine.report.learning_sections import point_table
 
         said = learning_in_words(learned.curve)
         svg = as_svg(learning_figure(learned.curve, learned.title, dark), said)
-        return Drawn(CURVE_FIGURE, svg, said, table=point_table(learned.curve))
+        return DrawnFigure(CURVE_FIGURE, svg, said, table=point_table(learned.curve))
 
     return work
 

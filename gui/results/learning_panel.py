@@ -1,4 +1,5 @@
-"""What more labels bring the open run's calibration: a button that measures it, and what came of it.
+"""Calibration quality by number of human labels the open run's calibration: a button that measures it, and
+what came of it.
 
 Knows: when a curve is of what is open. Does not know: how a curve is measured or drawn, what is calibrated.
 """
@@ -18,16 +19,16 @@ from gui.reading.sheet_view import SheetView
 from gui.results import learning_jobs
 from gui.results.learning_jobs import CURVE_FIGURE, Learned
 from gui.work.framed_picture import FramedPicture
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
 
 _TITLE = "Learning curve"
-_PICTURE = "What more labels bring"
-_WHAT = "How well labels are predicted by how many taught: what more labels would bring. It changes nothing"
-_LEARNING = "Learning by ever more labels …"
+_PICTURE = "Calibration quality by number of human labels"
+_WHAT = "Calibration quality by number of training labels: would more labels help? It changes nothing"
+_LEARNING = "Measuring the learning curve …"
 
 
 class LearningPanel(QWidget):
@@ -48,14 +49,14 @@ class LearningPanel(QWidget):
         self.sheet = SheetView()
         self.fold = Fold(_TITLE, as_column(self.picture, self.sheet, spacing=10))
         in_column(self.fold, on=self)
-        self._learning = LatestTask(workspace.threads, Lane.MEASURE, self)
+        self._learning = LatestTask(workspace.threads, ThreadName.MEASURE, self)
         self._learning.finished.connect(self._take)
         self._learning.progress.connect(self._follow)
         self._learning.busy_changed.connect(self._follow_busy)
         workspace.failures.follow(self._learning)
         self.button.clicked.connect(self.learn)
         self.busy.cancelled.connect(self._learning.drop)
-        workspace.run_wanted.connect(self._make_way)
+        workspace.run_wanted.connect(self._make_method)
         workspace.run_changed.connect(self.follow_run)
         workspace.gold_changed.connect(self.follow_run)
         self._show(None)
@@ -63,7 +64,7 @@ class LearningPanel(QWidget):
 
     @Slot()
     def learn(self) -> None:
-        """Measure the curve of the open run by the human labels at hand."""
+        """Measure the curve of the open run by the human loaded labels."""
         run, gold = self._workspace.run, self._workspace.gold
         if run is not None and gold is not None:
             self._of, self._gold = self._open, gold
@@ -71,13 +72,13 @@ class LearningPanel(QWidget):
             self.busy.begin(_LEARNING)
 
     @Slot(int)
-    def _make_way(self, _run_id: int) -> None:
+    def _make_method(self, _run_id: int) -> None:
         """Another run would wait for the curve, which takes long, and is not of it."""
         self._learning.drop()
 
     @Slot()
     def follow_run(self) -> None:
-        """Drop what is of another run, of other labels or by other wishes; decided anew, it is the same."""
+        """Drop what is of another run, of other labels or by other requests; decided anew, it is the same."""
         if self._of and (self._of != self._open or self._gold is not self._workspace.gold):
             self._of, self._gold = (), None
             self._learning.drop()

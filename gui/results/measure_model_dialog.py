@@ -20,20 +20,20 @@ from gui.kit.notice import problem_of
 from gui.results import model_measure_jobs
 from gui.results.model_measure_jobs import MeasureModel, ModelMeasure
 from gui.work.files_in_use import files_in_use
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.workspace import Workspace
 
 _KIND = "GGUF models (*.gguf)"
 _WORDS = {
     ModelMeasure.BERTSCORE: (
         "encoders",
-        "BERTScore compares the words of two explanations by the vectors of an encoder. The task uses"
-        " roberta-large: a GGUF file of it, cut to its first 17 layers.",
+        "BERTScore compares the tokens of two explanations by the embeddings of an encoder. The"
+        " task uses roberta-large: a GGUF file of it, cut to its first 17 layers.",
     ),
     ModelMeasure.AGREEMENT: (
         "agreement-models",
         "A second model reads each item with the human explanation and the judge's, and is asked whether they"
-        " agree. Take a model that follows instructions well, best not the judge itself.",
+        " agree. Choose a model that follows instructions well, preferably not the judge itself.",
     ),
 }
 
@@ -48,10 +48,10 @@ class MeasureModelDialog(QDialog):
         self._measure = measure
         self._workspace = workspace
         self._kind, what = _WORDS[measure]
-        self._looking = LatestTask(workspace.threads, Lane.FILES, self)
+        self._looking = LatestTask(workspace.threads, ThreadName.FILES, self)
         self._looking.finished.connect(self._take)
         self._looking.failed.connect(self._refuse)
-        self._cutting = LatestTask(workspace.threads, Lane.FILES, self)
+        self._cutting = LatestTask(workspace.threads, ThreadName.FILES, self)
         self._cutting.finished.connect(self.choose)
         self._cutting.failed.connect(self._refuse)
         self.setWindowTitle(f"Measure {measure}")
@@ -63,7 +63,7 @@ class MeasureModelDialog(QDialog):
         browse.clicked.connect(self._browse)
         self.status = label("")
         self.cut = QPushButton("Cut a copy…")
-        name(self.cut, "Cut a copy", "Write a copy with the layers alone that bert-score computes with")
+        name(self.cut, "Cut a copy", "Write a copy with only the layers that bert-score uses")
         self.cut.clicked.connect(self._ask_to_cut)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.start = buttons.addButton("Measure", QDialogButtonBox.ButtonRole.AcceptRole)
@@ -75,7 +75,7 @@ class MeasureModelDialog(QDialog):
             line,
             self.status,
             self.cut,
-            hint("What was measured is remembered: measuring the same again is quick."),
+            hint("Results are stored: measuring the same again is quick."),
             buttons,
             on=self,
             margins=None,

@@ -4,7 +4,7 @@ Labels are known first, explanations grow criterion by criterion, and what needs
 asked for. What was measured is kept, also while the run or the labels are read again: what it depends on is
 compared by value.
 
-Knows: which measure follows which, and when one is out of date. Does not know: how they are shown.
+Knows: which measure follows which, and when one is stale. Does not know: how they are shown.
 """
 
 from collections.abc import Hashable, Sequence
@@ -17,14 +17,14 @@ from gui.results import model_measure_jobs, score_jobs
 from gui.results.model_measure_jobs import ModelMeasure
 from gui.results.score_jobs import Measuring, Scores
 from gui.work.file_jobs import Chosen
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.decisions.run_results import RunResults
 
-_MOST_KEPT = 3  # with and without what people overrode, a slice; each holds all judgments of its run
+_MOST_KEPT = 3  # with and without human overrides, a slice; each holds all judgments of its run
 
 
 class Measurer(QObject):
@@ -41,9 +41,9 @@ class Measurer(QObject):
         self._kept: dict[Hashable, Scores] = {}  # by their mark
         self._wanted: tuple[RunResults, Dataset | None, Chosen | None] | None = None
         self.scores: Scores | None = None
-        self._labels = LatestTask(workspace.threads, Lane.MEASURE, self)
-        self._explanations = LatestTask(workspace.threads, Lane.MEASURE, self)
-        self._model_task = LatestTask(workspace.threads, Lane.MODEL, self)
+        self._labels = LatestTask(workspace.threads, ThreadName.MEASURE, self)
+        self._explanations = LatestTask(workspace.threads, ThreadName.MEASURE, self)
+        self._model_task = LatestTask(workspace.threads, ThreadName.MODEL, self)
         self._labels.finished.connect(self._take_labels)
         self._labels.cancelled.connect(self._tell_stop)
         self._explanations.progress.connect(self._follow)
@@ -97,11 +97,11 @@ class Measurer(QObject):
         """Let a model measure the explanations of what is shown now."""
         if self.scores is None or self._model_task.busy:
             return
-        waits = self._workspace.threads.busy(Lane.MODEL)
+        waits = self._workspace.threads.busy(ThreadName.MODEL)
         self._model_task.start(
             model_measure_jobs.measure_with_model(measure, self.scores, path, self._workspace.store_path)
         )
-        text = f"{measure}: waits until the judging under way has ended …" if waits else f"{measure} …"
+        text = f"{measure}: waits until the current run has ended …" if waits else f"{measure} …"
         self.progress.emit(Measuring(text))
 
     @Slot()
@@ -120,7 +120,7 @@ class Measurer(QObject):
     def _take_labels(self, scores: Scores) -> None:
         # More may have become known of the same run since the job began.
         known = self._kept.get(scores.mark)
-        self._take(scores if known is None else score_jobs.with_people_of(known, scores))
+        self._take(scores if known is None else score_jobs.with_annotators_of(known, scores))
         self.measure_explanations()
 
     @Slot(object)
@@ -136,8 +136,8 @@ class Measurer(QObject):
             return
         self._keep(scores)
         self._workspace.note.emit(
-            "What the model said is remembered, but the run or its labels are others now: ask again, that is"
-            " quick."
+            "The model's answers are stored, but the run or its labels have changed: measure"
+            " again (it is quick)."
         )
 
     def _keep(self, scores: Scores) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engine.measure.evaluation import Evaluation
     from engine.measure.explanation_measures import ModelScores
 
-Found = TypeVar("Found")
+PathKind = TypeVar("PathKind")
 
 
 class ModelMeasure(StrEnum):
@@ -124,7 +124,9 @@ def _evaluated(scores: Scores) -> "Evaluation":
     return scores.evaluation
 
 
-def _followed(what: str, asking: "Generator[MeasureProgress, None, Found]", control: JobControl) -> Found:
+def _followed(
+    what: str, asking: "Generator[MeasureProgress, None, PathKind]", control: JobControl
+) -> PathKind:
     """What a measure returns; its progress is reported."""
 
     def tell(event: MeasureProgress) -> None:

@@ -1,6 +1,6 @@
 """The page of results: what the open run is worth, and the ways to get it out.
 
-Knows: which panel shows what, when they are out of date. Does not know: how anything is measured.
+Knows: which panel shows what, when they are stale. Does not know: how anything is measured.
 """
 
 from functools import partial
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from engine.core.errors import SetupError
 from engine.core.formatting import visible
 from engine.core.people import Reviews
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 from engine.core.review_filters import Filters, WantedItems
 from engine.core.run_list import of_what
 from engine.core.value_tables import ItemsBehind
@@ -40,9 +40,9 @@ from gui.results.measurer import Measurer
 from gui.results.model_measure_jobs import ModelMeasure
 from gui.results.score_jobs import Measuring, Scores
 from gui.results.scores_panel import ScoresPanel
-from gui.weigh.weighing_panel import WeighingPanel
+from gui.weigh.weighing_panel import WeightedScoringPanel
 from gui.work.files_in_use import files_in_use
-from gui.work.outdated_line import OutdatedLine
+from gui.work.outdated_line import StaleLine
 from gui.work.page import Page
 from gui.work.page_name import PageName
 from gui.work.rewriter import Rewriter
@@ -61,13 +61,13 @@ _DEBOUNCE_MS = 300
 _NO_RUN = (
     "No run yet",
     "Judge a dataset on the Judge page, choose a run in the list above, or open a submission file there. Its"
-    " results stand here.",
+    " results appear here.",
 )
-_STOPPED = "You stopped before the labels were measured. Enter this page again to measure them."
+_STOPPED = "Measuring was stopped. Open this page again to measure the labels."
 _TAB = "results/tab"
-_TABS = ("&Scores", "Fi&gures", "&Weighted judge", "&Calibration", "B&y slice")
+_TABS = ("&Scores", "Fi&gures", "&Weighted scoring", "&Calibration", "B&y slice")
 _SLICES = SliceWords(
-    measured="Each part is measured here as the whole is.",
+    measured="Each slice is measured as all items are.",
     table="Measures by slice",
     heading="Accuracy by criterion, in percent",
     below="Accuracy by slice and criterion",
@@ -85,10 +85,10 @@ class ResultsPage(Page):
     def __init__(self, workspace: Workspace, rewriter: Rewriter) -> None:
         super().__init__(workspace)
         self.measurer = Measurer(workspace)
-        self.outdated = OutdatedLine(rewriter, across=True)
-        self.scores = ScoresPanel(self.outdated)
+        self.stale = StaleLine(rewriter, across=True)
+        self.scores = ScoresPanel(self.stale)
         self.figures = FiguresPanel(workspace)
-        self.weighing = WeighingPanel(workspace)
+        self.weighted_scoring = WeightedScoringPanel(workspace)
         self.calibration = CalibrationPanel(workspace)
         title = heading("By slice")
         head = beside_help(title, Topic.SLICE)
@@ -134,7 +134,7 @@ class ResultsPage(Page):
 
     @Slot()
     def export_dataset(self, *, path: Path | None = None) -> None:
-        """The run's dataset with the labels of people."""
+        """The run's dataset with the human labels."""
         self.exporter.export(Form.DATASET, path)
 
     @Slot()
@@ -160,7 +160,7 @@ class ResultsPage(Page):
     def load_calibration(self, path: Path) -> None:
         """Propose the calibration of a file for the open run."""
         if self.workspace.run is None:
-            none = SetupError(f"{path.name}: there is no run for this calibration.", Remedy(Step.CHOOSE_RUN))
+            none = SetupError(f"{path.name}: no run is open for this calibration.", Hint(Step.CHOOSE_RUN))
             self.workspace.problem.emit(none)
             return
         self.tabs.setCurrentIndex(_TABS.index("&Calibration"))
@@ -185,7 +185,7 @@ class ResultsPage(Page):
         self.workspace.state.set_number(_TAB, self.tabs.currentIndex())
 
     def _results(self) -> "RunResults | None":
-        """The run as the page looks at it: with or without what people overrode."""
+        """The run as the page looks at it: with or without human overrides."""
         run = self.workspace.run
         if run is None:
             return None
@@ -200,7 +200,7 @@ class ResultsPage(Page):
             self.whose.source,
             run.dataset,
             self.workspace.gold,
-            self.weighing.weights.of(run.results.run),
+            self.weighted_scoring.weights.of(run.results.run),
             self.measurer.known,
             files_in_use(self.workspace, self),
             run.health,
@@ -234,8 +234,8 @@ class ResultsPage(Page):
     def _follow_overrides(self) -> None:
         run = self.workspace.run
         reviews = run.results.reviews if run is not None else Reviews()
-        self.whose.setEnabled(bool(reviews.people))
-        self.whose.offer(tuple(reviews.labels), bool(reviews.settled))
+        self.whose.setEnabled(bool(reviews.annotators))
+        self.whose.offer(tuple(reviews.labels), bool(reviews.adjudicated))
         self._measure_soon(_DEBOUNCE_MS)
 
     @Slot()
@@ -246,7 +246,7 @@ class ResultsPage(Page):
         title, what = _NO_RUN
         if judging is not None:
             title = f"Run {judging.run_id} is being judged ({judging.judged:,} of {judging.items:,})"
-            what = "Its results stand here when it ends."
+            what = "Its results appear here when it ends."
         self._empty_title.setText(title)
         self._empty_text.setText(what)
         self.so_far_button.setVisible(judging is not None and judging.judged > 0)
@@ -284,7 +284,7 @@ class ResultsPage(Page):
         self.measurer.forget()
         for shown in (self.scores, self.figures):
             shown.show_scores(None)
-        self.weighing.show_run(None, None)
+        self.weighted_scoring.show_run(None, None)
 
     @Slot()
     def _tell_stop(self) -> None:
@@ -298,7 +298,7 @@ class ResultsPage(Page):
         possible = scores.explained and bool(scores.gold)
         self.scores.allow_model_measures(possible and not self.measurer.model_busy)
         self.figures.show_scores(scores)
-        self.weighing.show_run(scores.system, scores.gold)
+        self.weighted_scoring.show_run(scores.system, scores.gold)
 
     @Slot(object)
     def _follow_progress(self, event: Measuring | None) -> None:
@@ -358,7 +358,7 @@ class ResultsPage(Page):
         self.stopped.hide()
         self.tabs = QTabWidget(documentMode=True)
         name(self.tabs.tabBar(), "Parts of the results")
-        panels = (self.scores, self.figures, self.weighing, self.calibration, self.slices)
+        panels = (self.scores, self.figures, self.weighted_scoring, self.calibration, self.slices)
         for text, inside in zip(_TABS, panels, strict=True):
             inside.setProperty("role", "content")
             self.tabs.addTab(scrolling(inside, text.replace("&", "")), text)

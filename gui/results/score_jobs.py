@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 _MOST_UNSCORED = 1000  # in a table on the thread of the window
 _NO_LABELS = (
-    "There are no human labels for this run. With them you see here how often the judge is right, beside what"
-    " trivial judges reach: choose a labelled dataset with “Choose labels…”."
+    "There are no human labels for this run. With them you see the judge's accuracy here, compared"
+    " with baselines: choose a labelled dataset with “Choose labels…”."
 )
 
 
@@ -34,7 +34,7 @@ _NO_LABELS = (
 class Scores:
     """What is known of a run so far, and the sheet that says it.
 
-    `evaluation`: None without human labels; `problem`: why the labels at hand cannot be used, if so.
+    `evaluation`: None without human labels; `problem`: why the loaded labels cannot be used, if so.
     `unscored`: how many judgments could not be made; `listed`: the first of them. `explained`: True once all
     explanations are measured, or where there are none. `warnings`: what is to be said of models that
     measured. `mark`: what all of this depends on, by value. `part`: the slice that alone was measured, None
@@ -61,7 +61,7 @@ class Scores:
 
     @property
     def gold(self) -> "Dataset | None":
-        """The human labels that it was held against."""
+        """The human labels that it was compared with."""
         return self.evaluation.matched.dataset if self.evaluation else None
 
 
@@ -93,7 +93,7 @@ def measure_labels(
         mark = whole if chosen is None else (whole, chosen)
         for scores in known:
             if scores.mark == mark and (scores.evaluation is not None or scores.own is own):
-                return with_people(scores, results if chosen is None else results.only(chosen.part.known))
+                return with_annotators(scores, results if chosen is None else results.only(chosen.part.known))
         return replace(_measured(results, gold, control, chosen, own), mark=mark, part=chosen)
 
     return work
@@ -117,8 +117,8 @@ def _measured(
     try:
         matched = match(system, gold, partial=True)
     except SetupError as error:
-        remedy = "Choose the dataset that was judged, with its labels, under “Choose labels…”."
-        return _alone(alone, SetupError(error.problem, remedy), chosen, own)
+        hint = "Choose the judged dataset, with its labels, under “Choose labels…”."
+        return _alone(alone, SetupError(error.problem, hint), chosen, own)
     if chosen is not None:
         try:
             matched = matched.only(chosen.part.known, chosen.words, chosen.part.caveat)
@@ -157,7 +157,7 @@ def _alone(
 ) -> Scores:
     """What a run says by itself."""
     from engine.decisions.gaps import incomplete
-    from engine.measure.matching import people_caveats
+    from engine.measure.matching import annotator_caveats
     from engine.report.audit_sheet import audit_of_copies, with_audit
     from engine.report.evaluation_sheet import run_sheet
 
@@ -166,11 +166,11 @@ def _alone(
     run = results.run
     caveats = ["\n".join(problem_of(problem))] if problem else []
     if chosen is not None:
-        caveats += filter(None, [f"Only a slice is shown: {chosen.words}.", chosen.part.caveat])
+        caveats += filter(None, [f"Only one slice is shown: {chosen.words}.", chosen.part.caveat])
     caveats += [] if run.complete else [incomplete(results)]
     caveats += [run.device_left_in_words] if run.device_left else []
     said = [*filter(None, [results.one_label_sentence]), *([] if problem else [_NO_LABELS])]
-    sheet = run_sheet(system, [*caveats, *people_caveats(system)], said, IN_THE_WINDOW.of, own)
+    sheet = run_sheet(system, [*caveats, *annotator_caveats(system)], said, IN_THE_WINDOW.of, own)
     sheet = with_audit(sheet, audit_of_copies(results, own))
     return Scores(system, None, sheet, *_unscored(results), problem=problem, own=own)
 
@@ -195,8 +195,8 @@ def _against_labels(evaluation: "Evaluation", explained: bool, warnings: Sequenc
     return with_explanations(scores, evaluation, explained)
 
 
-def with_people(scores: Scores, results: "RunResults") -> Scores:
-    """The same scores with what people say of the run by now, which is all that may differ in `results`."""
+def with_annotators(scores: Scores, results: "RunResults") -> Scores:
+    """The same scores with the annotations of the run by now, which is all that may differ in `results`."""
     if scores.results.reviews == results.reviews:
         return scores
     system, evaluation = replace(scores.system, results=results.answered), scores.evaluation
@@ -208,8 +208,8 @@ def with_people(scores: Scores, results: "RunResults") -> Scores:
     return replace(made, mark=scores.mark, part=scores.part)
 
 
-def with_people_of(known: Scores, scores: Scores) -> Scores:
-    """What is known of a run, with what people say of it as the newer scores of it have it."""
+def with_annotators_of(known: Scores, scores: Scores) -> Scores:
+    """What is known of a run, with its annotations as the newer scores of it have it."""
     if known.results.reviews == scores.results.reviews:
         return known
     if known.evaluation is None or scores.evaluation is None:

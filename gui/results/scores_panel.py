@@ -21,19 +21,19 @@ from gui.results.score_jobs import Scores
 
 _EXPLANATIONS = "explanations"
 _LINES_OF_UNSCORED = 8
-_WIDEST_COLUMN = 40  # mean letters, of the same table
+_WIDEST_COLUMN = 40  # mean characters, of the same table
 
 
 class ScoresPanel(QWidget):
-    """Shows Scores as they grow. `sheet`: what is said of them; `outdated`: what to do about explanations."""
+    """Shows Scores as they grow. `sheet`: what is said of them; `stale`: what to do about explanations."""
 
     measure_wanted = Signal(object)  # a ModelMeasure
     explanations_wanted = Signal()
     item_wanted = Signal(object)  # a JudgmentKey
 
-    def __init__(self, outdated: QWidget) -> None:
+    def __init__(self, stale: QWidget) -> None:
         super().__init__()
-        self.sheet = SheetView({_EXPLANATIONS: self._model_buttons()}, {_EXPLANATIONS: outdated})
+        self.sheet = SheetView({_EXPLANATIONS: self._model_buttons()}, {_EXPLANATIONS: stale})
         self.listed = TableModel(self)
         self._unscored: Sequence[Row] = ()
         self._unscored_view = table_view(self.listed, "Judgments that could not be made")

@@ -1,6 +1,6 @@
 """Which systems are read beside the open run: chosen, remembered for each dataset, loaded, shown in columns.
 
-Knows: runs that answer the same items. Does not know: how columns look, how a person's label is stored.
+Knows: runs that answer the same items. Does not know: how columns look, how an annotator's label is stored.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,20 +29,20 @@ from gui.people.blind import HIDDEN
 from gui.review import review_jobs
 from gui.review.judgment_desk import JudgmentDesk
 from gui.review.review_jobs import OtherRun
-from gui.review.session import Shown
+from gui.review.session import ReviewedJudgment
 from gui.review.side_by_side import (
     ColumnText,
     SideBySide,
+    adjudicated_column,
+    annotator_columns,
     column_of,
     human_column,
     own_column,
-    people_columns,
-    settled_column,
     silent_column,
     system_name,
     whole_name,
 )
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.page import PageSplitter
 from gui.work.workspace import Workspace
 
@@ -53,7 +53,7 @@ MOST_BESIDE = 2  # with the open run and the own column four: more are too narro
 _STATE = "review/beside"
 _HEIGHT = "review/beside height"
 _MOST_DATASETS = 40
-_USUAL_SHARE = 50  # percent of the height of the page, for the columns
+_DEFAULT_SHARE = 50  # percent of the height of the page, for the columns
 _HUMAN = 0  # in the place of a run's id
 
 
@@ -66,12 +66,16 @@ class Chooser(MenuButton):
     submission_wanted = Signal()
 
     def __init__(self) -> None:
-        super().__init__("Beside", kind=PanelMenu)
-        name(self, "Beside", "Read other runs and submissions beside the open one (V shows and hides them)")
+        super().__init__("ComparisonColumns", kind=PanelMenu)
+        name(
+            self,
+            "ComparisonColumns",
+            "Show other runs and submissions side by side with the open one (V shows and hides them)",
+        )
         self.on = QCheckBox("&Show side by side (V)")
         self.on.toggled.connect(self.shown_changed)
         self.list = ListView()
-        name(self.list, "What is read beside")
+        name(self.list, "Systems side by side")
         self.list.setSpacing(2)
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -89,7 +93,7 @@ class Chooser(MenuButton):
         self._menu.aboutToShow.connect(self.list.setFocus)
 
     def show_systems(self, systems: Sequence[tuple[int, str, str]], ticked: Sequence[int]) -> None:
-        """List these: id, words and tool tip; no more than so many can be ticked."""
+        """List these: id, words and tool tip; no more than this many can be ticked."""
         row = max(0, self.list.currentRow())
         with QSignalBlocker(self.list):
             self.list.clear()
@@ -105,9 +109,9 @@ class Chooser(MenuButton):
             self.list.setCurrentRow(min(row, self.list.count() - 1))
         others = any(run_id != _HUMAN for run_id, *_ in systems)
         self._most.setText(
-            f"At most {MOST_BESIDE} beside the open run and your own column."
+            f"At most {MOST_BESIDE} in addition to the open run and your own column."
             if others
-            else "No other run of the store, and no submission that was opened, answers these items."
+            else "No other run and no opened submission has these items."
         )
 
     @Slot(QListWidgetItem)
@@ -121,13 +125,13 @@ class Chooser(MenuButton):
         self.submission_wanted.emit()
 
 
-class Beside(QObject):
-    """Puts the columns below the page where a person wants them, and the desk's strip above them."""
+class ComparisonColumns(QObject):
+    """Puts the columns below the page where an annotator wants them, and the desk's strip above them."""
 
     def __init__(self, workspace: Workspace, desk: JudgmentDesk, parent: QWidget) -> None:
         super().__init__(parent)
         self._workspace, self._desk, self._page = workspace, desk, parent
-        self._shown: Shown | None = None
+        self._shown: ReviewedJudgment | None = None
         self._dataset = ""  # the hash of the open run's
         self._on = False
         self._runs: tuple[int, ...] = ()
@@ -140,9 +144,9 @@ class Beside(QObject):
         self.home = as_column((desk, STRETCH), spacing=6)
         self.panel = as_column((self.columns, STRETCH), spacing=6)
         self.panel.hide()
-        self._listing = LatestTask(workspace.threads, Lane.STORE, self)
+        self._listing = LatestTask(workspace.threads, ThreadName.STORE, self)
         self._listing.finished.connect(self._take_list)
-        self._reading = LatestTask(workspace.threads, Lane.MEASURE, self)
+        self._reading = LatestTask(workspace.threads, ThreadName.MEASURE, self)
         self._reading.finished.connect(self._take_others)
         for latest in (self._listing, self._reading):
             workspace.failures.follow(latest)
@@ -168,11 +172,11 @@ class Beside(QObject):
 
     @property
     def on(self) -> bool:
-        """True where a person wants the columns, or settles by them."""
+        """True where an annotator wants the columns, or adjudicates by them."""
         return self._on or self._desk.session.settling
 
     def follow_settling(self) -> None:
-        """Show columns of people to who settles, and those of systems to others."""
+        """Show columns of annotators to who adjudicates, and those of systems to others."""
         self._read()
         self._arrange()
 
@@ -196,13 +200,13 @@ class Beside(QObject):
     def toggle(self) -> None:
         """The other of the two."""
         if self._desk.session.settling:
-            self._workspace.note.emit("What people said stays beside each other while you settle.")
+            self._workspace.note.emit("The annotations stay side by side while you adjudicate.")
         else:
             self.set_on(not self._on)
 
     @Slot()
     def show_nothing(self) -> None:
-        """There is no item to look at."""
+        """No item is open."""
         self._shown = None
         self.keep_layout()
         self.panel.hide()
@@ -322,7 +326,7 @@ class Beside(QObject):
         self._show()
 
     @Slot(object)
-    def _take_shown(self, shown: Shown) -> None:
+    def _take_shown(self, shown: ReviewedJudgment) -> None:
         self._shown = shown
         self._show()
 
@@ -336,7 +340,7 @@ class Beside(QObject):
             others = [self._open_column(run.results, shown)]
             others += [self._other_column(_HUMAN)] if shown.human else []
             notes = run.results.notes_on(self._hashes[shown.judgment.item_id])
-            others += people_columns(run.results.reviews, notes, shown)
+            others += annotator_columns(run.results.reviews, notes, shown)
         elif shown.hidden:
             others = [silent_column("Hidden", "", HIDDEN)] * (1 + len(self._beside))
         else:
@@ -346,7 +350,7 @@ class Beside(QObject):
         self.columns.own.show_own(own, shown)
         if self.panel.isHidden():
             self.panel.show()
-            share = self._workspace.state.number(_HEIGHT, _USUAL_SHARE, most=100)
+            share = self._workspace.state.number(_HEIGHT, _DEFAULT_SHARE, most=100)
             room = max(100, self._splitter.height())
             self._splitter.setSizes([room * (100 - share) // 100, room * share // 100])
 
@@ -356,17 +360,17 @@ class Beside(QObject):
         if self.panel.isVisible() and above + below:
             self._workspace.state.set_number(_HEIGHT, round(100 * below / (above + below)))
 
-    def _own_column(self, results: "RunResults", shown: Shown) -> ColumnText:
-        """What this person gave or agreed with, and wrote."""
+    def _own_column(self, results: "RunResults", shown: ReviewedJudgment) -> ColumnText:
+        """What this annotator gave or agreed with, and wrote."""
         if self._desk.session.settling:
-            return settled_column(shown)
+            return adjudicated_column(shown)
         author = shown.reviewer
         history = [each for each in shown.history if each.author == author]
         standing = [each for each in history if each.undone is None]
         label = results.reviews.labels.get(author, {}).get(shown.judgment.key)
         return own_column(author, label, standing[-1].explanation if standing else None, shown.draft)
 
-    def _open_column(self, results: "RunResults", shown: Shown) -> ColumnText:
+    def _open_column(self, results: "RunResults", shown: ReviewedJudgment) -> ColumnText:
         by_other = shown.override if shown.override and shown.override.author != shown.reviewer else None
         return column_of(results.run, shown.judgment, by_other)
 

@@ -1,6 +1,7 @@
-"""What a judgment's card shows below its head, scrolled: both orders large, its parts, each way of asking.
+"""What a judgment's card shows below its head, scrolled: both orders large, its parts, each elicitation
+method.
 
-Knows: where its parts stand, how one gets to the ways. Does not know: what the parts show.
+Knows: where its parts stand, how one gets to the methods. Does not know: what the parts show.
 """
 
 from functools import partial
@@ -13,7 +14,7 @@ from engine.core.ways.all_ways import together
 from gui.kit.labels import name
 from gui.kit.layouts import STRETCH, as_column
 from gui.review.order_bars import OrdersView
-from gui.review.ways_view import WaysView
+from gui.review.ways_view import MethodsView
 
 
 class CardBody(QScrollArea):
@@ -23,18 +24,20 @@ class CardBody(QScrollArea):
         super().__init__()
         self.large = OrdersView()
         self.large.hide()
-        self.ways = WaysView()
-        inside = as_column(self.large, (columns, STRETCH), self.ways, role="content")
+        self.methods = MethodsView()
+        inside = as_column(self.large, (columns, STRETCH), self.methods, role="content")
         self.setWidgetResizable(True)
         self.setWidget(inside)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         name(self, "The judgment in full: Up and Down scroll")
-        self.ways.thoughts.fold.opened.connect(self._show_thoughts)
+        self.methods.reasoning_samples.fold.opened.connect(self._show_thoughts)
 
     def sizeHint(self) -> QSize:
-        """As high as the probabilities of both orders, and of all ways; longer explanations are scrolled."""
-        ways = 0 if self.ways.isHidden() else self.ways.usual_height
-        return QSize(super().sizeHint().width(), 6 * (self.fontMetrics().height() + 3) + 8 + ways)
+        """As high as the probabilities of both orders, and of all methods; longer explanations are
+        scrolled.
+        """
+        methods = 0 if self.methods.isHidden() else self.methods.default_height
+        return QSize(super().sizeHint().width(), 6 * (self.fontMetrics().height() + 3) + 8 + methods)
 
     def minimumSizeHint(self) -> QSize:
         """A few lines."""
@@ -42,10 +45,12 @@ class CardBody(QScrollArea):
 
     def show_scored(self, scored: Judgment | None) -> None:
         """Show what the model said in each order and way; nothing where it did not."""
-        readings, probabilities = (scored.readings, scored.probabilities) if scored else ((), ())
-        panel = any(reading.judge for reading in readings)
-        self.large.show_readings(together(readings), probabilities, panel)
-        self.ways.show_readings(readings)
+        raw_predictions, probabilities = (
+            (scored.raw_predictions, scored.probabilities) if scored else ((), ())
+        )
+        panel = any(reading.judge for reading in raw_predictions)
+        self.large.show_raw_predictions(together(raw_predictions), probabilities, panel)
+        self.methods.show_raw_predictions(raw_predictions)
         self.updateGeometry()  # what is in it does not tell
 
     def to_top(self) -> None:
@@ -53,19 +58,19 @@ class CardBody(QScrollArea):
         self.verticalScrollBar().setValue(0)
 
     @property
-    def at_ways(self) -> bool:
-        """True while the ways, or their thoughts, have the focus."""
+    def at_methods(self) -> bool:
+        """True while the methods, or their reasoning, have the focus."""
         focused = self.window().focusWidget()
-        return self.ways.hasFocus() or (focused is not None and self.ways.isAncestorOf(focused))
+        return self.methods.hasFocus() or (focused is not None and self.methods.isAncestorOf(focused))
 
-    def go_to_ways(self) -> None:
-        """Scroll to what each way said; from there keys scroll on."""
-        self.ways.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self._scroll_to(self.ways)
+    def go_to_methods(self) -> None:
+        """Scroll to what each method said; from there keys scroll on."""
+        self.methods.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._scroll_to(self.methods)
 
     @Slot()
     def _show_thoughts(self) -> None:
-        self._scroll_to(self.ways.thoughts)
+        self._scroll_to(self.methods.reasoning_samples)
 
     def _scroll_to(self, part: QWidget) -> None:
         QTimer.singleShot(0, part, partial(self._scroll, part))  # once it is known what is shown

@@ -1,6 +1,6 @@
 """What the list of a review is to hold and in which order: a search, a criterion, and filters to switch on.
 
-Knows: a wish. Does not know: rows, what passes.
+Knows: a request. Does not know: rows, what passes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,37 +14,41 @@ from PySide6.QtWidgets import QComboBox, QPushButton, QScrollArea, QSizePolicy, 
 
 from engine.core.formatting import words
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, written_label
-from engine.core.review_filters import NO_LABEL, Filters, LabelWish, ListOrder, WantedItems
+from engine.core.review_filters import NO_LABEL, Filters, LabelRequest, ListOrder, WantedItems
 from gui.kit.fields import SearchField, narrow_box
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import one_line, set_tip
 from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.labels import DownScroll, name
 from gui.kit.layouts import STRETCH, as_column, in_column, in_row
-from gui.people.person_filter import PersonFilter
+from gui.people.person_filter import AnnotatorFilter
 from gui.review.sample_seed import SeedButton
 from gui.work.slice_choice import SliceChoice
 from gui.work.workspace import Workspace
 
 _CHIPS = (
-    ("differs_from_human", "Differs", "The label in force is not the human one"),
-    ("flipped", "Flipped", "The two orders of the responses alone would give different labels"),
+    ("differs_from_human", "Differs", "The effective label differs from the human one"),
+    (
+        "flipped",
+        "Flipped",
+        "Position-inconsistent: the two orders of the responses alone would give different labels",
+    ),
     ("unscored", "Unscored", "There is no label"),
-    ("low_margin", "Unsure", "Less than 20 points between the likeliest label and the next"),
-    ("overridden", "By people", "A person gave the label or the explanation"),
-    ("people_differ", "People differ", "People gave different labels"),
-    ("outdated", "Outdated", "The explanation was written for another label than the one in force"),
+    ("low_margin", "Uncertain", "Less than 20 points between the likeliest label and the next"),
+    ("overridden", "Overridden", "An annotator gave the label or the explanation"),
+    ("annotators_differ", "Annotators differ", "Annotators gave different labels"),
+    ("stale", "Stale", "The explanation was written for another label than the effective one"),
 )
 _PAUSE_MS = 250  # after the last key in the search
 _ORDERS = {
-    ListOrder.DOUBT: "Doubtful first",
+    ListOrder.UNCERTAINTY: "Most uncertain first",
     ListOrder.DATASET: "Dataset order",
     ListOrder.DISAGREEMENT: "Disagreements first",
-    ListOrder.PEOPLE: "People differ first",
+    ListOrder.ANNOTATORS: "Annotators differ first",
     ListOrder.JUDGES: "Judges differ",
-    ListOrder.LEAST_SURE: "Unlabelled, least sure",
+    ListOrder.MOST_UNCERTAIN: "Unlabelled, most uncertain",
     ListOrder.RANDOM: "Random sample",
-    ListOrder.LEAST_DOUBT: "Least doubtful first",
+    ListOrder.LEAST_UNCERTAINTY: "Least uncertain first",
     ListOrder.TO_DO: "To do first",
     ListOrder.DONE: "Done first",
     ListOrder.ID: "By id",
@@ -57,9 +61,11 @@ _ORDERS = {
     ListOrder.INSTRUCTION_BACKWARDS: "By instruction, backwards",
 }
 _ORDER_TIPS = {
-    ListOrder.LEAST_SURE: "Items that you have not labelled come first, of these the ones of whose labels the"
-    " judge is least sure. Such labels teach a calibration; they are no sample: use none of them for rates,"
-    " win rates or accuracy. For these take the random sample (on Ranking: “Label at random”).",
+    ListOrder.MOST_UNCERTAIN: (
+        "Items that you have not labelled, the judge's most uncertain first. Use such labels to fit a"
+        " calibration. They are not a random sample, so do not compute rates, win rates or accuracy from"
+        " them: label the random sample instead (on Ranking: “Label at random”)."
+    ),
 }
 _NOT_TELLING = (  # of labels: for who labels blind, too
     ListOrder.DATASET,
@@ -73,7 +79,7 @@ _NOT_TELLING = (  # of labels: for who labels blind, too
 )
 _LABELS = (
     ("own", "Judge", "The judge's own label"),
-    ("label", "In force", "The label in force: a person's, else the judge's"),
+    ("label", "Effective", "The effective label: an annotator's, else the judge's"),
     ("human", "Human", "The dataset's human label"),
 )
 
@@ -81,24 +87,24 @@ _LABELS = (
 class FilterBar(QWidget):
     """The controls above the list.
 
-    `people`: a person's own filters, which count with these and are cleared with them.
+    `annotators`: an annotator's own filters, which count with these and are cleared with them.
     """
 
     changed = Signal()
     left = Signal()  # the keys are to go to the list
 
-    def __init__(self, workspace: Workspace, people: PersonFilter) -> None:
+    def __init__(self, workspace: Workspace, annotators: AnnotatorFilter) -> None:
         super().__init__()
         self.slices = SliceChoice(workspace)
-        self._people = people
+        self._annotators = annotators
         self.search = SearchField("Search in the texts (/)")
         name(self.search, "Search in ids, texts, explanations, notes and tags")
-        self.criterion = narrow_box("Criterion that is listed")
+        self.criterion = narrow_box("Listed criterion")
         self.order = narrow_box("Order of the list")
         self.seed = SeedButton(workspace)
         self._ids: frozenset[str] | None = None  # the only items that are to be listed
         self._labelled_already: frozenset[str] = frozenset()  # items that are not
-        self._labelled = self._blind = self._of_panel = self._sure = False
+        self._labelled = self._blind = self._of_jury = self._sure = False
         self._other_order = ListOrder.DATASET.value  # blind, while not blind; and the reverse
         self.labels = {
             key: _label_box(text, what, HUMAN_LABELS if key == "human" else PREFERENCES)
@@ -110,8 +116,8 @@ class FilterBar(QWidget):
         ] = {  # said while the filters themselves are folded away; a click ends one
             control: _end_button() for control in (*self.chips.values(), *self.labels.values(), self.slices)
         }
-        self.more = _chip("Filters", "Filters by label and by what is to be looked at")
-        name(self.more, "More filters", "Filters by label and by what is to be looked at")
+        self.more = _chip("Filters", "Filters by label and by marks")
+        name(self.more, "More filters", "Filters by label and by marks")
         self.clear_all = QPushButton("Clear")
         name(self.clear_all, "Clear the search and all filters")
         self._typing = QTimer(self, singleShot=True, interval=_PAUSE_MS)
@@ -159,10 +165,10 @@ class FilterBar(QWidget):
     @property
     def narrows(self) -> bool:
         """True where anything is left out, here or elsewhere."""
-        return self.wish.narrows or self.part is not None or self._people.narrows
+        return self.request.narrows or self.part is not None or self._annotators.narrows
 
     @property
-    def wish(self) -> Filters:
+    def request(self) -> Filters:
         """What is to be listed. Who labels blind learns nothing by a filter of labels."""
         chosen = self._chosen
         if not self._blind:
@@ -218,7 +224,7 @@ class FilterBar(QWidget):
         """
         criterion = self.criterion.currentData()
         self._fill_criteria(criteria)
-        self._labelled, self._of_panel, self._sure = labelled, panel, sure
+        self._labelled, self._of_jury, self._sure = labelled, panel, sure
         self.seed.show_seed(seed)
         self._fill_orders(self.order.currentData())
         self.criterion.setCurrentIndex(max(0, self.criterion.findData(criterion)))
@@ -236,18 +242,18 @@ class FilterBar(QWidget):
         else:
             self.choose_order(wanted.order)
 
-    def _choose(self, wish: Filters) -> None:
-        self._ids, self._labelled_already = wish.ids, wish.labelled
+    def _choose(self, request: Filters) -> None:
+        self._ids, self._labelled_already = request.ids, request.labelled
         self.slices.clear()
         self._typing.stop()
         with QSignalBlocker(self.search):
-            self.search.setText(wish.text)
-        self.criterion.setCurrentIndex(max(0, self.criterion.findData(wish.criterion)))
+            self.search.setText(request.text)
+        self.criterion.setCurrentIndex(max(0, self.criterion.findData(request.criterion)))
         for key, box in self.labels.items():
-            label = getattr(wish, key)
+            label = getattr(request, key)
             box.setCurrentIndex(0 if label is None else max(0, box.findData(str(label))))
         for key, chip in self.chips.items():
-            chip.setChecked(getattr(wish, key))
+            chip.setChecked(getattr(request, key))
 
     def as_record(self) -> dict[str, Any]:
         """What is chosen, to be remembered; the search and a set of items are not."""
@@ -257,7 +263,7 @@ class FilterBar(QWidget):
     def restore(self, record: Mapping[str, Any], criteria: Sequence[str]) -> None:
         """Choose what was remembered, as far as it makes sense."""
         self._fill_criteria(criteria)
-        self._labelled = self._of_panel = self._sure = True  # until the run says more
+        self._labelled = self._of_jury = self._sure = True  # until the run says more
         self._fill_orders(record.get("order"))
         self.criterion.setCurrentIndex(max(0, self.criterion.findData(record.get("criterion"))))
         for key, box in self.labels.items():
@@ -271,7 +277,7 @@ class FilterBar(QWidget):
     def clear(self) -> None:
         """List everything; the order stays."""
         self._choose(Filters())
-        self._people.clear()
+        self._annotators.clear()
         self._tell()
 
     def offer_to_clear(self) -> None:
@@ -284,7 +290,7 @@ class FilterBar(QWidget):
             text = said.get(control, "")
             button.setText(f"{one_line(text).replace('&', '&&')}  ×")
             name(button, f"No longer only: {one_line(text)}")
-            set_tip(button, f"Only: {text}\nA click lists the others, too.")
+            set_tip(button, f"Only: {text}\nClick to list the others, too.")
             button.setVisible(bool(text))
         self.more.setText(f"Filters: {len(said)}" if said else "Filters")
         self._show_panel()
@@ -328,8 +334,8 @@ class FilterBar(QWidget):
         self.order.clear()
         offered = {
             ListOrder.DISAGREEMENT: self._labelled,
-            ListOrder.JUDGES: self._of_panel,
-            ListOrder.LEAST_SURE: self._sure,
+            ListOrder.JUDGES: self._of_jury,
+            ListOrder.MOST_UNCERTAIN: self._sure,
         }
         for order, text in _ORDERS.items():
             if offered.get(order, True) and (not self._blind or order in _NOT_TELLING):
@@ -395,7 +401,7 @@ class Controls(DownScroll):
         self.updateGeometry()
 
 
-def _wished(data: str | None) -> LabelWish:
+def _wished(data: str | None) -> LabelRequest:
     """The label that an entry of a box stands for."""
     return NO_LABEL if data == NO_LABEL else written_label(data) if data else None
 

@@ -1,6 +1,6 @@
-"""Goes through items: confirm one, skip it, take it back, and on to the next that is to do.
+"""Goes through items: accept one, skip it, take it back, and on to the next that is to do.
 
-Knows: whose turn it is, what needs a name, what a blind person still owes. Does not know: how items are
+Knows: whose turn it is, what needs a name, what a blind annotator still owes. Does not know: how items are
 listed, what is stored of them.
 """
 
@@ -26,37 +26,37 @@ from gui.work.workspace import Workspace
 
 
 class QueueLine(QWidget):
-    """Below the list: how far a person is, who he is, and the buttons for what Enter, S and T do."""
+    """Below the list: how far an annotator is, who they are, and the buttons for what Enter, S and T do."""
 
-    def __init__(self, who: WhoButton, settle: QWidget) -> None:
+    def __init__(self, who: WhoButton, adjudicate: QWidget) -> None:
         super().__init__()
         self.text = OneLine()
-        self.confirm = QPushButton("Confirm (Enter)")
+        self.confirm = QPushButton("Accept (Enter)")
         self.follow_criterion(None)
         self.skip = QPushButton("Skip (S)")
-        name(self.skip, "Skip the item", "Leave the item out for now; the next one to do follows")
+        name(self.skip, "Skip the item", "Skip the item for now; the next one to do follows")
         self.again = QPushButton("Reopen (T)")
-        name(self.again, "Reopen the item: it is to do")
+        name(self.again, "Reopen the item: mark it to do")
         buttons = QWidget()
         flow = FlowLayout(buttons, gap=4, whole=True)
-        for button in (self.confirm, self.skip, self.again, settle):
+        for button in (self.confirm, self.skip, self.again, adjudicate):
             flow.addWidget(button)
         for button in (self.confirm, self.skip):
             press_once(button)
-        keep_room(self.again, settle)
+        keep_room(self.again, adjudicate)
         guard(self)
         in_column(in_row((self.text, STRETCH), who), buttons, on=self, spacing=4)
 
     def show_progress(self, words: str) -> None:
-        """Show how far the person is."""
+        """Show how far the annotator is."""
         self.text.setText(words)
         set_tip(self.text, words)
         self.text.setAccessibleName(words)
 
     def follow_criterion(self, criterion: str | None) -> None:
-        """Confirm one criterion from now on, or all of them."""
+        """Accept one criterion from now on, or all of them."""
         what = f"its label on {words(criterion)}" if criterion else "all its labels"
-        name(self.confirm, "Confirm the item", f"You agree with {what}; the next one to do follows")
+        name(self.confirm, "Accept the item", f"You agree with {what}; the next one to do follows")
 
     def show_state(self, state: ReviewState | None, reopens: bool) -> None:
         """Offer what can be done with an item in this state; None where there is no item."""
@@ -67,7 +67,7 @@ class QueueLine(QWidget):
 
 class ItemQueue(QObject):
     """What Enter, S and T do. `go_on` chooses the next item that is to do; False where there is none.
-    `next_unsettled`: where people differ next, but for one judgment.
+    `next_unsettled`: where annotators differ next, but for one judgment.
     """
 
     def __init__(
@@ -90,11 +90,11 @@ class ItemQueue(QObject):
 
     @Slot()
     def confirm(self) -> None:
-        """Agree with all labels in force of the item, or with that on the criterion that alone is wanted; who
-        settles settles the open judgment.
+        """Agree with all effective labels of the item, or with that on the criterion that alone is wanted;
+        who adjudicates adjudicates the open judgment.
         """
         if self._desk.session.settling:
-            self._reviewer.who.then(self._settle)
+            self._reviewer.who.then(self._adjudicate)
         else:
             self._begin(ReviewState.DONE)
 
@@ -105,18 +105,16 @@ class ItemQueue(QObject):
 
     @Slot()
     def take_back(self) -> None:
-        """The item is to do; labels that were confirmed stay until others are given."""
+        """The item is to do; labels that were accepted stay until others are given."""
         progress, shown = self._reviewer.progress, self._shown
         if shown is None:
             return
         _, item_id = shown
         if progress.state(item_id) is ReviewState.TO_DO:
-            self._workspace.note.emit("The item is to do already.")
+            self._workspace.note.emit("The item is marked to do already.")
         elif not progress.reopens(item_id):
             on = words(progress.criterion or "")
-            self._workspace.note.emit(
-                f"You have labelled {on}: U takes that back, another label replaces it."
-            )
+            self._workspace.note.emit(f"You have labelled {on}: U undoes that, another label replaces it.")
         else:
             progress.mark(item_id, ReviewState.TO_DO)
 
@@ -132,18 +130,20 @@ class ItemQueue(QObject):
         if self._shown is not None:
             self._reviewer.who.then(partial(self._finish, self._shown, state))
 
-    def _settle(self) -> None:
-        """Settle the open judgment as most people say, where it is not settled; on to the next one."""
+    def _adjudicate(self) -> None:
+        """Adjudicate the open judgment as most annotators say, where it is not adjudicated; on to the next
+        one.
+        """
         key = self._desk.session.key
         self._desk.finish_writing()
-        if self._shown is None or not self._desk.settle():
+        if self._shown is None or not self._desk.adjudicate():
             return
         self._go_on_settling(key)
 
-    def _go_on_settling(self, settled: JudgmentKey) -> None:
-        following = self._next_unsettled(settled)
+    def _go_on_settling(self, adjudicated: JudgmentKey) -> None:
+        following = self._next_unsettled(adjudicated)
         if following is None:
-            self._workspace.note.emit("Nothing listed is left to settle.")
+            self._workspace.note.emit("No listed item is left to adjudicate.")
         else:
             self._workspace.show_in_review(following)
 
@@ -172,8 +172,8 @@ class ItemQueue(QObject):
             return
         if state is ReviewState.DONE and agrees and not self._reviewer.blind.on:
             self._desk.finish_writing()
-            in_force = session.labels_in_force()
-            confirmed = in_force if alone is None else {alone: in_force[alone]}
+            effective = session.effective_labels()
+            confirmed = effective if alone is None else {alone: effective[alone]}
         closes = state is ReviewState.DONE and alone is not None
         rest = self._without_label(item_id, but=alone) if closes else ()
         mark = None if rest else state  # of the item as a whole
@@ -184,19 +184,19 @@ class ItemQueue(QObject):
             self._workspace.note.emit("No item is left to do by this filter.")
 
     def _owed(self, item_id: str) -> Sequence[str]:
-        """The criteria that this person must label before the item is done."""
+        """The criteria that this annotator must label before the item is done."""
         session, alone = self._desk.session, self._reviewer.progress.criterion
         wanted = session.criteria if alone is None else [alone]
         if self._reviewer.blind.on:
-            # Each label was given by itself; that of another person must not take its place unseen.
+            # Each label was given by itself; that of another annotator must not take its place unseen.
             return [each for each in self._without_label(item_id) if each in wanted]
         if session.run is None or (alone is None and not session.run.results.run.submitted):
             return []
-        labelled = session.labels_in_force()  # what a submission lacks, only people can add
+        labelled = session.effective_labels()  # what a submission lacks, only annotators can add
         return [each for each in wanted if each not in labelled]
 
     def _without_label(self, item_id: str, but: str | None = None) -> Sequence[str]:
-        """The criteria on which this person has not labelled an item, `but` one."""
+        """The criteria on which this annotator has not labelled an item, `but` one."""
         blind, criteria = self._reviewer.blind, self._desk.session.criteria
         unlabelled = (each for each in criteria if not blind.labelled(JudgmentKey(item_id, each)))
         return [each for each in unlabelled if each != but]

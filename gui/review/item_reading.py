@@ -20,7 +20,7 @@ from gui.kit.theme import colours
 from gui.reading.text_pane import TextPane
 from gui.review.review_jobs import Highlights, compare_wording
 from gui.review.search_hits import MOST_MARKED, Search, Spans, hit_style
-from gui.work.lanes import EngineThreads, Lane, LatestTask
+from gui.work.lanes import EngineThreads, LatestTask, ThreadName
 from gui.work.page import PageSplitter
 
 
@@ -40,7 +40,7 @@ _MARKINGS = {
 
 
 class MarkingBox(ComboBox):
-    """Where a person chooses what is marked."""
+    """Where an annotator chooses what is marked."""
 
     chosen = Signal(object)  # a Marking
 
@@ -74,7 +74,7 @@ class ItemReading(QWidget):
         self._search = Search()
         self._notes: dict[TextPane, str] = {}  # what stands beside a heading, but for the hits
         self._new = False  # its first hit is still to be scrolled to
-        self._comparing = LatestTask(threads, Lane.FILES, self)
+        self._comparing = LatestTask(threads, ThreadName.FILES, self)
         self._comparing.finished.connect(self._take)
         # Both responses change at once: they are compared once.
         self._soon = QTimer(self, singleShot=True, interval=0)
@@ -107,7 +107,7 @@ class ItemReading(QWidget):
             pane.pill.say("shortened", "warning")
             set_tip(
                 pane.pill,
-                f"The model saw it without {left_out:,} characters of its middle. Here it is whole.",
+                f"The model saw it without {left_out:,} characters of its middle. It is shown whole here.",
             )
 
     def set_markdown(self, on: bool) -> None:

@@ -31,7 +31,7 @@ class JudgeAgain(QObject):
         self._one.triggered.connect(self._judge_one)
         self._all.triggered.connect(self._judge_all)
         self.menu.addSeparator()
-        self.menu.addAction("What the model is shown… (P)").triggered.connect(self.prompt_wanted)
+        self.menu.addAction("Prompt… (P)").triggered.connect(self.prompt_wanted)
         items.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         items.view.customContextMenuRequested.connect(self._open)
 
@@ -62,7 +62,7 @@ class JudgeAgain(QObject):
         if run is None or not ids:
             return
         if run.dataset is None:
-            self._workspace.note.emit("The dataset of this run is not there: find it, then judge its items.")
+            self._workspace.note.emit("The dataset of this run is missing: find it, then judge its items.")
             return
         if not (stored := run.results.run).submitted:
             self._workspace.rubric.ask(stored.identity.asked)  # by another model, say, the same

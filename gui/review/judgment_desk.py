@@ -1,6 +1,7 @@
-"""The judgments of one item: a strip of all criteria, the card of one, and the way of a wish to the store.
+"""The judgments of one item: a strip of all criteria, the card of one, and the way of a request to the store.
 
-Knows: which wish is whose, when the card is to be shown anew. Does not know: what a wish comes to, lists.
+Knows: which request is whose, when the card is to be shown anew. Does not know: what a request comes to,
+lists.
 """
 
 from collections.abc import Callable
@@ -16,28 +17,30 @@ from engine.core.said import AnyWord
 from gui.kit.layouts import STRETCH, in_column
 from gui.kit.lines_dialog import LinesDialog
 from gui.people.blind import HIDDEN
-from gui.people.drafts import Soon
+from gui.people.drafts import DelayedSave
 from gui.people.reviewer import Reviewer
 from gui.people.said_in_words import override_in_words
 from gui.review.criterion_strip import CriterionStrip
 from gui.review.judgment_card import JudgmentCard
 from gui.review.override_controls import OverrideButtons
 from gui.review.review_jobs import Review
-from gui.review.session import Change, ReviewSession, Shown
+from gui.review.session import Change, ReviewedJudgment, ReviewSession
 from gui.work.state import NEXT_CRITERION
 from gui.work.workspace import Workspace
 
 NEXT_ITEM = "items"
 AFTER_LABEL = {
-    "": "stay with its criterion",
-    "on": "go on to the next criterion you did not label",
-    NEXT_ITEM: "go on to the next criterion, then the next item",
+    "": "stay on the criterion",
+    "on": "go to the next unlabelled criterion",
+    NEXT_ITEM: "go to the next criterion, then the next item",
 }
 """What follows a label, by how the window remembers it."""
 
 
 class JudgmentDesk(QWidget):
-    """Shows the judgments of the item that it is given, and carries out what a person wishes of them."""
+    """Shows the judgments of the item that it is given, and carries out what an annotator requests of
+    them.
+    """
 
     shown = Signal(object)  # a Shown, other than the one before: what the card shows now
     focus_free = Signal()  # the editor is about to vanish, and keys must go somewhere else
@@ -53,10 +56,10 @@ class JudgmentDesk(QWidget):
     ) -> None:
         super().__init__()
         self._workspace = workspace
-        self._named = reviewer.who.then  # does what needs a person's name
+        self._named = reviewer.who.then  # does what needs an annotator's name
         self._progress = reviewer.progress
         self.session = session
-        self._shown: Shown | None = None
+        self._shown: ReviewedJudgment | None = None
         self.strip = CriterionStrip()
         self.card = JudgmentCard()
         in_column(self.strip, (self.card, STRETCH), on=self, spacing=4)
@@ -66,9 +69,9 @@ class JudgmentDesk(QWidget):
         self.card.earlier.clicked.connect(self.show_history)
         self.card.editor.saved.connect(self._save)
         self.card.editor.left.connect(self._leave)
-        self.card.editor.field.textChanged.connect(Soon(self.keep_draft, self).ask)
+        self.card.editor.field.textChanged.connect(DelayedSave(self.keep_draft, self).ask)
         workspace.overrides_changed.connect(self._follow_override)
-        workspace.reviewed.connect(self._follow_people)
+        workspace.reviewed.connect(self._follow_annotators)
         workspace.unsaid.connect(self._take_back)
         reviewer.blind_changed.connect(self._follow_blind)
         reviewer.drafts.changed.connect(self._follow_draft)
@@ -130,15 +133,17 @@ class JudgmentDesk(QWidget):
         self._on_card(self.card.toggle_orders, self._no_readings)
 
     @Slot()
-    def show_ways(self) -> None:
-        """Go to what each way of asking said, or back."""
-        alone = "The run asked in one way: the bars of the orders say all of it."
-        self._on_card(self.card.toggle_ways, self._no_readings or (alone if not self.card.has_ways else ""))
+    def show_methods(self) -> None:
+        """Go to what each elicitation method said, or back."""
+        alone = "The run has one elicitation method: the bars of the orders show all of it."
+        self._on_card(
+            self.card.toggle_methods, self._no_readings or (alone if not self.card.has_methods else "")
+        )
 
     def _on_card(self, do: Callable[[], object], why_not: str = "") -> None:
         """Do something with the card, or say why it makes no sense."""
         if self.card.isHidden():
-            why_not = "The columns are in the place of the judgment: V takes them away."
+            why_not = "The columns replace the judgment: press V to close them."
         if why_not:
             self._workspace.note.emit(why_not)
         else:
@@ -151,7 +156,7 @@ class JudgmentDesk(QWidget):
         if not self.session.may_see:
             return HIDDEN
         if isinstance(judgment, SubmittedLabel):
-            return "A submission says labels alone, not what its judge read in each order or way."
+            return "A submission has only labels, not the raw predictions of each order and method."
         return f"Unscored: {judgment.reason}." if isinstance(judgment, Unscored) else ""
 
     @Slot()
@@ -165,7 +170,9 @@ class JudgmentDesk(QWidget):
         if lines:
             LinesDialog("Changes of this judgment, the newest last", lines, self).open()
         else:
-            self._workspace.note.emit("Nobody has changed this judgment." if self.session.may_see else HIDDEN)
+            self._workspace.note.emit(
+                "This judgment has not been changed." if self.session.may_see else HIDDEN
+            )
 
     def lay_out_now(self) -> None:
         """At once; else the card still asks for as much room as before."""
@@ -190,10 +197,10 @@ class JudgmentDesk(QWidget):
             self._shown = shown
             self.shown.emit(shown)
 
-    # What a person wishes
+    # What an annotator requests
 
     def follow(self, buttons: OverrideButtons) -> None:
-        """Do what a person wants by some buttons."""
+        """Do what an annotator wants by some buttons."""
         buttons.label_wanted.connect(self.override_label)
         buttons.edit_wanted.connect(self.edit)
         buttons.undo_wanted.connect(self.undo)
@@ -201,13 +208,13 @@ class JudgmentDesk(QWidget):
 
     @Slot(object)
     def override_label(self, label: Preference) -> None:
-        """Let a person's label stand for the model's; his own explanation stays."""
+        """Let an annotator's label stand for the model's; their own explanation stays."""
         if self.session.judgment is not None:
             self._named(partial(self._change, self.session.key, label))
 
-    def settle(self) -> bool:
-        """Let the open judgment be settled as most people say; False where that is not possible."""
-        change = self.session.settle()
+    def adjudicate(self) -> bool:
+        """Let the open judgment be adjudicated as most annotators say; False where that is not possible."""
+        change = self.session.adjudicate()
         self._carry_out(change)
         return change.override is not None or not change.note
 
@@ -218,27 +225,27 @@ class JudgmentDesk(QWidget):
         self._progress.follow_label(key.item_id)
         if not (said and follows and key == session.key):
             return
-        settled = session.settling and follows == NEXT_ITEM  # one judgment, whoever labelled the others
-        if missing := session.to_label(self._progress.criterion) if not settled else []:
+        adjudicated = session.settling and follows == NEXT_ITEM  # one judgment, whoever labelled the others
+        if missing := session.to_label(self._progress.criterion) if not adjudicated else []:
             self.choose_criterion(missing[0])
         elif follows == NEXT_ITEM and not self.writing:
             self.labelled.emit(before)
 
     @Slot()
     def undo(self) -> None:
-        """Take back what this person did last with the item."""
+        """Take back what this annotator did last with the item."""
         if self.session.judgment is not None:
             self._carry_out(self.session.undo())
 
     @Slot()
     def redo(self) -> None:
-        """Do again what this person took back last."""
+        """Do again what this annotator took back last."""
         if self.session.judgment is not None:
             self._carry_out(self.session.redo())
 
     def _carry_out(self, change: Change) -> bool:
-        """Let the store keep it; True where a label or an explanation is said. What is in force is shown once
-        it is stored, not when it is wished for.
+        """Let the store keep it; True where a label or an explanation is said. What is effective is shown
+        once it is stored, not when it is requested.
         """
         new, said = change.override, False
         if new is not None:
@@ -257,7 +264,7 @@ class JudgmentDesk(QWidget):
 
     @Slot()
     def edit(self) -> None:
-        """Let a person write the explanation; from a draft where there is one."""
+        """Let an annotator write the explanation; from a draft where there is one."""
         if self.writing:
             self.card.editor.go_on()
         elif not self.session.may_see:
@@ -273,7 +280,7 @@ class JudgmentDesk(QWidget):
 
     @property
     def writing(self) -> bool:
-        """True while a person writes an explanation."""
+        """True while an annotator writes an explanation."""
         return self.session.writing
 
     def finish_writing(self) -> None:
@@ -325,7 +332,7 @@ class JudgmentDesk(QWidget):
         self._show()
 
     @Slot(str)
-    def _follow_people(self, item_id: str) -> None:
+    def _follow_annotators(self, item_id: str) -> None:
         """Others' labels of the item may have come, or what was hidden may be shown."""
         if item_id == self.session.item_id:
             self.show_changes()

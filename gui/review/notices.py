@@ -25,10 +25,10 @@ from gui.work.workspace import Workspace
 _HEALTH = {
     HealthVerdict.LOOK: ("⚠ The model may not judge as it should", "warning"),
     HealthVerdict.DOES_NOT_JUDGE: ("⚠ The model does not judge", "bad"),
-    HealthVerdict.TOO_FEW: ("⚠ Few items, and what they show speaks against the model", "warning"),
+    HealthVerdict.TOO_FEW: ("⚠ Few items, with signs that the model does not judge", "warning"),
 }
 
-ALIKE = 0.01  # doubts that lie no further apart say nothing
+ALIKE = 0.01  # uncertainties that lie no further apart say nothing
 _FEWEST_ALIKE = 3  # items: two are alike by chance
 
 
@@ -66,7 +66,7 @@ class NothingToReview(QWidget):
         if judging is not None:
             far = f"{judging.judged:,} of {judging.items:,} items"
             self._first.setText(f"Run {judging.run_id} is being judged: {far}.")
-            self._next.setText("It is opened here when it ends.")
+            self._next.setText("It opens here when it ends.")
         elif self._workspace.run is None:
             self._first.setText("No run is open.")
             self._next.setText("Judge a dataset, choose a run above, or open a submission file.")
@@ -118,7 +118,7 @@ class PartOfRun(QFrame):
 
 
 class MissingDataset(QFrame):
-    """Says that the run's dataset is not at hand, and asks for its file."""
+    """Says that the run's dataset is not loaded, and asks for its file."""
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
@@ -146,13 +146,13 @@ class MissingDataset(QFrame):
             self._looked_for = None
             return
         identity = run.results.run.identity
-        again = "The file that you chose holds other items. " if self._looked_for else ""
+        again = "The file that you chose has other items. " if self._looked_for else ""
         if again and self._workspace.dataset is not None and self._workspace.dataset.columns is not None:
             again = "Read by these columns, the file that you chose holds other items. "
         self.text.setText(
             visible(
-                f"{again}The dataset of {run.results.run.called} ({identity.dataset_path}) is gone or has"
-                " changed."
+                f"{again}The dataset of {run.results.run.called} ({identity.dataset_path}) is missing or has"
+                f" changed."
                 " The judgments are shown without the texts."
             )
         )
@@ -243,24 +243,24 @@ class WantedLine(_Line):
 
 
 class AlikeLine(_Line):
-    """Says that all doubts are alike, and offers another order."""
+    """Says that all uncertainties are alike, and offers another order."""
 
     wanted = Signal(object)  # a ListOrder
 
     def __init__(self) -> None:
         self.by_dataset = QPushButton("Dataset order")
         name(self.by_dataset, "List the items in the order of the dataset")
-        self.by_people = QPushButton("Disagreements first")
-        name(self.by_people, "List the items first whose labels differ from the human ones")
-        super().__init__(self.by_people, self.by_dataset)
-        self.text.setText("All doubts are alike: this order says nothing.")
+        self.by_annotators = QPushButton("Disagreements first")
+        name(self.by_annotators, "List the items first whose labels differ from the human ones")
+        super().__init__(self.by_annotators, self.by_dataset)
+        self.text.setText("All uncertainties are alike: this order means nothing.")
         self.by_dataset.clicked.connect(lambda: self.wanted.emit(ListOrder.DATASET))
-        self.by_people.clicked.connect(lambda: self.wanted.emit(ListOrder.DISAGREEMENT))
+        self.by_annotators.clicked.connect(lambda: self.wanted.emit(ListOrder.DISAGREEMENT))
 
     def follow(self, order: ListOrder, items: int, spread: float, labelled: bool) -> None:
         """Show or hide, as a list needs it."""
-        self.by_people.setVisible(labelled)
-        self.setVisible(order is ListOrder.DOUBT and items >= _FEWEST_ALIKE and spread < ALIKE)
+        self.by_annotators.setVisible(labelled)
+        self.setVisible(order is ListOrder.UNCERTAINTY and items >= _FEWEST_ALIKE and spread < ALIKE)
 
 
 class NoSampleLine(_Line):
@@ -273,11 +273,12 @@ class NoSampleLine(_Line):
         name(self.at_random, "List the items in the order of the random sample")
         super().__init__(self.at_random)
         self.text.setText(
-            "Labels in this order teach a calibration; they are no sample. For rates, win rates or accuracy"
-            " label a random sample."
+            "Use labels in this order to fit a calibration. They are not a random sample: for rates, win"
+            " rates"
+            " or accuracy, label the random sample."
         )
         self.at_random.clicked.connect(lambda: self.wanted.emit(ListOrder.RANDOM))
 
     def follow(self, order: ListOrder) -> None:
         """Show or hide, as an order needs it."""
-        self.setVisible(order is ListOrder.LEAST_SURE)
+        self.setVisible(order is ListOrder.MOST_UNCERTAIN)

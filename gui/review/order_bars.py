@@ -1,6 +1,6 @@
-"""What the model said in each order, or in each way of asking: bars of the probabilities of the labels.
+"""What the model said in each order, or in each elicitation method: bars of the probabilities of the labels.
 
-Knows: readings, painting. Does not know: how readings become a judgment.
+Knows: raw predictions, painting. Does not know: how raw predictions become a judgment.
 """
 
 import math
@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from engine.core.formatting import percent
 from engine.core.items import PREFERENCES, Order, Preference
-from engine.core.judgments import Reading
+from engine.core.judgments import RawPrediction
 from gui.kit.bars import ProbabilityBars
 from gui.kit.foreign_text import set_tip
 from gui.kit.label_mark import LABEL_WORDS, paint_share
@@ -22,14 +22,14 @@ from gui.kit.painted import Painted
 from gui.kit.theme import colours
 
 ORDER_NAMES = {Order.AB: "A shown first", Order.BA: "B shown first"}
-_TOGETHER = "Both together"
-_FROM_ONE = "Decided from this order alone"
-_BY_PANEL = "All judges together"
-_UNREAD = "not read"
+_TOGETHER = "Both orders"
+_FROM_ONE = "Only this order was used"
+_BY_JURY = "All judges"
+_UNREAD = "not used"
 _GAP = 8
 
 
-def own_shares(reading: Reading) -> dict[Preference, float]:
+def own_shares(reading: RawPrediction) -> dict[Preference, float]:
     """The probabilities (summing to 1) of the four labels of the item's own A and B, by label."""
     highest = max(reading.log_probs)
     weights = [math.exp(value - highest) for value in reading.log_probs]
@@ -51,15 +51,17 @@ class OrderBars(Painted):
         self._lines: list[tuple[str, dict[Preference, float] | None, str]] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    def show_readings(self, readings: Sequence[Reading]) -> None:
-        """Show these readings, or none; of one order alone, that the other was not read."""
-        unread = set(Order).difference(reading.order for reading in readings) if readings else set()
-        lines: list[tuple[str, Reading | None]] = [
-            (ORDER_NAMES[reading.order], reading) for reading in readings
+    def show_raw_predictions(self, raw_predictions: Sequence[RawPrediction]) -> None:
+        """Show these raw predictions, or none; of one order alone, that the other was not read."""
+        unread = (
+            set(Order).difference(reading.order for reading in raw_predictions) if raw_predictions else set()
+        )
+        lines: list[tuple[str, RawPrediction | None]] = [
+            (ORDER_NAMES[reading.order], reading) for reading in raw_predictions
         ]
         self.show_lines("Orders", [*lines, *((ORDER_NAMES[order], None) for order in unread)])
 
-    def show_lines(self, what: str, lines: Sequence[tuple[str, Reading | None]]) -> None:
+    def show_lines(self, what: str, lines: Sequence[tuple[str, RawPrediction | None]]) -> None:
         """Show a reading for each name, None for one that was not made; `what` they are together."""
         self._lines = []
         for name, reading in lines:
@@ -133,16 +135,18 @@ class OrdersView(QWidget):
             layout.addWidget(column, 1)
             self._columns.append((column, title, words, bars))
 
-    def show_readings(
-        self, readings: Sequence[Reading], together: Sequence[float], panel: bool = False
+    def show_raw_predictions(
+        self, raw_predictions: Sequence[RawPrediction], together: Sequence[float], panel: bool = False
     ) -> None:
-        """Show what these readings say of the item's own A and B, and the probabilities of the judgment;
-        in a `panel` more than what was read may be in these.
+        """Show what these raw predictions say of the item's own A and B, and the probabilities of the
+        judgment; in a `panel` more than what was read may be in these.
         """
-        shown = [(ORDER_NAMES[reading.order], tuple(own_shares(reading).values())) for reading in readings]
+        shown = [
+            (ORDER_NAMES[reading.order], tuple(own_shares(reading).values())) for reading in raw_predictions
+        ]
         if together:
-            of_orders = _TOGETHER if len(readings) > 1 else _FROM_ONE
-            shown.append((_BY_PANEL if panel else of_orders, tuple(together)))
+            of_orders = _TOGETHER if len(raw_predictions) > 1 else _FROM_ONE
+            shown.append((_BY_JURY if panel else of_orders, tuple(together)))
         for number, (column, title, words, bars) in enumerate(self._columns):
             column.setVisible(number < len(shown))
             text, shares = shown[number] if number < len(shown) else ("", ())
@@ -160,4 +164,4 @@ def _best(shares: Sequence[float]) -> str:
     if not shares:
         return ""
     label = PREFERENCES[shares.index(max(shares))]
-    return f"Says {LABEL_WORDS[label]}, {percent(max(shares))}"
+    return f"Likeliest: {LABEL_WORDS[label]}, {percent(max(shares))}"

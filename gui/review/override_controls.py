@@ -1,6 +1,6 @@
-"""How a person overrides a judgment: buttons for a label and the way back, a field for an explanation.
+"""How an annotator overrides a judgment: buttons for a label and the way back, a field for an explanation.
 
-Knows: which wishes there are, a text. Does not know: what becomes of them.
+Knows: which requests there are, a text. Does not know: what becomes of them.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from gui.kit.layouts import STRETCH, in_column
 
 
 class OverrideButtons(QWidget):
-    """A button for each label, which is down where it is in force; to write, and to take back."""
+    """A button for each label, which is down where it is effective; to write, and to take back."""
 
     label_wanted = Signal(object)  # a Preference
     edit_wanted = Signal()
@@ -46,13 +46,13 @@ class OverrideButtons(QWidget):
         self.restyle()
 
     def show_state(self, label: HumanLabel | None, undo: str, redo: str, writing: bool) -> None:
-        """Show the label in force; what would be taken back, and what done again, in words."""
+        """Show the effective label; what would be taken back, and what done again, in words."""
         for each, button in self.labels.items():
             button.setChecked(each is label)
         self.undo.setEnabled(bool(undo))
-        name(self.undo, f"Take back {undo or 'what you did last with this item'}, key U")
+        name(self.undo, f"Undo {undo or 'your last action on this item'}, key U")
         self.redo.setVisible(bool(redo))
-        name(self.redo, f"Do again what you took back: {redo or 'nothing'}, key Shift+U")
+        name(self.redo, f"Redo {redo or 'nothing'}, key Shift+U")
         self.edit.setEnabled(not writing)
 
     def set_narrow(self, narrow: bool) -> None:
@@ -72,7 +72,7 @@ class OverrideButtons(QWidget):
     def _want_label(self) -> None:
         button = self.sender()
         if isinstance(button, QAbstractButton):
-            # What is in force is shown once it is stored, not when it is wished for.
+            # What is effective is shown once it is stored, not when it is requested.
             button.setChecked(not button.isChecked())
             self.label_wanted.emit(Preference(button.property("preference")))
 

@@ -49,7 +49,7 @@ class PageKeys(QObject):
 
     @Slot()
     def pause(self) -> None:
-        """A person still types what an editor was to get: nothing is done until that ends."""
+        """An annotator still types what an editor was to get: nothing is done until that ends."""
         self._pause.start()
 
     @property

@@ -1,7 +1,7 @@
 """Jobs of the review: the list of judgments to look at, one item of it again, runs to read beside, two texts
 compared.
 
-Knows: what a person looks at, and in which order. Does not know: windows.
+Knows: what an annotator looks at, and in which order. Does not know: windows.
 """
 
 import re
@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.item_sample import USUAL_SEED
+from engine.core.item_sample import DEFAULT_SEED
 from engine.core.items import Gold
 from engine.core.judgments import JudgedItem, JudgmentKey, ReviewState
 from engine.core.review_filters import Filters, ListOrder, search_pattern
@@ -32,7 +32,7 @@ class Review:
     label.
 
     By item id: `places`, which of the judged items; `gold_rows`, which row of the dataset with human labels.
-    `seed`: of the random sample of it. `shown`: a row as it may be shown, see gui.people.blind; `rows`
+    `seed`: of the random sample of it. `shown`: a row as it may be shown, see gui.annotators.blind; `rows`
     themselves are for no one's eyes.
     """
 
@@ -41,7 +41,7 @@ class Review:
     places: Mapping[str, int]
     gold_rows: Mapping[str, int]
     labelled: bool = False
-    seed: int = USUAL_SEED
+    seed: int = DEFAULT_SEED
     shown: "Callable[[ReviewRow], ReviewRow] | None" = None
 
     def of_item(self, item_id: str) -> "Sequence[ReviewRow]":
@@ -64,10 +64,10 @@ class Review:
 class Listing:
     """The items that pass. `places`: by item id, the place in `items`.
 
-    `passing`: by item id, the criteria of the rows that pass; empty where the wish leaves nothing out.
-    `spread`: how far the doubts of the items lie apart, 0 to 1. `hits`: how often what is searched for occurs
-    in their texts and in what is said of them. `remarks`: by item id, the first of what is said of it that
-    holds some of that: of what it is, and the text.
+    `passing`: by item id, the criteria of the rows that pass; empty where the request leaves nothing out.
+    `spread`: how far the uncertainties of the items lie apart, 0 to 1. `hits`: how often what is searched for
+    occurs in their texts and in what is said of them. `remarks`: by item id, the first of what is said of it
+    that holds some of that: of what it is, and the text.
     """
 
     items: "list[ReviewItem]"
@@ -79,11 +79,11 @@ class Listing:
 
 
 @dataclass(frozen=True)
-class Sight:
+class ReviewScope:
     """The open run as it is now, and what of it may be shown to whom.
 
-    `seen`: the judgments that may be shown, None for all; see gui.people.blind. `states`: how far he is with
-    the items, by id, where the order of the list asks for it.
+    `seen`: the judgments that may be shown, None for all; see gui.annotators.blind. `states`: how far they
+    are with the items, by id, where the order of the list asks for it.
     """
 
     results: "RunResults"
@@ -112,7 +112,7 @@ def review(results: "RunResults", gold: "Dataset | None", own: "Dataset | None" 
 
 
 def list_items(
-    of: Review, wish: Filters, order: ListOrder, sight: Sight, only: frozenset[str] | None = None
+    of: Review, request: Filters, order: ListOrder, sight: ReviewScope, only: frozenset[str] | None = None
 ) -> Job[Listing]:
     """The items with a judgment that passes; without a dataset the text is looked for in the ids and in what
     is said of the items.
@@ -124,11 +124,11 @@ def list_items(
         from engine.review.remarks import Remarks
 
         remarks = Remarks(sight.results, sight.author, sight.seen)
-        found = _matching_ids(wish.text, sight, remarks, control)
+        found = _matching_ids(request.text, sight, remarks, control)
         ids = only if found is None else found if only is None else only & found
         with many_records():
-            listing = _listing(of, wish, order, ids, sight)
-        pattern = search_pattern(wish.text)
+            listing = _listing(of, request, order, ids, sight)
+        pattern = search_pattern(request.text)
         return _with_hits(listing, of, pattern, sight.dataset, remarks) if pattern else listing
 
     return work
@@ -152,29 +152,29 @@ def _with_hits(
 
 
 def _listing(
-    of: Review, wish: Filters, order: ListOrder, ids: Container[str] | None, sight: Sight
+    of: Review, request: Filters, order: ListOrder, ids: Container[str] | None, sight: ReviewScope
 ) -> Listing:
     from engine.review.column_order import BY_COLUMN, by_column
     from engine.review.doubt import by_item, filtered
 
     rows = of.rows
     passing: dict[str, list[str]] = {}
-    if wish.narrows or ids is not None:
-        rows = filtered(rows, wish, ids)
+    if request.narrows or ids is not None:
+        rows = filtered(rows, request, ids)
         for row in rows:
             passing.setdefault(row.item_id, []).append(row.criterion)
     if order in BY_COLUMN:
         items = by_item(rows, ListOrder.DATASET)
-        items = by_column(items, order, partial(of.listed, wish.criterion), sight.states, sight.dataset)
+        items = by_column(items, order, partial(of.listed, request.criterion), sight.states, sight.dataset)
     else:
         own = sight.results.reviews.labels.get(sight.author, {})
         items = by_item(rows, order, of.seed, own.keys())
-    doubts = [item.doubt for item in items]
+    doubts = [item.uncertainty for item in items]
     spread = max(doubts, default=0.0) - min(doubts, default=0.0)
     return Listing(items, {item.item_id: place for place, item in enumerate(items)}, passing, spread)
 
 
-def _matching_ids(text: str, sight: Sight, remarks: "Remarks", control: JobControl) -> set[str] | None:
+def _matching_ids(text: str, sight: ReviewScope, remarks: "Remarks", control: JobControl) -> set[str] | None:
     """The ids of the items in which all words occur, here or there; None for all."""
     from engine.data.arrow_arrays import text_array
     from engine.data.item_search import matching, matching_rows
@@ -198,14 +198,14 @@ def _matching_ids(text: str, sight: Sight, remarks: "Remarks", control: JobContr
 
 @dataclass(frozen=True)
 class ItemAgain:
-    """One item after an override: its rows, and the doubt that the list shows."""
+    """One item after an override: its rows, and the uncertainty that the list shows."""
 
     item: "ReviewItem"
     rows: "Sequence[ReviewRow]"
 
 
 def item_again(
-    results: "RunResults", labels: "Sequence[Dataset | None]", place: int, wish: Filters
+    results: "RunResults", labels: "Sequence[Dataset | None]", place: int, request: Filters
 ) -> Job[ItemAgain]:
     """The rows of one item as they are now; `labels`: as for `review`, `place`: which of the judged items."""
 
@@ -219,7 +219,7 @@ def item_again(
             judgments={name: (column[place],) for name, column in results.judgments.items()},
         )
         rows = review_rows(alone, *(one and one.only({judged.item_id}) for one in labels))
-        [item] = by_item(filtered(rows, replace(wish, text=""))) or by_item(rows)
+        [item] = by_item(filtered(rows, replace(request, text=""))) or by_item(rows)
         return ItemAgain(item, rows)
 
     return work

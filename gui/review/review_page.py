@@ -1,4 +1,4 @@
-"""The page on which a person looks at judgments one by one, and overrides those that are wrong.
+"""The page on which an annotator looks at judgments one by one, and overrides those that are wrong.
 
 Knows: which parts there are and how a choice in one shows in the others. Does not know: how judgments are
 made, stored, put in order or changed.
@@ -26,8 +26,8 @@ from engine.core.review_filters import ListOrder
 from gui.kit.labels import DownScroll, name
 from gui.kit.layouts import STRETCH, as_column
 from gui.people.reviewer import Reviewer
-from gui.review.beside import Beside
-from gui.review.card_room import CardRoom
+from gui.review.beside import ComparisonColumns
+from gui.review.card_room import ReviewLayout
 from gui.review.item_queue import ItemQueue
 from gui.review.item_reading import ItemReading, MarkingBox
 from gui.review.judge_again import JudgeAgain
@@ -36,8 +36,8 @@ from gui.review.notices import HealthLine, MissingDataset, NothingToReview, Part
 from gui.review.page_keys import PageKeys
 from gui.review.review_list import ReviewList
 from gui.review.session import ReviewSession
-from gui.review.spoken import SpokenReview
-from gui.work.outdated_line import OutdatedLine
+from gui.review.spoken import ReviewAnnouncements
+from gui.work.outdated_line import StaleLine
 from gui.work.page import Page, PageSplitter, two_parts
 from gui.work.page_name import PageName
 from gui.work.rewriter import Rewriter
@@ -46,7 +46,7 @@ from gui.work.state import NEXT_CRITERION
 from gui.work.workspace import Workspace
 
 _CHOSEN = "review/chosen"
-_NO_PROMPT = "A panel has no prompt of its own: open the run of one of its judges to see what that was shown."
+_NO_PROMPT = "A jury has no prompt of its own: open the run of one of its judges to see that judge's prompt."
 _LAYOUTS = ("across", "texts", "responses")
 _WRITING = (QLineEdit, QPlainTextEdit)  # Enter and Space are their keys
 _LABEL_KEYS = {"A": Preference.A, "B": Preference.B, "G": Preference.BOTH_GOOD, "X": Preference.BOTH_BAD}
@@ -63,24 +63,34 @@ class ReviewPage(Page):
         ("1 to 9", "Criterion"),
         ("A, B", "Override the label of the open criterion with A, with B"),
         ("G, X", "Override it with both good, both bad"),
-        ("L", "What follows a label: nothing, the next criterion, or that and then the next item"),
-        ("U, Shift+U", "Take back what you did last with this item, or the one left by itself; do it again"),
+        (
+            "L",
+            "After a label: stay, go to the next criterion, or to the next criterion and then the next item",
+        ),
+        ("U, Shift+U", "Undo your last action on this item, or on the previous item; redo it"),
         ("E", "Write another explanation: Ctrl+Enter saves, Esc leaves"),
         ("V", "Other systems side by side, or the judgment alone"),
         ("M", "Markdown or plain text"),
         ("F", "Fold the judgment to one line, or open it"),
         ("D", "Highlight differences, shared words, nothing"),
-        ("Enter", "Confirm the item: you agree with all its labels, or that of the criterion chosen above"),
-        ("Enter, while you settle", "Settle the judgment as most people say; on to the next they differ on"),
-        ("S", "Skip the item; on to the next one to do"),
-        ("T", "Reopen the item: it is to do"),
-        ("Space", "What the model read in each order of the responses, large"),
-        ("W", "What each way of asking said, and the thoughts; again for the top of the judgment"),
-        ("O", "Read on in the judgment, or in the columns: one page further, from the end back to the top"),
+        ("Enter", "Accept the item: all its labels, or that of the criterion chosen above"),
+        (
+            "Enter, while you adjudicate",
+            "Adjudicate the judgment by majority; go to the next on which annotators differ",
+        ),
+        ("S", "Skip the item; go to the next one to do"),
+        ("T", "Reopen the item: mark it to do"),
+        ("Space", "Large bars for each order of the responses"),
+        (
+            "W",
+            "Raw predictions of each elicitation method, and the chain of thought; again for the top of the"
+            " judgment",
+        ),
+        ("O", "Scroll the judgment, or the columns, by one page; from the end back to the top"),
         ("F6, Shift+F6", "To the next part, or back: list, texts, judgment or columns; arrows scroll"),
-        ("H", "Who changed the judgment, what and when"),
+        ("H", "History: who changed the judgment, what and when"),
         ("N", "Note and tags of the item: Ctrl+Enter saves, Esc leaves"),
-        ("P", "What the model is shown of the item, exactly"),
+        ("P", "The exact prompt of the item"),
         ("/", "Search: Enter or Down goes to the list, Esc empties the search"),
         ("Ctrl+J", "Judge this item again, alone or with another model (also: right click in the list)"),
         ("Ctrl+Shift+J", "Judge all listed items"),
@@ -88,7 +98,7 @@ class ReviewPage(Page):
 
     def __init__(self, workspace: Workspace, rewriter: Rewriter) -> None:
         super().__init__(workspace)
-        self.outdated = OutdatedLine(rewriter, across=False)
+        self.stale = StaleLine(rewriter, across=False)
         self._stale = True
         self._run_id: int | None = None
         self._item_id = ""
@@ -113,9 +123,9 @@ class ReviewPage(Page):
             go_on=self.list.go_to_next,
             next_unsettled=self.list.next_unsettled,
         )
-        self.beside = Beside(workspace, self.desk, self)
+        self.beside = ComparisonColumns(workspace, self.desk, self)
         self.judge_again = JudgeAgain(self.list, workspace, self)
-        self.spoken = SpokenReview(self)
+        self.announcements = ReviewAnnouncements(self)
         self._make_header()
         self._lay_out()
         self._connect()
@@ -135,9 +145,9 @@ class ReviewPage(Page):
             self.header.addWidget(widget)
 
     def _lay_out(self) -> None:
-        self._down = CardRoom(self.reading, self.beside.home, self.desk, self.workspace.state)
+        self._down = ReviewLayout(self.reading, self.beside.home, self.desk, self.workspace.state)
         right = as_column(self.part, self.missing, (self._down, STRETCH))
-        self.list.put_below(self.reviewer.hidden_when_blind(self.outdated))
+        self.list.put_below(self.reviewer.hidden_when_blind(self.stale))
         area = DownScroll(as_column((self.list, STRETCH)))
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._across = two_parts(Qt.Orientation.Horizontal, area, right)
@@ -161,7 +171,7 @@ class ReviewPage(Page):
         self.list.chosen.connect(self._choose_item)
         self.list.listed.connect(self._follow_list)
         self.list.emptied.connect(self._show_nothing)
-        self.reviewer.settle_changed.connect(self._switch_settling)
+        self.reviewer.adjudication_changed.connect(self._switch_settling)
         self.desk.focus_free.connect(self.list.take_focus)
         self.desk.put_aside.connect(self.keys.pause)
         self.list.criterion_chosen.connect(self.desk.choose_criterion)
@@ -170,7 +180,7 @@ class ReviewPage(Page):
         for texts in (self.reading, self.beside.columns):
             self.markdown.toggled.connect(texts.set_markdown)
         self.list.emptied.connect(self.beside.show_nothing)
-        self.desk.shown.connect(self.spoken.show_judgment)
+        self.desk.shown.connect(self.announcements.show_judgment)
         self.marking.chosen.connect(self.reading.set_marking)
         self.desk.card.prompt_wanted.connect(self._want_prompt)
         self.judge_again.prompt_wanted.connect(self._want_prompt)
@@ -193,7 +203,7 @@ class ReviewPage(Page):
             "H": desk.show_history,
             "O": self._read_on,
             "P": self._want_prompt,
-            "W": desk.show_ways,
+            "W": desk.show_methods,
             "N": self.reviewer.note.edit,
             "T": queue.take_back,
         }
@@ -343,7 +353,7 @@ class ReviewPage(Page):
             item = run.dataset[judged.position]
             self.reading.show_item(item, judged.shortening)
             instruction = item.instruction
-        self.spoken.show_item(item_id, instruction)
+        self.announcements.show_item(item_id, instruction)
         self.reviewer.look_at(review.places[item_id], review.criteria)
         self._down.show()
         self._item_id = item_id
@@ -369,10 +379,10 @@ class ReviewPage(Page):
     def _reason(self, item_id: str, passing: Sequence[str]) -> str:
         """Of the criteria that pass, the one for which the item is listed where it is."""
         rows = self.list.review.of_item(item_id) if self.list.review is not None else ()
-        people = self.list.filters.list_order is ListOrder.DISAGREEMENT
+        annotators = self.list.filters.list_order is ListOrder.DISAGREEMENT
         return max(
             (row for row in rows if row.criterion in passing),
-            key=lambda row: (people and row.differs_from_human, row.doubt),
+            key=lambda row: (annotators and row.differs_from_human, row.uncertainty),
         ).criterion
 
     @Slot()
@@ -385,7 +395,7 @@ class ReviewPage(Page):
             self.workspace.note.emit(_NO_PROMPT)
             return
         if run.dataset is None:
-            self.workspace.note.emit("The dataset of this run is not there: find it to see what was shown.")
+            self.workspace.note.emit("The dataset of this run is missing: find it to see the prompt.")
             return
         judged = run.results.judged[review.places[self._item_id]]
         self.prompt_wanted.emit(run.dataset[judged.position], self.session.criterion)

@@ -1,4 +1,5 @@
-"""The items of a review as a table: state, id, doubt, the label of each criterion, marks, the instruction.
+"""The items of a review as a table: state, id, uncertainty, the label of each criterion, marks, the
+instruction.
 
 Cells are made when they are shown, so that 100,000 items cost nothing. Those of a dataset that is not there
 are empty.
@@ -38,37 +39,37 @@ if TYPE_CHECKING:
     from engine.review.doubt import ReviewItem, ReviewRow
 
 _HEADS = (
-    Head("✓", "How far you are with the item: ✓ done, » skipped, else to do"),
+    Head("✓", "Your progress on the item: ✓ done, » skipped, else to do"),
     Head("Id", "The item's id in the dataset"),
     Head(
-        "Doubt",
-        "How much a look is worth, from 0 to 1: high where the judge is unsure, its two orders disagree, or"
-        " its labels contradict each other; the highest of the judgments that pass the filters."
+        "Uncertainty",
+        "How useful a review is, from 0 to 1: high if the judge is uncertain, its two orders disagree,"
+        " or its labels contradict each other; the highest of the judgments that pass the filters."
         f" {MORE_BY_F1}",
     ),
-    Head("Labels", "The label in force on each criterion: A, B, G both good, X both bad, – unscored"),
+    Head("Labels", "The effective label on each criterion: A, B, G both good, X both bad, – unscored"),
     Head(
         "Marks",
-        "⇄ the orders disagree, ⚖ the judges of a panel differ, or not all said anything, ≠ differs from the"
-        " human label, ✎ given by a person, ! explanation outdated, ∅ not answered by the submission, * a"
-        f" draft of yours, of an explanation or a note; with how many criteria. {MORE_BY_F1}",
+        "⇄ the orders disagree, ⚖ the judges of a jury differ, or some gave no answer, ≠ differs from the"
+        " human label, ✎ given by an annotator, ! explanation stale, ∅ not answered by the submission,"
+        f" * your draft of an explanation or a note; with the number of criteria. {MORE_BY_F1}",
     ),
     Head(
         "Text",
-        "The beginning of the instruction; of a search, the first text or explanation that it finds, or the"
-        " note, from there on",
+        "The beginning of the instruction; in a search, the first text, explanation or note"
+        " found, from the match on",
     ),
 )
 _UP, _DOWN = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
 _ACROSS = Qt.Orientation.Horizontal
-STATE, ID, DOUBT, LABELS, MARKS, INSTRUCTION = range(len(_HEADS))
+STATE, ID, UNCERTAINTY, LABELS, MARKS, INSTRUCTION = range(len(_HEADS))
 TITLE_ORDERS = {
     (STATE, _UP): ListOrder.TO_DO,
     (STATE, _DOWN): ListOrder.DONE,
     (ID, _UP): ListOrder.ID,
     (ID, _DOWN): ListOrder.ID_BACKWARDS,
-    (DOUBT, _DOWN): ListOrder.DOUBT,
-    (DOUBT, _UP): ListOrder.LEAST_DOUBT,
+    (UNCERTAINTY, _DOWN): ListOrder.UNCERTAINTY,
+    (UNCERTAINTY, _UP): ListOrder.LEAST_UNCERTAINTY,
     (LABELS, _UP): ListOrder.LABELS,
     (LABELS, _DOWN): ListOrder.LABELS_BACKWARDS,
     (MARKS, _DOWN): ListOrder.MOST_MARKS,
@@ -81,7 +82,7 @@ _FEWEST_ROWS = 6
 HIDDEN = "hidden"  # in the place of a label
 DRAFT_SIGN, _DRAFT = "*", "a draft of yours"
 _TEXTS = (("", "instruction"), ("A: ", "output_a"), ("B: ", "output_b"))
-_NO_TEXT = "the dataset is not at hand"
+_NO_TEXT = "the dataset is not loaded"
 
 
 class ReviewTableModel(HeadedModel):
@@ -150,8 +151,8 @@ class ReviewTableModel(HeadedModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """Where a first click begins, too: with the most doubtful, with the most marks."""
-        if role == Qt.ItemDataRole.InitialSortOrderRole and section in (DOUBT, MARKS):
+        """Where a first click begins, too: with the most uncertain, with the most marks."""
+        if role == Qt.ItemDataRole.InitialSortOrderRole and section in (UNCERTAINTY, MARKS):
             return _DOWN
         if role == Qt.ItemDataRole.AccessibleTextRole and (section, orientation) == (STATE, _ACROSS):
             return "State"  # its title is a mark
@@ -188,15 +189,15 @@ class ReviewTableModel(HeadedModel):
         """What a cell stands for, for sorting and drawing."""
         if column == LABELS:
             return [HIDDEN if row.hidden else row.preference for row in self._rows(item)]
-        return item.doubt if column == DOUBT else self._text(item, column)
+        return item.uncertainty if column == UNCERTAINTY else self._text(item, column)
 
     def _text(self, item: "ReviewItem", column: int) -> str:
         if column == STATE:
             return STATE_SIGNS[self._state_of(item.item_id)]
         if column == ID:
             return one_line(item.item_id)
-        if column == DOUBT:
-            return number(item.doubt)
+        if column == UNCERTAINTY:
+            return number(item.uncertainty)
         if column == MARKS:
             return " ".join(filter(None, (_marks(self._rows(item)), self._draft_mark(item))))
         if column == INSTRUCTION:
@@ -236,7 +237,7 @@ class ReviewTableModel(HeadedModel):
             return str(self._texts[""][item.position]) if self._texts else _NO_TEXT
         if column == STATE:
             return STATE_WORDS[self._state_of(item.item_id)]
-        return item.item_id if column == ID else f"doubt {number(item.doubt)}"
+        return item.item_id if column == ID else f"uncertainty {number(item.uncertainty)}"
 
 
 def _marks(rows: "Sequence[ReviewRow]") -> str:
@@ -246,7 +247,7 @@ def _marks(rows: "Sequence[ReviewRow]") -> str:
         ("⚖", sum(row.judges_differ or row.judges_missing > 0 for row in rows)),
         ("≠", sum(row.differs_from_human for row in rows)),
         ("✎", sum(row.overridden for row in rows)),
-        ("!", sum(row.outdated for row in rows)),
+        ("!", sum(row.stale for row in rows)),
         ("∅", sum(row.unanswered for row in rows)),
     )
     alone = len(rows) == 1
@@ -266,10 +267,12 @@ def in_words(row: "ReviewRow", begun: bool = False) -> str:
     parts = ["not answered by the submission" if row.unanswered else LABEL_WORDS[row.preference]]
     parts += ["the orders disagree"] if row.flipped else []
     parts += ["the judges differ"] if row.judges_differ else []
-    parts += [f"{counted(row.judges_missing, 'judge', 'judges')} said nothing"] if row.judges_missing else []
+    parts += (
+        [f"{counted(row.judges_missing, 'judge', 'judges')} without an answer"] if row.judges_missing else []
+    )
     parts += [f"differs from the human label {LABEL_WORDS[row.human]}"] if row.differs_from_human else []
-    parts += ["given by a person"] if row.overridden else []
-    parts += ["explanation outdated"] if row.outdated else []
+    parts += ["given by an annotator"] if row.overridden else []
+    parts += ["explanation stale"] if row.stale else []
     parts += draft
     return f"{words(row.criterion)}: {', '.join(parts)}"
 
@@ -335,7 +338,7 @@ class ItemView(RowsView):
         widths = {
             STATE: metrics.horizontalAdvance("✓") + 20,
             ID: metrics.horizontalAdvance("0000") + 10,
-            DOUBT: metrics.horizontalAdvance("Doubt") + 28,
+            UNCERTAINTY: metrics.horizontalAdvance("Uncertainty") + 28,
             LABELS: 8 + 5 * (metrics.height() + 3),
             MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5 !5") + 8,
             INSTRUCTION: 6 * metrics.averageCharWidth(),  # at least; it takes the room that is left

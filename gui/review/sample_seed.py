@@ -9,15 +9,15 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QDialog, QPushButton, QWidget
 
 from engine.core.formatting import counted
-from engine.core.item_sample import LARGEST_SEED, USUAL_SEED
+from engine.core.item_sample import DEFAULT_SEED, LARGEST_SEED
 from gui.kit.fields import SpinBox
 from gui.kit.labels import heading, hint, label, name
 from gui.kit.layouts import STRETCH, in_column, in_row, ok_and_cancel
 from gui.work.workspace import Workspace
 
 _WHAT = (
-    "Another seed draws another sample: the items come in another order. It is kept with the run, the same on"
-    " every day and for everybody."
+    "Another seed draws another sample: the items come in another order. The seed is stored with the"
+    " run, the same for all annotators."
 )
 
 
@@ -29,7 +29,7 @@ class SeedButton(QPushButton):
         self._workspace = workspace
         self.dialog: SeedDialog | None = None
         self.setProperty("compact", True)
-        self.show_seed(USUAL_SEED)
+        self.show_seed(DEFAULT_SEED)
         self.clicked.connect(self.ask)
 
     def show_seed(self, seed: int) -> None:
@@ -97,6 +97,6 @@ def _kept_in_words(seed: int, labels: Mapping[int, int]) -> str:
         return f"No label was given in the sample of seed {seed} yet."
     given = [f"{counted(number, 'label', 'labels')} by seed {of}" for of, number in sorted(labels.items())]
     return (
-        f"Labels given in a random sample so far: {', '.join(given)}. They keep their origin and stay in the"
-        " random sample, beside those that are given by the new seed."
+        f"Labels given in a random sample so far: {', '.join(given)}. They keep their origin and"
+        " stay in the random sample, together with those of the new seed."
     )

@@ -1,4 +1,4 @@
-"""Labels and explanations of several systems for one judgment, a column each; a person's own is the last.
+"""Labels and explanations of several systems for one judgment, a column each; an annotator's own is the last.
 
 Each column is scrolled by itself, so that the longest explanation can be read to its end.
 
@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QScrollArea, QSplitte
 from engine.core.formatting import capitalised, clipped, percent, short_name, visible
 from engine.core.items import PREFERENCES, Gold, HumanLabel, Preference
 from engine.core.judgments import AnyJudgment, ItemNote, Judgment, Unscored
-from engine.core.people import Reviews, Standing
+from engine.core.people import EffectiveAnnotation, Reviews
 from engine.core.run_records import StoredRun
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, plain_label, set_tip
@@ -29,7 +29,7 @@ from gui.people.said_in_words import standing_in_words
 from gui.reading.text_pane import TextPane
 from gui.review.judgment_card import apart_in_words
 from gui.review.override_controls import ExplanationEditor, narrow_buttons
-from gui.review.session import Shown
+from gui.review.session import ReviewedJudgment
 
 _LEAST_LETTERS = 24  # across, of a column
 _LINE_HEIGHT = 125  # percent
@@ -52,8 +52,8 @@ class ColumnText:
     remark: str = ""
 
 
-def column_of(run: StoredRun, judgment: AnyJudgment, override: Standing | None) -> ColumnText:
-    """What a run itself says; that a person overrode it is said beside."""
+def column_of(run: StoredRun, judgment: AnyJudgment, override: EffectiveAnnotation | None) -> ColumnText:
+    """What a run itself says; that an annotator overrode it is said beside."""
     remarks = []
     marks: list[tuple[str, str, str]] = []
     label = text = None
@@ -92,14 +92,14 @@ def human_column(human: Gold | None, gold: Path) -> ColumnText:
     """What the human labels say of the open judgment; `gold`: their file."""
     label = human.label if human else None
     text = human.explanation if human else None
-    remark = "" if text else "No explanation." if label else "None known."
+    remark = "" if text else "No explanation." if label else "None."
     return ColumnText(
         "Human labels", str(gold), said=label is not None, label=label, text=text, remark=remark
     )
 
 
 def own_column(author: str, label: Preference | None, text: str | None, draft: str) -> ColumnText:
-    """What the person gave who looks, as it stands; `draft`: what is said of one."""
+    """What the annotator gave who looks, as it stands; `draft`: what is said of one."""
     remark = "" if text or label else "Nothing yet: A, B, G or X gives a label, E writes an explanation."
     if draft:
         remark = f"{remark} {draft}".strip()
@@ -108,8 +108,12 @@ def own_column(author: str, label: Preference | None, text: str | None, draft: s
     )
 
 
-def people_columns(reviews: Reviews, noted: Sequence[ItemNote], shown: Shown) -> list[ColumnText]:
-    """What each person said of the open judgment: label, explanation, and what he `noted` of the item."""
+def annotator_columns(
+    reviews: Reviews, noted: Sequence[ItemNote], shown: ReviewedJudgment
+) -> list[ColumnText]:
+    """What each annotator said of the open judgment: label, explanation, and what they `noted` of the
+    item.
+    """
     key = shown.judgment.key
     given = reviews.given_on(key)
     texts = {each.author: each.explanation for each in reviews.last_of_each(key) if not each.settles}
@@ -118,7 +122,7 @@ def people_columns(reviews: Reviews, noted: Sequence[ItemNote], shown: Shown) ->
     for who in sorted({*given, *texts, *notes}):
         label, note = given.get(who), notes.get(who)
         marks = [("blind", "plain", "Labelled without seeing other labels")] if label and label.blind else []
-        marks += [(tag, "plain", "A tag of this person") for tag in (note.tags if note else ())]
+        marks += [(tag, "plain", "A tag of this annotator") for tag in (note.tags if note else ())]
         columns.append(
             ColumnText(
                 clipped(who),
@@ -133,17 +137,17 @@ def people_columns(reviews: Reviews, noted: Sequence[ItemNote], shown: Shown) ->
     return columns
 
 
-def settled_column(shown: Shown) -> ColumnText:
-    """What was settled of the open judgment, or is proposed."""
+def adjudicated_column(shown: ReviewedJudgment) -> ColumnText:
+    """What was adjudicated of the open judgment, or is proposed."""
     standing = shown.override
-    settled = standing if standing is not None and standing.settled else None
-    remark = standing_in_words(settled) + "." if settled else shown.proposed
+    adjudicated = standing if standing is not None and standing.adjudicated else None
+    remark = standing_in_words(adjudicated) + "." if adjudicated else shown.proposed
     return ColumnText(
-        "Settled" if settled else "To settle",
-        "What counts for everybody",
-        said=settled is not None,
-        label=settled.preference if settled else None,
-        text=settled.explanation if settled else None,
+        "Adjudicated" if adjudicated else "To adjudicate",
+        "The effective label for all annotators",
+        said=adjudicated is not None,
+        label=adjudicated.preference if adjudicated else None,
+        text=adjudicated.explanation if adjudicated else None,
         remark=visible(f"{remark} {shown.draft}".strip()),
     )
 
@@ -224,15 +228,15 @@ class _Column(QFrame):
 
 
 class OwnColumn(_Column):
-    """What the person gave who looks, with the buttons and the field to change it."""
+    """What the annotator gave who looks, with the buttons and the field to change it."""
 
     def __init__(self) -> None:
         super().__init__()
         self.buttons = narrow_buttons()
         self.layout_.insertWidget(1, self.buttons)
 
-    def show_own(self, shown: ColumnText, of: Shown) -> None:
-        """Show what is the person's own; while it is written, the field stands in its place."""
+    def show_own(self, shown: ColumnText, of: ReviewedJudgment) -> None:
+        """Show what is the annotator's own; while it is written, the field stands in its place."""
         self.show_text(shown)
         self.badge.hide()  # the buttons say it
         self._head.setVisible(bool(shown.marks))
@@ -261,7 +265,7 @@ class OwnColumn(_Column):
 
 
 class SideBySide(QWidget):
-    """All columns, at first as wide as each other; a person can make some wider.
+    """All columns, at first as wide as each other; an annotator can make some wider.
 
     They are scrolled across where there is too little room for their texts.
     """

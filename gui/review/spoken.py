@@ -11,10 +11,10 @@ from gui.kit.announcer import LONGEST, Announcer
 from gui.kit.foreign_text import one_line
 from gui.kit.label_mark import LABEL_WORDS
 from gui.people.blind import HIDDEN
-from gui.review.session import Shown
+from gui.review.session import ReviewedJudgment
 
 
-class SpokenReview(Announcer):
+class ReviewAnnouncements(Announcer):
     """Told of each item and judgment that is shown; says what is new of it."""
 
     _item_id: str | None = None
@@ -31,7 +31,7 @@ class SpokenReview(Announcer):
             )
 
     @Slot(object)
-    def show_judgment(self, shown: Shown) -> None:
+    def show_judgment(self, shown: ReviewedJudgment) -> None:
         """Say the label where it, or the open criterion, is another one, and the explanation where that alone
         is; of a new item its label is said alone.
         """

@@ -1,4 +1,4 @@
-"""The question before runs are deleted: what goes with them, what that frees, what people decided.
+"""The question before runs are deleted: what goes with them, what that frees, what annotators decided.
 
 Knows: how that is asked. Does not know: how runs are deleted.
 """
@@ -16,9 +16,9 @@ from gui.kit.layouts import STRETCH, in_column, make_room
 
 
 class DeleteDialog(QDialog):
-    """Where people decided something, the runs are deleted only once it is ticked that this goes, too."""
+    """Where annotators decided something, the runs are deleted only once it is ticked that this goes, too."""
 
-    wanted = Signal(bool)  # delete; with what people decided
+    wanted = Signal(bool)  # delete; with what annotators decided
     export_wanted = Signal()
 
     def __init__(self, held: Sequence[RunContents], parent: QWidget | None = None) -> None:
@@ -31,13 +31,13 @@ class DeleteDialog(QDialog):
         self.list.setReadOnly(True)
         self.list.setTabChangesFocus(True)
         name(self.list, "What would be deleted")
-        self.tick = QCheckBox("Delete what people decided in them, too")
+        self.tick = QCheckBox("Delete the annotations in them, too")
         self.tick.setVisible(self._decided)
         self.tick.toggled.connect(self._follow_tick)
         in_column(
             heading(f"Delete {number}? That frees about {frees}."),
             (self.list, STRETCH),
-            plain_label("Deleted is deleted: nothing brings it back. Export first what you may still need."),
+            plain_label("This cannot be undone. Export first what you may still need."),
             hint("Datasets, models, exports and the notes and tags of items stay."),
             self.tick,
             self._buttons(number),

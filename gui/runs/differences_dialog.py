@@ -76,7 +76,7 @@ class DifferencesDialog(QDialog):
         number = sum(self.table.differs(row) for row in range(self.table.rowCount()))
         said = counted(number, "difference", "differences") if number else "No differences"
         titles = (visible(table.titles[column]) for column in (_FIRST, _OTHER))
-        self.summary = hint(f"{' and '.join(titles)}: {said}. Names, notes and times are not counted.")
+        self.summary = hint(f"{' and '.join(titles)}: {said}. Names, notes and times are not compared.")
         self.only = QCheckBox("Only what differs")
         self.only.setEnabled(number > 0)
         self.only.toggled.connect(self._order.show_only)
@@ -95,9 +95,9 @@ class DifferencesDialog(QDialog):
         make_room(self, 150, 46)
 
     def _make_changes(self) -> None:
-        self.said = hint("What changed in what they say: reading both runs …")
+        self.said = hint("Regression check: reading both runs …")
         self.changes = SheetView()
-        self._room = scrolling(self.changes, "What changed")
+        self._room = scrolling(self.changes, "Regression check")
         self._room.hide()
 
     @Slot(object)
@@ -110,5 +110,5 @@ class DifferencesDialog(QDialog):
     @Slot(object)
     def tell_problem(self, error: EngineError) -> None:
         """Say why that cannot be told."""
-        problem, _remedy = problem_of(error)
-        self.said.setText(visible(f"What changed in what they say is not told. {problem}"))
+        problem, _hint = problem_of(error)
+        self.said.setText(visible(f"No regression check. {problem}"))

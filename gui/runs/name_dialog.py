@@ -16,7 +16,7 @@ from gui.kit.notice import problem_of
 from gui.runs.queued import Queued
 
 _LINES = 3
-_WHEN = "The run gets both when it begins. If it goes on with an earlier run, that is called so."
+_WHEN = "The run gets both when it begins. If it resumes an earlier run, that run gets them."
 
 
 class NoteField(QPlainTextEdit):
@@ -54,7 +54,7 @@ class RunNameDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Name and note")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.name = QLineEdit(entry.name, maxLength=LONGEST_NAME, placeholderText="Name, which lists show")
+        self.name = QLineEdit(entry.name, maxLength=LONGEST_NAME, placeholderText="Name, shown in lists")
         self.name.selectAll()
         name(self.name, "Name of the run")
         self.note = NoteField("Note of the run")
@@ -66,7 +66,7 @@ class RunNameDialog(QDialog):
             OneLine(f"{entry.what}, {entry.setup.model_path.stem}, {entry.how}", role=""),
             self.name,
             self.note,
-            hint(_WHEN if entry.run_id is None else f"Run {entry.run_id} is called so at once."),
+            hint(_WHEN if entry.run_id is None else f"Run {entry.run_id} gets the name at once."),
             self.said,
             ok_and_cancel(self),
             on=self,

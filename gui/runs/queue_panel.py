@@ -27,9 +27,9 @@ _HEADS = (Head("Run"), Head("Model"), Head("State"))
 RUN, MODEL, STATE = range(len(_HEADS))
 _LINES = 2  # of text in a row
 _MOST_ROWS = 4
-_RESUME = "Go on with the chosen run where it stopped, then with the runs that wait"
-_GONE = "The chosen run is not in the run store any more: Try again begins it anew"
-_LEAST = {RUN: 22, MODEL: 10, STATE: 20}  # letters of each column that are always shown
+_RESUME = "Resume the chosen run, then judge the waiting runs"
+_GONE = "The chosen run is not in the run store any more: Try again starts it again"
+_LEAST = {RUN: 22, MODEL: 10, STATE: 20}  # characters of each column that are always shown
 
 
 class QueueTableModel(HeadedModel):
@@ -85,17 +85,17 @@ class QueuePanel(QFrame):
     added = Signal(str)  # what was put into the queue, or why nothing was, in a sentence
 
     def __init__(self, queue: RunQueue, wanted: Callable[[], RunSetup | None]) -> None:
-        """`wanted`: the run that a person has described, None where something of it lacks."""
+        """`wanted`: the run that the user has described, None where something of it lacks."""
         super().__init__()
         self.setProperty("role", "panel")
         self._queue = queue
         self._wanted = wanted
         self.add_button = QPushButton("Add to queue")
-        name(self.add_button, "Add to queue (Ctrl+Shift+R)", "Judge what is described here after others")
+        name(self.add_button, "Add to queue (Ctrl+Shift+R)", "Judge the described run after the others")
         self.add_button.clicked.connect(self.add_run)
         self.table = QueueTableModel(self)
         self.view = dressed(FillingView(lines=_LINES), self.table, "Queue of runs")
-        self.view.setToolTip("Alt+Up and Alt+Down move a run, F2 names it, Delete takes it out.")
+        self.view.setToolTip("Alt+Up and Alt+Down move a run, F2 names it, Delete removes it.")
         self._summary = OneLine()
         self._ended = ""  # what became of the queue, until it goes on
         self._make_buttons()
@@ -137,21 +137,21 @@ class QueuePanel(QFrame):
 
     @Slot()
     def add_run(self) -> None:
-        """Put what a person has described at the end of the queue."""
+        """Put what the user has described at the end of the queue."""
         setup = self._wanted()
         if setup is not None:
             self.add(setup)
 
     def add(self, setup: RunSetup) -> str:
         """Put a run at the end of the queue; what is said of it, or why that is not done."""
-        said = "Just this run waits in the queue already; change something, or take it out."
+        said = "This run is in the queue already; change a setting, or remove it."
         if self._queue.add(setup):
             self.view.selectRow(self.table.rowCount() - 1)
             said = f"In the queue: {self._queue.entries[-1].in_words}."
         elif not self._queue.kept:
-            said = "The queue cannot be kept on the disk: nothing is added."
+            said = "The queue cannot be written to the disk: nothing is added."
         elif len(self._queue.entries) >= MOST_QUEUED:
-            said = f"The queue holds {MOST_QUEUED} runs and no more: take some out."
+            said = f"The queue holds at most {MOST_QUEUED} runs: remove some."
         self.added.emit(said)
         return said
 
@@ -179,14 +179,14 @@ class QueuePanel(QFrame):
         self._buttons = QWidget()
         flow = FlowLayout(self._buttons)
         queue = self._queue
-        self.start_button = self._button("Start queue", "Judge the runs that wait, one after another", flow)
+        self.start_button = self._button("Start queue", "Judge the waiting runs, one after another", flow)
         self.start_button.clicked.connect(queue.start)
         self.pause_button = self._button(
-            "Pause after this run", "Begin no more after the run under way", flow
+            "Pause after this run", "Start no further run after the current one", flow
         )
         self.pause_button.clicked.connect(queue.pause)
         self.skip_button = self._button(
-            "Skip this run", "Stop the run under way and begin the next; what is judged is kept", flow
+            "Skip this run", "Stop the current run and start the next; judged items stay saved", flow
         )
         self.skip_button.clicked.connect(queue.skip)
         self.up_button = self._button("Up", "Judge the chosen run earlier (Alt+Up)", flow)
@@ -197,14 +197,16 @@ class QueuePanel(QFrame):
             "Name…", "Give the chosen run a name and a note, before it begins too (F2)", flow
         )
         self.name_button.clicked.connect(self.call_run)
-        self.remove_button = self._button("Remove", "Take the chosen run out of the queue (Delete)", flow)
+        self.remove_button = self._button("Remove", "Remove the chosen run from the queue (Delete)", flow)
         self.remove_button.clicked.connect(self.remove_run)
         self.resume_button = self._button("Resume", "", flow)
         self.resume_button.clicked.connect(self._resume)
-        self.again_button = self._button("Try again", "Let the chosen run, which has ended, wait again", flow)
+        self.again_button = self._button(
+            "Try again", "Put the chosen run, which has ended, back into the queue", flow
+        )
         self.again_button.clicked.connect(self._repeat)
         self.clear_button = self._button(
-            "Clear ended", "Take all runs that have ended out of the queue; what is judged is kept", flow
+            "Clear ended", "Remove all ended runs from the queue; judged items stay saved", flow
         )
         self.clear_button.clicked.connect(queue.clear_ended)
         guard(self._buttons)

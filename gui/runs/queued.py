@@ -12,14 +12,14 @@ from engine.core.formatting import counted, duration, short_name
 from engine.core.judgments import is_seconds
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup, orders_in_words
-from engine.core.settings import CPU, USUAL_WAYS, ExampleKind, Mode, ways_in_words
+from engine.core.settings import CPU, DEFAULT_METHODS, ExampleKind, Mode, methods_in_words
 
 
 class QueueState(StrEnum):
-    """How far a run of the queue is; the value: for people."""
+    """How far a run of the queue is; the value: for display."""
 
     WAITING = "waits"
-    UNDER_WAY = "is judged now"
+    UNDER_WAY = "running"
     DONE = "done"
     FAILED = "failed"
     SKIPPED = "skipped"
@@ -34,7 +34,7 @@ class QueueState(StrEnum):
 class Queued:
     """`setup`: the run as it was asked for. `run_id`: the one of the store that it is or goes on with, None
     before it began. `said`: how it ended, or how far it came. `seconds`: how long it took in the queue, all
-    its beginnings together. `name`, `note`: of a person; it gets them when it begins.
+    its beginnings together. `name`, `note`: of the user; it gets them when it begins.
     """
 
     setup: RunSetup
@@ -82,8 +82,8 @@ class Queued:
             orders_in_words(setup.both_orders, setup.second_order_below),
             _asked(setup),
         ]
-        if setup.ways != USUAL_WAYS:
-            parts.append(f"asked by {ways_in_words(setup.ways, setup.thoughts)}")
+        if setup.methods != DEFAULT_METHODS:
+            parts.append(f"method: {methods_in_words(setup.methods, setup.reasoning_samples)}")
         if setup.context is not None:
             parts.append(f"context {setup.context:,}")
         if setup.examples_path is not None:
@@ -92,7 +92,7 @@ class Queued:
         if setup.calibration_path is not None:
             parts.append("calibrated")
         if setup.device is not None:
-            parts.append("processor alone" if setup.device == CPU else f"on {short_name(setup.device)}")
+            parts.append("processor only" if setup.device == CPU else f"on {short_name(setup.device)}")
         if setup.temperature:
             parts.append(f"temperature {setup.temperature:g}")
         return ", ".join(parts)
@@ -126,15 +126,15 @@ class Queued:
         }
 
     @classmethod
-    def of_json(cls, values: object, usual: RunSetup) -> "Queued | None":
+    def of_json(cls, values: object, default: RunSetup) -> "Queued | None":
         """What was kept; None where it is damaged. What was under way then waits again."""
         if not isinstance(values, Mapping) or not isinstance(values.get("setup"), Mapping):
             return None
-        setup = RunSetup.of_json(values["setup"], usual)
+        setup = RunSetup.of_json(values["setup"], default)
         state = next((one for one in QueueState if one.name == values.get("state")), QueueState.WAITING)
         run, said, seconds = values.get("run"), values.get("said"), values.get("seconds")
         if state is QueueState.UNDER_WAY:
-            state, said = QueueState.WAITING, "cut off; goes on there"
+            state, said = QueueState.WAITING, "interrupted; will be resumed"
         return cls(
             replace(setup, name=None, note=None),
             state,

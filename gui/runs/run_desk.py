@@ -45,7 +45,9 @@ class RunDesk(QObject):
 
     @Slot(object)
     def _queue_audit(self, described: DescribedAudit) -> None:
-        """Put an audit into the queue; which copies could not be made is said with what is said of that."""
+        """Put an audit into the queue; which perturbations could not be made is said with what is said of
+        that.
+        """
         said = self.panel.add(described.setup)
         if described.lacking:
             self._workspace.note.emit(f"{said} {described.lacking}")
@@ -85,4 +87,4 @@ class RunDesk(QObject):
         self._workspace.page_wanted.emit(PageName.JUDGE)
         self.queue.start()
         if not self.queue.entries:
-            self._workspace.note.emit("No run waits in the queue: describe one and press Add to queue.")
+            self._workspace.note.emit("The queue is empty: describe a run and press Add to queue.")

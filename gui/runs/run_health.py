@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from engine.core.health import Health
 from gui.runs import runs_jobs
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class RunHealth(QObject):
         self._state: dict[int, str] = {}  # of each run, when it was looked at
         self._wanted: list[StoredRun] = []
         self._looked: StoredRun | None = None
-        self._looking = LatestTask(workspace.threads, Lane.MEASURE, self)
+        self._looking = LatestTask(workspace.threads, ThreadName.MEASURE, self)
         self._looking.finished.connect(self._take)
         self._looking.failed.connect(self._next)  # it has no health then
 

@@ -1,6 +1,6 @@
 """Runs that are judged one after another, each its own run; kept, so that nothing of it is lost in a crash.
 
-A queue goes on only while a person wants it: after a restart it waits. A run that fails says why, and the
+A queue goes on only while the user wants it: after a restart it waits. A run that fails says why, and the
 next one begins. Stop stops the queue, too: what was under way stays at its place and goes on there later.
 
 Knows: which run is next, what became of each. Does not know: widgets, how a run is judged.
@@ -19,13 +19,13 @@ from engine.core.formatting import counted, duration
 from engine.core.run_records import checked_name, checked_note
 from engine.core.run_setup import RunSetup
 from gui.judge.run_control import RunControl
-from gui.judge.usual_setup import usual_setup
+from gui.judge.usual_setup import default_setup
 from gui.kit.notice import problem_of
 from gui.runs.queued import Queued, QueueState
 from gui.work.workspace import Workspace
 
 QUEUE = "queue"
-"""By which it is kept: the work of a person, which is not forgotten with the layout."""
+"""By which it is kept: the work of the user, which is not forgotten with the layout."""
 MOST_QUEUED = 500  # each change writes all of them to the disk
 
 
@@ -45,7 +45,7 @@ class RunQueue(QObject):
         self._starting = False
         self._begun = self._begun_run = 0.0
         self._ended_before = 0  # runs that had ended when the queue was started
-        found = (Queued.of_json(entry, usual_setup()) for entry in workspace.begun.entries(QUEUE))
+        found = (Queued.of_json(entry, default_setup()) for entry in workspace.begun.entries(QUEUE))
         self._entries = [entry for entry in found if entry is not None][:MOST_QUEUED]
         self._told = False  # that the disk does not take it
         control.started.connect(self._follow_start)
@@ -95,7 +95,7 @@ class RunQueue(QObject):
         said = [f"{number} {_COUNTED[state]}" for state in _COUNTED if (number := count[state])]
         return ", ".join(said)
 
-    # What a person does with it
+    # What the user does with it
 
     def add(self, setup: RunSetup) -> bool:
         """Put a run at the end; False where just this one waits already, too many do, or no disk takes it.
@@ -232,7 +232,7 @@ class RunQueue(QObject):
         return [*self._entries[:place], entry, *self._entries[place + 1 :]]
 
     def _change(self, entries: list[Queued]) -> bool:
-        """What a person wants counts once the disk has it; False where that takes nothing, as is told."""
+        """What the user wants counts once the disk has it; False where that takes nothing, as is told."""
         try:
             self._keep(entries)
         except SetupError as error:
@@ -337,9 +337,9 @@ class RunQueue(QObject):
             said = f"stopped after {how.judged:,} of {how.items:,} items"
             return replace(entry, state=state, run_id=how.run_id, said=said)
         health = self._control.health
-        doubt = f", {health.in_short}" if health is not None and health.doubted else ""
-        by = ", the processor went on without the GPU" if self._control.computing.failed else ""
-        said = f"{counted(how.judged, 'item', 'items')}{by}{doubt}".rstrip(".")
+        uncertainty = f", {health.in_short}" if health is not None and health.doubted else ""
+        by = ", continued on the processor without the GPU" if self._control.computing.failed else ""
+        said = f"{counted(how.judged, 'item', 'items')}{by}{uncertainty}".rstrip(".")
         return replace(entry, state=QueueState.DONE, run_id=how.run_id, said=said)
 
 

@@ -22,7 +22,7 @@ _TICK_MS = 20_000  # a run may tell nothing for minutes, and the computer go to 
 
 
 def kept_awake(state: State) -> KeepAwake:
-    """When the computer shall stay awake: as a person chose, else on mains."""
+    """When the computer shall stay awake: as the user chose, else on mains."""
     chosen = state.text(KEEP_AWAKE, KeepAwake.MAINS)
     return KeepAwake(chosen) if chosen in set(KeepAwake) else KeepAwake.MAINS
 

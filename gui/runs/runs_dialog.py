@@ -29,12 +29,12 @@ from gui.runs.differences_dialog import DifferencesDialog
 from gui.runs.name_dialog import NoteField
 from gui.runs.run_health import RunHealth
 from gui.runs.runs_table import ARCHIVED, DATASET, MODEL, NAME, RUN, NameDelegate, RunsOrder, RunsTableModel
-from gui.work.lanes import Job, Lane, LatestTask
+from gui.work.lanes import Job, LatestTask, ThreadName
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 
 _REST_MS = 700  # without a key before a note is stored
-_RESUME = "Go on with the run where it stopped; while another one is judged, in the queue"
+_RESUME = "Resume the run; while another run is judged, in the queue"
 _LEAST = {NAME: 16, DATASET: 12, MODEL: 12}
 """Letters of the columns that share the room."""
 
@@ -170,7 +170,7 @@ class RunsDialog(QDialog):
     def _show_differences(self, drift: Job[Sheet], table: Table) -> None:
         dialog = DifferencesDialog(table, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        task = LatestTask(self._workspace.threads, Lane.MEASURE, dialog)
+        task = LatestTask(self._workspace.threads, ThreadName.MEASURE, dialog)
         task.finished.connect(dialog.show_changes)
         task.failed.connect(dialog.tell_problem)
         dialog.finished.connect(task.drop)
@@ -180,7 +180,7 @@ class RunsDialog(QDialog):
     def _do(self, job: Job[Any], then: Callable[[Any], object] | None = None, refresh: bool = True) -> None:
         """Do a job of the store to its end; say what went wrong."""
         self.say("")
-        task = self._workspace.threads.start(Lane.STORE, job, must_end=True)
+        task = self._workspace.threads.start(ThreadName.STORE, job, must_end=True)
         if then is not None:
             task.finished.connect(then)
         task.failed.connect(self.tell_problem)
@@ -227,9 +227,7 @@ class RunsDialog(QDialog):
         self._noted = run.id if run else None
         self.note.fill(self._note_of(run) if run else "")
         self.note.setEnabled(run is not None)
-        self.note.setPlaceholderText(
-            f"Note of {run.called}" if run else "Choose one run to note something of it"
-        )
+        self.note.setPlaceholderText(f"Note of {run.called}" if run else "Choose one run to write its note")
 
     def _note_of(self, run: "AnyRun") -> str:
         """The note of a run: what was written here, until the list of runs has it, too."""
@@ -296,7 +294,7 @@ class RunsDialog(QDialog):
         judging = self._workspace.judging
         under_way = judging is not None and judging.run_id == run.id
         why = "it is being judged" if under_way else run.why_over
-        return f"{run.title} cannot go on: {why}" if why else ""
+        return f"{run.title} cannot be resumed: {why}" if why else ""
 
     # Making
 
@@ -359,13 +357,15 @@ class RunsDialog(QDialog):
         self.rename_button = self._button("Re&name", "Give the run another name (F2)", self.rename)
         self.compare_button = self._button(
             "Compare &settings",
-            "Two runs side by side, and what changed from one to the other: choose two with Ctrl",
+            "Compare two runs, with a regression check: choose two with Ctrl",
             self.compare,
         )
         self.archive_button = self._button(
-            "&Archive", "Leave the runs out of the lists; nothing of them is lost", self.archive
+            "&Archive", "Hide the runs in the lists; nothing is deleted", self.archive
         )
-        self.delete_button = self._button("&Delete…", "Delete the runs, after a question (Del)", self.delete)
+        self.delete_button = self._button(
+            "&Delete…", "Delete the runs, after a confirmation (Del)", self.delete
+        )
         self.close_button = self._button("Close", "", self.accept)
         add_key(self, QKeySequence.StandardKey.Find, self.search.setFocus, inside=True)
         add_key(self.view, QKeySequence.StandardKey.Delete, self.delete)

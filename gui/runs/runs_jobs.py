@@ -64,7 +64,7 @@ def drift(store_path: Path, first: int, other: int) -> Job[Sheet]:
 
         with RunStore(store_path) as store, many_records():
             found = stored_drift(store, first, other, cancel=control.cancel)
-        return Sheet("What changed", tuple(drift_sections(found)))
+        return Sheet("Regression check", tuple(drift_sections(found)))
 
     return work
 

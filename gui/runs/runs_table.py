@@ -32,7 +32,7 @@ class RunsTableModel(TableModel):
         self._health: Mapping[int, Health] = {}
         self.show_table(run_list(()))
         heads = list(self._heads)
-        heads[NAME] = replace(heads[NAME], meaning="What people call it; F2 gives it another name")
+        heads[NAME] = replace(heads[NAME], meaning="Its name; F2 changes it")
         self._heads = heads
 
     def show_runs(self, runs: Sequence[AnyRun], health: Mapping[int, Health]) -> None:
@@ -79,7 +79,7 @@ class RunsTableModel(TableModel):
 
     def _about(self, run: AnyRun) -> str:
         if isinstance(run, DamagedRun):
-            return f"{run.problem}\n{IN_THE_WINDOW.of(run.remedy)}"
+            return f"{run.problem}\n{IN_THE_WINDOW.of(run.hint)}"
         return run_in_lines(run, self._health.get(run.id))
 
 

@@ -1,8 +1,8 @@
 """The weights and the tie threshold of each run, and those that are saved under a name.
 
-They are the window's memory, not the run's: the readings of a run stay what they are, however a person weighs
-them, and nothing that judges or exports by command must follow a slider. A run is known by its number and the
-moment it was made, for a store that was thrown away begins at 1 again.
+They are the window's memory, not the run's: the raw predictions of a run stay what they are, however the user
+weighs them, and nothing that judges or exports by command must follow a slider. A run is known by its number
+and the moment it was made, for a store that was thrown away begins at 1 again.
 
 Knows: where they are kept, where each comes from. Does not know: widgets, how items are weighed.
 """
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
 DEFAULT = "default"
 BY_HAND = "set by hand"
 OF_RUNS, SAVED, FITS = "weights/runs", "weights/saved", "weights/fits"
-"""Where the state keeps them, and the fits that they come from: the work of a person, which is not forgotten
+"""Where the state keeps them, and the fits that they come from: the work of the user, which is not forgotten
 with the layout.
 """
 HIGHEST_WEIGHT = 10.0  # that a slider reaches
 MOST_DIGITS = 6  # of a weight or a threshold, behind the point
-_USUAL_DIGITS = 2
+_DEFAULT_DIGITS = 2
 _ROUNDED_OFF = 0.01  # of a number, at most
 _HIGHEST_THRESHOLD = 10.0  # points: more lie between no two scores
-_USUAL_WEIGHT = 1.0
+_DEFAULT_WEIGHT = 1.0
 _MOST_RUNS = 500
 
 
 @dataclass(frozen=True)
-class Wish:
+class WeightsChoice:
     """Weights (not negative, any scale) by criterion, and a tie threshold in score points.
 
-    `source`: where they come from, for people: DEFAULT, BY_HAND, `saved as “…”`, `as fitted on …`. `fit`:
-    what is kept of the fit that they come from, also where a person changed or saved them since.
+    `source`: where they come from, for display: DEFAULT, BY_HAND, `saved as “…”`, `as fitted on …`. `fit`:
+    what is kept of the fit that they come from, also where the user changed or saved them since.
     """
 
     weights: Mapping[str, float]
@@ -54,7 +54,7 @@ class Wish:
         return f"{self.source}; tie threshold {self.tie_threshold:g} points"
 
 
-def usual_wish(rubric: Rubric) -> Wish:
+def default_request(rubric: Rubric) -> WeightsChoice:
     """What a run begins with: the weights and the threshold of the rubric that it asked.
 
     A rubric may weigh on any scale; weights that the sliders do not reach, or are too coarse for, are
@@ -62,14 +62,14 @@ def usual_wish(rubric: Rubric) -> Wish:
     """
     weights = rubric.weights(rubric.names)
     highest = max(weights.values())
-    scale = 1.0 if highest == 0 or _USUAL_WEIGHT <= highest <= HIGHEST_WEIGHT else HIGHEST_WEIGHT / highest
+    scale = 1.0 if highest == 0 or _DEFAULT_WEIGHT <= highest <= HIGHEST_WEIGHT else HIGHEST_WEIGHT / highest
     reached = {name: scale * weight for name, weight in weights.items()}
-    return Wish(reached, min(rubric.tie_threshold, _HIGHEST_THRESHOLD))
+    return WeightsChoice(reached, min(rubric.tie_threshold, _HIGHEST_THRESHOLD))
 
 
 def digits_of(value: float) -> int:
     """How many digits behind the point a number needs: two, or more where these would not show it."""
-    digits = range(_USUAL_DIGITS, MOST_DIGITS)
+    digits = range(_DEFAULT_DIGITS, MOST_DIGITS)
     near = (each for each in digits if abs(round(value, each) - value) <= _ROUNDED_OFF * value)
     return next(near, MOST_DIGITS)
 
@@ -80,41 +80,41 @@ class RunWeights:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    def of(self, run: "StoredRun") -> Wish:
-        """Those of a run; the usual ones where nobody changed them."""
+    def of(self, run: "StoredRun") -> WeightsChoice:
+        """Those of a run; the defaults where nobody changed them."""
         kept = self._state.record(OF_RUNS).get(_key(run))
-        usual = usual_wish(run.identity.asked)
-        return self._wish(kept, usual) if isinstance(kept, dict) else usual
+        default = default_request(run.identity.asked)
+        return self._request(kept, default) if isinstance(kept, dict) else default
 
-    def keep(self, run: "StoredRun", wish: Wish) -> None:
+    def keep(self, run: "StoredRun", request: WeightsChoice) -> None:
         """Remember those of a run."""
         own, runs = self._state.record(OF_RUNS), self._state.record_of_all(OF_RUNS)
         before = own.get(_key(run))
         for kept in (own, runs):
             kept.pop(_key(run), None)
-            if wish.source != DEFAULT:
-                kept[_key(run)] = {**_values(wish), "source": wish.source}
+            if request.source != DEFAULT:
+                kept[_key(run)] = {**_values(request), "source": request.source}
         own, runs = (dict(list(kept.items())[-_MOST_RUNS:]) for kept in (own, runs))
         self._state.set_record(OF_RUNS, runs, own)
         if _fit_in(before) != _fit_in(runs.get(_key(run))):  # not with each step of a slider
-            self._keep_fit(wish.fit)
+            self._keep_fit(request.fit)
 
     @property
-    def saved(self) -> Mapping[str, Wish]:
+    def saved(self) -> Mapping[str, WeightsChoice]:
         """Those that have a name, in the order of the alphabet."""
         kept = self._state.record_of_all(SAVED)
         found = {name: kept[name] for name in sorted(kept, key=str.casefold) if isinstance(kept[name], dict)}
-        none = Wish({}, ELOQUENT.tie_threshold)
+        none = WeightsChoice({}, ELOQUENT.tie_threshold)
         return {
-            name: self._wish({**values, "source": saved_as(name)}, none) for name, values in found.items()
+            name: self._request({**values, "source": saved_as(name)}, none) for name, values in found.items()
         }
 
-    def save(self, name: str, wish: Wish) -> Wish:
-        """Keep a copy under a name, in the place of what had this name; the same wish, from there now."""
-        self._state.set_record(SAVED, {**self._state.record_of_all(SAVED), name: _values(wish)})
-        self._keep_fit(wish.fit)
+    def save(self, name: str, request: WeightsChoice) -> WeightsChoice:
+        """Keep a copy under a name, in the place of what had this name; the same request, from there now."""
+        self._state.set_record(SAVED, {**self._state.record_of_all(SAVED), name: _values(request)})
+        self._keep_fit(request.fit)
         self._state.save()
-        return replace(wish, source=saved_as(name))
+        return replace(request, source=saved_as(name))
 
     def remove(self, name: str) -> None:
         """Forget what is saved under a name; runs that have it keep it."""
@@ -123,14 +123,14 @@ class RunWeights:
         self._keep_fit(None)
         self._state.save()
 
-    def _wish(self, kept: Mapping[str, Any], usual: Wish) -> Wish:
-        """Remembered values; the usual ones for those that are missing or damaged."""
-        wish = _wish(kept, usual)
+    def _request(self, kept: Mapping[str, Any], default: WeightsChoice) -> WeightsChoice:
+        """Remembered values; the defaults for those that are missing or damaged."""
+        request = _request(kept, default)
         fit = self._state.record_of_all(FITS).get(_fit_in(kept)) if _fit_in(kept) else None
         try:
-            return wish if fit is None else replace(wish, fit=kept_fit_of(fit))
+            return request if fit is None else replace(request, fit=kept_fit_of(fit))
         except (KeyError, TypeError, ValueError):
-            return wish
+            return request
 
     def _keep_fit(self, fit: KeptFit | None) -> None:
         """Keep a fit once, however many runs have it, and forget those that nothing has any more."""
@@ -150,9 +150,9 @@ def _key(run: "StoredRun") -> str:
     return f"{run.id} {run.created.isoformat()}"
 
 
-def _values(wish: Wish) -> dict[str, Any]:
-    fit = {"fit": _fit_key(wish.fit)} if wish.fit else {}
-    return {"weights": dict(wish.weights), "tie_threshold": wish.tie_threshold, **fit}
+def _values(request: WeightsChoice) -> dict[str, Any]:
+    fit = {"fit": _fit_key(request.fit)} if request.fit else {}
+    return {"weights": dict(request.weights), "tie_threshold": request.tie_threshold, **fit}
 
 
 def _fit_in(kept: object) -> str:
@@ -165,22 +165,22 @@ def _fit_key(fit: KeptFit) -> str:
     return short_hash(digest(fit.as_json()))
 
 
-def _wish(kept: Mapping[str, Any], usual: Wish) -> Wish:
-    """Remembered values; the usual ones for those that are missing or damaged."""
+def _request(kept: Mapping[str, Any], default: WeightsChoice) -> WeightsChoice:
+    """Remembered values; the defaults for those that are missing or damaged."""
     own = kept.get("weights")
     own = own if isinstance(own, dict) else {}
-    names = dict.fromkeys([*usual.weights, *own])
+    names = dict.fromkeys([*default.weights, *own])
     weights = {
-        name: _number(own.get(name), usual.weights.get(name, _USUAL_WEIGHT))
+        name: _number(own.get(name), default.weights.get(name, _DEFAULT_WEIGHT))
         for name in names
         if isinstance(name, str)
     }
     source = kept.get("source")
-    threshold = _number(kept.get("tie_threshold"), usual.tie_threshold)
-    return Wish(weights, threshold, source if isinstance(source, str) and source else BY_HAND)
+    threshold = _number(kept.get("tie_threshold"), default.tie_threshold)
+    return WeightsChoice(weights, threshold, source if isinstance(source, str) and source else BY_HAND)
 
 
-def _number(value: object, usual: float) -> float:
+def _number(value: object, default: float) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0:
         return float(value)
-    return usual
+    return default

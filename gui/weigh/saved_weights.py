@@ -17,7 +17,7 @@ from gui.kit.layouts import in_column
 from gui.weigh.run_weights import RunWeights
 
 _LONGEST_NAME = 80
-_LONGEST_ENTRY = 48  # letters in the menu
+_LONGEST_ENTRY = 48  # characters in the menu
 _NO_AMPERSAND = str.maketrans({"&": "&&"})
 
 
@@ -34,7 +34,7 @@ class SavedWeights(QObject):
         super().__init__(parent)
         self._weights, self._window = weights, parent
         self.save_button = QPushButton("Save &as…")
-        name(self.save_button, "Save these weights under a name", "To apply them to other runs on purpose")
+        name(self.save_button, "Save these weights under a name", "To apply them to other runs")
         self.save_button.clicked.connect(self._ask_for_name)
         self.apply_button = MenuButton("A&pply", tips=True)
         self.menu = self.apply_button.menu()
@@ -52,7 +52,7 @@ class SavedWeights(QObject):
             self.menu.addAction("Nothing is saved yet").setEnabled(False)
             return
         self.menu.addSeparator()
-        remove = self.menu.addMenu("&Remove a saved one")
+        remove = self.menu.addMenu("&Remove saved weights")
         remove.setToolTipsVisible(True)
         for known in saved:
             self._add(remove, known).triggered.connect(partial(self._remove, known))
@@ -109,7 +109,7 @@ class NameDialog(QDialog):
     def _follow(self, _text: str) -> None:
         wanted = self._name
         taken = wanted in self._taken
-        self.warning.setText("This name is taken: what is saved there is replaced." if taken else "")
+        self.warning.setText("This name is taken: its weights will be replaced." if taken else "")
         self.save.setText("Replace" if taken else "Save")
 
     @property
@@ -118,7 +118,7 @@ class NameDialog(QDialog):
 
     def _accept(self) -> None:
         if not self._name:
-            self.warning.setText("Give them a name.")
+            self.warning.setText("Give the weights a name.")
             return
         self.named.emit(self._name)
         self.accept()

@@ -1,4 +1,4 @@
-"""The weighted judge: a weight for each criterion, and what follows from them at once.
+"""Weighted scoring: a weight for each criterion, and what follows from them at once.
 
 Knows: the controls, that decisions follow them, whose weights they are. Does not know: how it is decided.
 """
@@ -38,14 +38,14 @@ from gui.weigh.run_weights import (
     HIGHEST_WEIGHT,
     MOST_DIGITS,
     RunWeights,
-    Wish,
+    WeightsChoice,
+    default_request,
     digits_of,
-    usual_wish,
 )
 from gui.weigh.saved_weights import SavedWeights
-from gui.weigh.weighing_jobs import Basis, Fitted, Weighed
+from gui.weigh.weighing_jobs import Basis, Fitted, WeightedResult
 from gui.weigh.win_charts import MarginChart, WinBars
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class WeightControl(QObject):
     """A number from 0 to `highest`: a slider in steps of 0.1 and a field that takes finer ones, kept in step.
 
     Its two parts are laid out by whoever shows them: `slider` and `field`. A number that was set stays what
-    it is, however it is shown, until a person changes it.
+    it is, however it is shown, until the user changes it.
     """
 
     changed = Signal()
@@ -125,7 +125,7 @@ class WeightControl(QObject):
         self.changed.emit()
 
 
-class WeighingPanel(QWidget):
+class WeightedScoringPanel(QWidget):
     """Follows its sliders: a change made while the last one is still decided is decided right after it."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -133,36 +133,36 @@ class WeighingPanel(QWidget):
         self._workspace = workspace
         self.weights = RunWeights(workspace.state)
         self._run: StoredRun | None = None  # whose weights are set
-        self._usual = usual_wish(ELOQUENT)
-        self._source, self._fit = self._usual.source, self._usual.fit
+        self._default = default_request(ELOQUENT)
+        self._source, self._fit = self._default.source, self._default.fit
         self._basis: Basis | None = None
         self._again = False
         self.controls: dict[str, WeightControl] = {}
         self._shares: dict[str, QLabel] = {}
-        self._weighing = LatestTask(
-            workspace.threads, Lane.FILES, self
+        self._weighted_scoring = LatestTask(
+            workspace.threads, ThreadName.FILES, self
         )  # short: sliders are followed at once
-        self._weighing.finished.connect(self._take)
-        self._weighing.failed.connect(self._tell)
-        self._finding = LatestTask(workspace.threads, Lane.FILES, self)
+        self._weighted_scoring.finished.connect(self._take)
+        self._weighted_scoring.failed.connect(self._tell)
+        self._finding = LatestTask(workspace.threads, ThreadName.FILES, self)
         self._finding.finished.connect(self._list_items)
         workspace.failures.follow(self._finding)
         self._wanted_words = ""
-        self._fitting = LatestTask(workspace.threads, Lane.MEASURE, self)
+        self._fitting = LatestTask(workspace.threads, ThreadName.MEASURE, self)
         self._fitting.finished.connect(self._take_fit)
         workspace.failures.follow(self._fitting)
         self._fitting.busy_changed.connect(self._follow_fitting)
         self._build()
         self._show_criteria(ELOQUENT.names)
-        self._show_wish(self._usual)
+        self._show_request(self._default)
 
     # What it is about
 
     @property
-    def wish(self) -> Wish:
+    def request(self) -> WeightsChoice:
         """The weights and the threshold as they are set."""
         weights = {criterion: control.value for criterion, control in self.controls.items()}
-        return Wish(weights, self.threshold.value, self._source, self._fit)
+        return WeightsChoice(weights, self.threshold.value, self._source, self._fit)
 
     def show_run(self, system: "System | None", gold: "Dataset | None") -> None:
         """Decide another run with its own weights, or the same one with other labels; nothing for None."""
@@ -183,64 +183,64 @@ class WeighingPanel(QWidget):
             return
         if tuple(self.controls) != tuple(criteria):
             self._show_criteria(criteria)
-        self._run, self._usual = run, usual_wish(run.identity.asked)
-        self._show_wish(self.weights.of(run))
+        self._run, self._default = run, default_request(run.identity.asked)
+        self._show_request(self.weights.of(run))
 
     def _change_basis(self, basis: Basis | None) -> None:
         """What is under way for another run or other labels counts no more."""
         self._basis = basis
         self._again = False
-        for task in (self._fitting, self._weighing, self._finding):
+        for task in (self._fitting, self._weighted_scoring, self._finding):
             task.drop()
         self._show_fit(False)
         self._follow_fitting(False)
 
     def equal_weights(self) -> None:
         """All criteria alike."""
-        self._set(replace(self.wish, weights=dict.fromkeys(self.controls, _EQUAL), source=BY_HAND))
+        self._set(replace(self.request, weights=dict.fromkeys(self.controls, _EQUAL), source=BY_HAND))
 
     def save_as(self, name: str) -> None:
         """Keep a copy of what is set under a name."""
-        self._keep(self.weights.save(name, self.wish))
+        self._keep(self.weights.save(name, self.request))
 
     def apply_saved(self, name: str) -> None:
-        """Decide this run by what was saved under a name; what it does not name is as usual."""
+        """Decide this run by what was saved under a name; what it does not name is as by default."""
         saved = self.weights.saved.get(name)
         if saved is not None:
-            self._set(replace(saved, weights={**self._usual.weights, **saved.weights}))
+            self._set(replace(saved, weights={**self._default.weights, **saved.weights}))
 
     def fit_weights(self) -> None:
         """The weights that explain the human overall labels best, of the criteria that have one."""
         if self._basis is not None and not self._fitting.busy:
-            self._fitting.start(weighing_jobs.fit(self._basis, self.wish))
+            self._fitting.start(weighing_jobs.fit(self._basis, self.request))
 
     # Deciding
 
     @Slot()
     def _changed(self) -> None:
         self._workspace.stay()
-        self._keep(replace(self.wish, source=BY_HAND))
+        self._keep(replace(self.request, source=BY_HAND))
         self._decide()
 
-    def _keep(self, wish: Wish) -> None:
+    def _keep(self, request: WeightsChoice) -> None:
         """Remember what is set, and say where it comes from; the rubric's own by hand is the default."""
-        usual = self._usual
-        own = {name: usual.weights.get(name, _EQUAL) for name in self.controls}
-        alike = (wish.weights, wish.tie_threshold) == (own, usual.tie_threshold)
-        origin = usual if alike and wish.source == BY_HAND else wish
+        default = self._default
+        own = {name: default.weights.get(name, _EQUAL) for name in self.controls}
+        alike = (request.weights, request.tie_threshold) == (own, default.tie_threshold)
+        origin = default if alike and request.source == BY_HAND else request
         self._source, self._fit = origin.source, origin.fit
-        self._show_shares(wish.weights)
+        self._show_shares(request.weights)
         self.source.setText(visible(f"Weights and tie threshold of this run: {self._source}."))
         if self._run is not None:
-            self.weights.keep(self._run, self.wish)
+            self.weights.keep(self._run, self.request)
 
     def _decide(self) -> None:
         if self._basis is None:
             return
-        if self._weighing.busy:
+        if self._weighted_scoring.busy:
             self._again = True
             return
-        self._weighing.start(weighing_jobs.weigh(self._basis, self.wish))
+        self._weighted_scoring.start(weighing_jobs.weigh(self._basis, self.request))
 
     def _go_on(self) -> None:
         if self._again:
@@ -248,13 +248,13 @@ class WeighingPanel(QWidget):
             self._decide()
 
     @Slot(object)
-    def _take(self, weighed: Weighed) -> None:
+    def _take(self, weighed: WeightedResult) -> None:
         self.rates.show_weighed(weighed)
         self.margins.show_weighed(weighed)
         text = counted(weighed.comparisons, "comparison", "comparisons")
         text += f", mean margin {number(weighed.mean_margin)} points."
         if weighed.left_out:
-            text += f" {counted(weighed.left_out, 'item', 'items')} left out: a judgment is missing."
+            text += f" {counted(weighed.left_out, 'item', 'items')} omitted: a judgment is missing."
         self.summary.setText(text)
         self._show_caveats(weighed.caveats)
         if weighed.agreement:
@@ -298,22 +298,22 @@ class WeighingPanel(QWidget):
         self._weight_table.show_table(fitted.weights)
         self._fit_note.setText(fitted.note)
         self._show_fit(True)
-        self._set(fitted.wish)
+        self._set(fitted.request)
 
     def _show_fit(self, known: bool) -> None:
         for part in (self._fit_view, self._weight_view, self._fit_note):
             part.setVisible(known)
 
-    def _set(self, wish: Wish) -> None:
-        self._show_wish(wish)
+    def _set(self, request: WeightsChoice) -> None:
+        self._show_request(request)
         self._decide()
 
-    def _show_wish(self, wish: Wish) -> None:
-        for criterion, weight in wish.weights.items():
+    def _show_request(self, request: WeightsChoice) -> None:
+        for criterion, weight in request.weights.items():
             if criterion in self.controls:
                 self.controls[criterion].set_value(weight)
-        self.threshold.set_value(wish.tie_threshold)
-        self._keep(replace(self.wish, source=wish.source, fit=wish.fit))
+        self.threshold.set_value(request.tie_threshold)
+        self._keep(replace(self.request, source=request.source, fit=request.fit))
 
     # Items
 
@@ -327,8 +327,8 @@ class WeighingPanel(QWidget):
 
     def _find(self, what: str, winner: str | None, margins: tuple[float, float] | None = None) -> None:
         if self._basis is not None:
-            self._wanted_words = f"{what} by the weighted judge"
-            self._finding.start(weighing_jobs.decided_items(self._basis, self.wish, winner, margins))
+            self._wanted_words = f"{what} by weighted scoring"
+            self._finding.start(weighing_jobs.decided_items(self._basis, self.request, winner, margins))
 
     @Slot(object)
     def _list_items(self, ids: frozenset[str]) -> None:
@@ -359,11 +359,12 @@ class WeighingPanel(QWidget):
         name(
             self.fit_button,
             "Fit weights to human labels",
-            "Find the weights that best explain the overall label; criteria with a weight of 0 take no part",
+            "Find the weights that best explain the overall label; criteria with a weight of 0 are not in the"
+            " fit",
         )
         self.fit_button.clicked.connect(self.fit_weights)
         self._fit_table = TableModel(self)
-        self._fit_view = measure_view(self._fit_table, "What the fitted weights are worth")
+        self._fit_view = measure_view(self._fit_table, "Quality of the fitted weights")
         self._weight_table = TableModel(self)
         self._weight_view = measure_view(self._weight_table, "The fitted weights with their ranges")
         self._fit_note = hint("")
@@ -416,7 +417,7 @@ class WeighingPanel(QWidget):
         name(
             self.items_button,
             "Show the items of a winner or a margin in Review",
-            "A click on a bar shows its items too",
+            "Clicking a bar also shows its items",
         )
         for winner, text in (("A", "&A wins"), ("tie", "&Tie"), ("B", "&B wins")):
             entry = self.items_button.menu().addAction(text)

@@ -1,4 +1,4 @@
-"""The decisions of the weighted judge painted: who wins how often, and by which margins.
+"""The weighted decisions painted: who wins how often, and by which margins.
 
 A click on a bar asks for its items.
 
@@ -16,7 +16,7 @@ from engine.core.items import HumanLabel, Preference, Tie
 from gui.kit.label_mark import paint_share
 from gui.kit.painted import Painted
 from gui.kit.theme import Colours, colours
-from gui.weigh.weighing_jobs import HIGHEST_MARGIN, MARGIN_BINS, Share, Weighed
+from gui.weigh.weighing_jobs import HIGHEST_MARGIN, MARGIN_BINS, Share, WeightedResult
 
 _PATTERNS = {
     Preference.A: Qt.BrushStyle.NoBrush,
@@ -39,11 +39,11 @@ class WinBars(Painted):
 
     def __init__(self) -> None:
         super().__init__()
-        self._weighed: Weighed | None = None
+        self._weighed: WeightedResult | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Win rates")
 
-    def show_weighed(self, weighed: Weighed | None) -> None:
+    def show_weighed(self, weighed: WeightedResult | None) -> None:
         """Show these decisions, or none."""
         self._weighed = weighed
         shares = [
@@ -113,11 +113,11 @@ class MarginChart(Painted):
 
     def __init__(self) -> None:
         super().__init__()
-        self._weighed: Weighed | None = None
+        self._weighed: WeightedResult | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
         self.setAccessibleName("Margins")
 
-    def show_weighed(self, weighed: Weighed | None) -> None:
+    def show_weighed(self, weighed: WeightedResult | None) -> None:
         """Show these margins, or none."""
         self._weighed = weighed
         text = ""
@@ -152,7 +152,7 @@ class MarginChart(Painted):
         self._draw_axes(painter, place, used, highest)
         self._draw_bars(painter, place, used, bins, highest)
         if self._weighed:
-            self._draw_threshold(painter, place, used, self._weighed.wish.tie_threshold)
+            self._draw_threshold(painter, place, used, self._weighed.request.tie_threshold)
         painter.end()
 
     def _place(self) -> QRectF:

@@ -14,7 +14,7 @@ from gui.kit.labels import hint, name, set_role
 from gui.kit.layouts import in_column, make_room
 from gui.kit.notice import problem_of
 from gui.window import submission_jobs
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.open_run import OpenRun
 from gui.work.workspace import Workspace
 
@@ -40,19 +40,19 @@ class CheckDialog(QDialog):
         name(self.list, "What was found")
         self.list.hide()
         against = hint(
-            "Checked is what an export would hold now, with what people changed: columns and their order, ids"
-            " that are missing or too many, empty cells."
+            "Checks what an export would hold now, with all overrides: columns and their"
+            " order, missing and unknown ids, empty cells."
         )
         buttons = self._buttons(stored.submitted)
         layout = in_column(self._what, self.outcome, self.list, against, buttons, on=self, margins=None)
         layout.setStretchFactor(self.list, 1)
         make_room(self, 90, 20)
-        self._check = LatestTask(workspace.threads, Lane.MEASURE, self)
+        self._check = LatestTask(workspace.threads, ThreadName.MEASURE, self)
         self._check.finished.connect(self._show)
         self._check.failed.connect(self._tell)
         self.finished.connect(self._check.drop)
         if run.dataset is None:
-            self.outcome.setText("Its dataset is not at hand, so nothing can be checked.")
+            self.outcome.setText("Its dataset is not loaded, so nothing can be checked.")
         else:
             self._check.start(submission_jobs.find_gaps(run.results, run.dataset))
 
@@ -62,7 +62,7 @@ class CheckDialog(QDialog):
         self.copy.clicked.connect(self._copy)
         buttons.addButton(self.copy, QDialogButtonBox.ButtonRole.ActionRole)
         self.other = QPushButton("&Other dataset…")
-        name(self.other, "Other dataset", "Open the submission with another dataset, that it answers")
+        name(self.other, "Other dataset", "Open the submission with another dataset that it answers")
         self.other.clicked.connect(self._want_other)
         self.other.setVisible(submitted)
         buttons.addButton(self.other, QDialogButtonBox.ButtonRole.ActionRole)
@@ -80,7 +80,7 @@ class CheckDialog(QDialog):
         self.list.setPlainText(visible("\n".join(findings)))
         found = counted(len(findings), "finding", "findings")
         self.outcome.setText(
-            f"{found}: an official scorer may refuse it." if findings else "Nothing is wrong: it is complete."
+            f"{found}: an official scorer may refuse it." if findings else "No problems: it is complete."
         )
         set_role(self.outcome, "warning" if findings else "good")
 

@@ -10,11 +10,11 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from engine.system.awake import KeepAwake
-from gui.kit.theme import ThemeWish, is_dark
+from gui.kit.theme import ThemeChoice, is_dark
 from gui.review.judgment_desk import NEXT_ITEM
 from gui.runs.run_watch import kept_awake
 from gui.window.diagnostics_jobs import tell
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.state import BLIND, MOST_OF_QT, NEXT_CRITERION, State
 from gui.work.workspace import Workspace
 
@@ -27,7 +27,7 @@ class DiagnosticsCopier(QObject):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self._workspace = workspace
-        self._telling = LatestTask(workspace.threads, Lane.FILES, self)
+        self._telling = LatestTask(workspace.threads, ThreadName.FILES, self)
         self._telling.finished.connect(self._take)
         workspace.failures.follow(self._telling)
 
@@ -41,7 +41,7 @@ class DiagnosticsCopier(QObject):
     @Slot(object)
     def _take(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)
-        self._workspace.note.emit("The diagnostics are on the clipboard; no text of yours is in them.")
+        self._workspace.note.emit("The diagnostics are on the clipboard; they contain none of your texts.")
 
 
 def _screen() -> _Pairs:
@@ -68,7 +68,7 @@ def _settings(state: State) -> _Pairs:
     theme, text_size = state.text("theme"), state.number("text_size", 100, MOST_OF_QT)
     after_label = state.text(NEXT_CRITERION)
     changed = {
-        "theme": theme if theme in (ThemeWish.LIGHT, ThemeWish.DARK) else "",
+        "theme": theme if theme in (ThemeChoice.LIGHT, ThemeChoice.DARK) else "",
         "text size": f"{text_size} %" if text_size != 100 else "",
         "awake while judging": "" if kept_awake(state) is KeepAwake.MAINS else kept_awake(state).value,
         "next after a label": {"on": "criterion", NEXT_ITEM: "item"}.get(after_label, ""),

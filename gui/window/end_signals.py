@@ -14,11 +14,11 @@ from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal
 # SIGHUP: the terminal is closed. SIGBREAK: Ctrl-Break, or the console is closed, on Windows.
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 _LOOK_MS = 200
-_ONE_WISH = 1.0  # seconds; a terminal that closes sends two signals at once
+_ONE_REQUEST = 1.0  # seconds; a terminal that closes sends two signals at once
 
 
 class EndSignals(QObject):
-    """Emits `wanted` when a person or the system asks the program to end; the next such signal ends it.
+    """Emits `wanted` when the user or the system asks the program to end; the next such signal ends it.
 
     Python runs its handlers only between its own instructions, and Qt's loop has none while it waits. So each
     signal is written to a pipe, too, which Qt watches; on Windows Qt watches no pipes, and a timer looks.
@@ -32,7 +32,7 @@ class EndSignals(QObject):
         self._numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
         if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
             self._numbers.remove(signal.SIGHUP)  # nohup: the program is to outlive its terminal
-        self._heard: float | None = None  # when the first signal came that was not told of yet
+        self._received: float | None = None  # when the first signal came that was not told of yet
         self._pipe: tuple[int, int] | None = None
         if sys.platform == "win32":
             self._timer = QTimer(self)
@@ -71,16 +71,16 @@ class EndSignals(QObject):
 
     def _keep(self, number: int, _frame: FrameType | None) -> None:
         now = time.monotonic()
-        if self._heard is None:
-            self._heard = now
-        elif now - self._heard > _ONE_WISH:  # Qt's loop does not come to it
+        if self._received is None:
+            self._received = now
+        elif now - self._received > _ONE_REQUEST:  # Qt's loop does not come to it
             self.let_end()
             signal.raise_signal(number)
 
     def _look_for_one(self) -> None:
         # The numbers of all that came: Python may not have called `_keep` for them yet.
         numbers = os.read(self._pipe[0], 4096) if self._pipe is not None else b""
-        if self._heard is not None or any(number in self._numbers for number in numbers):
+        if self._received is not None or any(number in self._numbers for number in numbers):
             self.let_end()  # first: what comes with it counts with it
-            self._heard = None
+            self._received = None
             self.wanted.emit()

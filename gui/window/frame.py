@@ -25,7 +25,7 @@ from gui.kit.layouts import STRETCH, as_row
 from gui.kit.notice import problem_of
 from gui.kit.reading_order import ReadingOrder
 from gui.kit.resizing import resize_column, resize_part
-from gui.kit.theme import TEXT_SIZES, Look, ThemeWish, apply_theme
+from gui.kit.theme import TEXT_SIZES, Look, ThemeChoice, apply_theme
 from gui.kit.views import ListView
 from gui.window.notice_place import NoticePlace
 from gui.work.page_name import PageName
@@ -50,7 +50,7 @@ class MainWindow(ReadingOrder, QMainWindow):
     """The one window of the application, empty until `fill` is called."""
 
     page_turned = Signal(object)  # PageName: another page is chosen
-    page_entered = Signal(object)  # PageName: a person wants to work there, with the keys too
+    page_entered = Signal(object)  # PageName: the user wants to work there, with the keys too
     files_dropped = Signal(object)  # a list of paths, never empty
     look_changed = Signal()
     about_to_close = Signal(object)  # the QCloseEvent; whoever ignores it keeps the window open
@@ -158,12 +158,12 @@ class MainWindow(ReadingOrder, QMainWindow):
     # Look
 
     @property
-    def theme(self) -> ThemeWish:
+    def theme(self) -> ThemeChoice:
         """The theme that is remembered."""
-        chosen = self.state.text("theme", ThemeWish.SYSTEM)
-        return ThemeWish(chosen) if chosen in set(ThemeWish) else ThemeWish.SYSTEM
+        chosen = self.state.text("theme", ThemeChoice.SYSTEM)
+        return ThemeChoice(chosen) if chosen in set(ThemeChoice) else ThemeChoice.SYSTEM
 
-    def set_theme(self, choice: ThemeWish) -> None:
+    def set_theme(self, choice: ThemeChoice) -> None:
         """Change the colours, and remember it."""
         self.state.set_text("theme", choice.value)
         self.apply_look()
@@ -204,17 +204,17 @@ class MainWindow(ReadingOrder, QMainWindow):
         widest = max(metrics.horizontalAdvance(name) for name in PageName)
         self.rail.setFixedWidth(widest + int(height * 1.4) + 40)
 
-    # What a person does with it
+    # What the user does with it
 
     def resize_part(self, direction: Qt.Orientation, larger: bool) -> None:
         """Make the part of the page that has the keys larger or smaller in a direction."""
         if not resize_part(direction, larger):
-            self.show_note("Nothing lies beside what has the keys in this direction.")
+            self.show_note("There is no part next to the focus in this direction.")
 
     def resize_column(self, wider: bool) -> None:
         """Make the column that has the keys wider or narrower."""
         if not resize_column(wider):
-            self.show_note("What has the keys has no column to make wider or narrower.")
+            self.show_note("The focus is not on a column that can be resized.")
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take files."""

@@ -21,7 +21,7 @@ from engine.core.items import Item
 from engine.core.judgments import JudgmentKey
 from engine.core.run_records import how_to_complete
 from engine.system.paths import data_folder, demo_dataset, log_folder, text_of_path
-from engine.system.places import Found, seen_at
+from engine.system.places import PathKind, seen_at
 from gui.compare.compare_page import ComparePage
 from gui.dataset.dataset_page import DatasetPage
 from gui.judge.judge_page import JudgePage
@@ -33,7 +33,7 @@ from gui.kit.notice import Message, question
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.kit.theme import colours, dressed_at_once
 from gui.people.drafts import IN_STATE as DRAFTS
-from gui.people.handing_over import HandingOver
+from gui.people.handing_over import AnnotationExchange
 from gui.ranking.ranking_page import RankingPage
 from gui.reading.help_dialog import show_help
 from gui.results.results_page import ResultsPage
@@ -48,11 +48,11 @@ from gui.window.help_dialogs import AboutDialog, KeysDialog
 from gui.window.icons import icon, window_icon
 from gui.window.menus import MenuActions, Menus
 from gui.window.openers import DatasetOpener, KindOpener, SubmissionOpener
-from gui.window.prompt_dialog import PromptDialog, PromptWish
+from gui.window.prompt_dialog import PromptDialog, PromptRequest
 from gui.window.self_test_dialog import SelfTestDialog
 from gui.window.settings_dialog import SettingsDialog
 from gui.window.submission_jobs import Answered
-from gui.work.lanes import EngineThreads, Lane
+from gui.work.lanes import EngineThreads, ThreadName
 from gui.work.open_run import about_run
 from gui.work.page import Page
 from gui.work.page_name import PageName
@@ -66,7 +66,7 @@ _MODEL_SUFFIX = ".gguf"
 _AS_SET = "as the Judge page is set"
 
 
-class Interior(QObject):
+class MainContent(QObject):
     """Made once for a frame; `begin` opens what was open last."""
 
     def __init__(self, frame: MainWindow, store_path: Path | None = None) -> None:
@@ -86,7 +86,7 @@ class Interior(QObject):
             self.ranking = RankingPage(space)
             self.runs = RunDesk(space, self.judge, frame)
             self.submissions = SubmissionOpener(space, frame)
-            self.handing_over = HandingOver(space, frame)
+            self.annotation_exchange = AnnotationExchange(space, frame)
             self.datasets = DatasetOpener(frame, self.dataset, self.compare)
             self.kinds = KindOpener(space, self.notices, self._places())
             self.diagnostics = DiagnosticsCopier(space)
@@ -112,7 +112,7 @@ class Interior(QObject):
         else:
             self.workspace.open_last(dataset)
         # By a job: a folder of a network may let whoever asks for a file wait.
-        looking = self.threads.start(Lane.STORE, look_at_store(self.workspace.store_path))
+        looking = self.threads.start(ThreadName.STORE, look_at_store(self.workspace.store_path))
         looking.finished.connect(self._take_store)  # what fails, the list of runs says too
         self.workspace.refresh_runs()
         self._turn_to(self.frame.page)
@@ -138,23 +138,21 @@ class Interior(QObject):
             self.workspace.open_last_run()
         if seen is not None and seen.refusal is not None:
             said = (
-                f"{seen.refusal.problem} Runs can be read, measured and exported, but no run can be judged,"
-                " and no label or note be stored."
+                f"{seen.refusal.problem} Runs can be read, measured and exported, but no run can be"
+                " judged, and no label or note can be stored."
             )
-            self.notices.add(Message(said, IN_THE_WINDOW.of(seen.refusal.remedy)))
+            self.notices.add(Message(said, IN_THE_WINDOW.of(seen.refusal.hint)))
 
     @Slot()
-    def _tell_settled(self) -> None:
+    def _tell_adjudicated(self) -> None:
         """What was said to wait is in the store."""
         self.notices.withdraw(WAITING_WORDS)
-        self.frame.show_note("All that you said is stored.")
+        self.frame.show_note("All your annotations are stored.")
 
     def tell_of_fault(self, log: Path) -> None:
-        """Say that an earlier window was ended by a fault, and where what is known of it was written."""
-        said = (
-            f"A fault of Tiebreak ended its window last time. What is known of it is in {text_of_path(log)}"
-        )
-        kept = "Everything that was judged or labelled until then is kept. Please report what the log says."
+        """Say that an earlier window was ended by a bug, and where its details were written."""
+        said = f"A bug ended Tiebreak last time. Details are in {text_of_path(log)}"
+        kept = "Everything judged or labelled until then is saved. Please report the log."
         steps = {"Open the log folder": lambda: self._open_folder(log.parent)}
         self.notices.add(Message(said, kept, "problem", steps=steps))
 
@@ -172,10 +170,13 @@ class Interior(QObject):
             FileKind.RUN_DATA: ("Open as dataset", self.datasets.open),
             FileKind.SUBMISSION: ("Open as submission", self.submissions.open),
             FileKind.CALIBRATION: ("Load as calibration", self._load_calibration),
-            FileKind.RECIPE: ("Use as recipe", self._use_recipe),
+            FileKind.RECIPE: ("Use as judge configuration", self._use_recipe),
             FileKind.RUBRIC: ("Open as rubric", self._open_rubric),
             FileKind.MODEL: ("Choose as model", self._choose_model_file),
-            FileKind.LABELS_OF_PEOPLE: ("Add labels of others", lambda path: self.handing_over.count([path])),
+            FileKind.LABELS_OF_ANNOTATORS: (
+                "Import annotations",
+                lambda path: self.annotation_exchange.count([path]),
+            ),
         }
 
     def _load_calibration(self, path: Path) -> None:
@@ -210,8 +211,8 @@ class Interior(QObject):
             recent_datasets=lambda: space.state.recent("datasets"),
             open_recent=self.datasets.open,
             clear_recent=lambda: space.state.clear_recent("datasets"),
-            exports=(*self.results.exports, *self.handing_over.exports),
-            add_labels=self.handing_over.add,
+            exports=(*self.results.exports, *self.annotation_exchange.exports),
+            add_labels=self.annotation_exchange.add,
             show_runs=self.runs.show_runs,
             show_settings=self._show_settings,
             quit=frame.close,
@@ -249,7 +250,7 @@ class Interior(QObject):
         space.notice.connect(self.notices.add)
         space.state.trouble.connect(self.show_problem)
         space.words.waiting.connect(self.notices.add)
-        space.words.settled.connect(self._tell_settled)
+        space.words.adjudicated.connect(self._tell_adjudicated)
         space.run_changed.connect(self._follow_open_run)
         space.runs_changed.connect(self._follow_open_run)  # it may be called otherwise
         space.runs_deleted.connect(self._withdraw_notices)
@@ -298,7 +299,7 @@ class Interior(QObject):
     def _take_files(self, paths: Sequence[Path]) -> None:
         """Open what was dropped where it belongs; a folder is one of models."""
         first = paths[0]
-        if seen_at(first) is Found.FOLDER or first.suffix.lower() == _MODEL_SUFFIX:
+        if seen_at(first) is PathKind.FOLDER or first.suffix.lower() == _MODEL_SUFFIX:
             self.judge.choose_model(first)
             self.frame.show_page(PageName.JUDGE)
         else:
@@ -339,7 +340,7 @@ class Interior(QObject):
 
     @Slot()
     def _forget(self) -> None:
-        """Forget what the window remembers, but for who labels, how, and work that a person has begun."""
+        """Forget what the window remembers, but for who labels, how, and work that the user has begun."""
         self.workspace.state.forget_all_but(UNFINISHED, QUEUE, DRAFTS, OF_RUNS, SAVED, FITS, AUTHOR, BLIND)
         self.frame.apply_look()
         self.frame.show_note("Recent files, layout and settings are forgotten; runs and your name are kept.")
@@ -358,7 +359,7 @@ class Interior(QObject):
     @Slot(object)
     def _show_prompt(self, item: Item) -> None:
         """What the model that is chosen on the Judge page would be shown of an item."""
-        self._open_prompt(PromptWish(Subject(item, self.judge.setup()), "", chosen_on=_AS_SET))
+        self._open_prompt(PromptRequest(Subject(item, self.judge.setup()), "", chosen_on=_AS_SET))
 
     @Slot(object, str)
     def _show_prompt_of_run(self, item: Item, criterion: str) -> None:
@@ -369,16 +370,16 @@ class Interior(QObject):
         stored = run.results.run
         judged = next((one for one in run.results.judged if one.item_id == item.id), None)
         self._open_prompt(
-            PromptWish(
+            PromptRequest(
                 Subject(item, setup, stored if stored.by_a_model else None),
                 criterion,
                 may_see=lambda name: blind.shows(JudgmentKey(item.id, name)),
                 chosen_on="" if stored.by_a_model else _AS_SET,
-                masses=masses_of(judged.readings if judged is not None and stored.by_a_model else {}),
+                masses=masses_of(judged.raw_predictions if judged is not None and stored.by_a_model else {}),
             )
         )
 
-    def _open_prompt(self, wanted: PromptWish) -> None:
+    def _open_prompt(self, wanted: PromptRequest) -> None:
         dialog = PromptDialog(self.workspace, wanted, self.frame)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
@@ -393,7 +394,7 @@ class Interior(QObject):
         lines = [*opened.findings, *filter(None, [how_to_complete(opened.results.left)])]
         if opened.path.absolute() != run.identity.model_path:
             known = short_name(run.identity.model_name)
-            lines.insert(0, f"It holds what {known} holds, which was opened before, and is called so.")
+            lines.insert(0, f"It is identical to {known}, which was opened before, and has that name.")
         if lines:
             self.notices.add(Message("\n".join([f"Found in {short_name(opened.path.name)}:", *lines])))
 
@@ -443,9 +444,9 @@ class Interior(QObject):
         if progress is not None and running:
             self.notices.withdraw(about_run(progress.run_id))  # it goes on
             health = self.run_control.health
-            doubt = health.in_short if health is not None else ""
-            text = f"Judging: {progress.judged:,} of {progress.items:,} items. {doubt}".rstrip(". ")
-            self.frame.show_run_state("Stopping …" if self.run_control.stopping else text, bool(doubt))
+            uncertainty = health.in_short if health is not None else ""
+            text = f"Judging: {progress.judged:,} of {progress.items:,} items. {uncertainty}".rstrip(". ")
+            self.frame.show_run_state("Stopping …" if self.run_control.stopping else text, bool(uncertainty))
 
     @Slot(object)
     def _end_run(self, _how: object) -> None:
@@ -478,8 +479,10 @@ class Interior(QObject):
             QTimer.singleShot(0, self.frame.close)
 
     def _may_end_search(self) -> bool:
-        kept = "What is judged is kept, and the same search goes on from there."
-        box = question(self.frame, "The best settings are looked for", "Stop that and close Tiebreak?", kept)
+        kept = "Judged items are saved, and the search can be resumed."
+        box = question(
+            self.frame, "The search for the best settings is running", "Stop it and close Tiebreak?", kept
+        )
         stop = box.addButton("Stop and close", QMessageBox.ButtonRole.AcceptRole)
         box.addButton("Go on", QMessageBox.ButtonRole.RejectRole)
         self._show(box)
@@ -489,7 +492,7 @@ class Interior(QObject):
         progress = self.run_control.progress
         so_far = f"{progress.judged:,} of {progress.items:,} items are judged. " if progress else ""
         queue = " So can the queue." if self.runs.queue.going else ""
-        kept = f"{so_far}What is judged is kept, and the run can go on next time.{queue}"
+        kept = f"{so_far}Judged items are saved, and the run can be resumed next time.{queue}"
         box = question(self.frame, "A run is under way", "Stop the run and close Tiebreak?", kept)
         stop = box.addButton("Stop and close", QMessageBox.ButtonRole.AcceptRole)
         box.addButton("Keep judging", QMessageBox.ButtonRole.RejectRole)

@@ -18,7 +18,7 @@ from engine.core.formatting import without_middle
 from engine.core.run_list import of_what
 from gui.kit.actions import Entry
 from gui.kit.foreign_text import one_line, tip
-from gui.kit.theme import ThemeWish
+from gui.kit.theme import ThemeChoice
 from gui.work.page_name import PageName
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ _LONGEST_RUN = 60  # characters of a run's name in a menu
 _LONGEST_PART = 48  # characters of a name in a menu, and of its folder
 _NO_AMPERSAND = str.maketrans({"&": "&&"})
 _THEMES = {
-    ThemeWish.SYSTEM: "As the &system",
-    ThemeWish.LIGHT: "&Light",
-    ThemeWish.DARK: "&Dark",
+    ThemeChoice.SYSTEM: "As the &system",
+    ThemeChoice.LIGHT: "&Light",
+    ThemeChoice.DARK: "&Dark",
 }
 
 Action = Callable[[], object]
@@ -56,7 +56,7 @@ class MenuActions:
     quit: Action
     show_page: Callable[[PageName], object]
     show_notices: Action
-    set_theme: Callable[[ThemeWish], object]
+    set_theme: Callable[[ThemeChoice], object]
     step_text_size: Callable[[int], object]
     reset_text_size: Action
     resize_part: Callable[[Qt.Orientation, bool], object]
@@ -82,7 +82,7 @@ class Menus(QObject):
         self._do = actions
         self._added: list[QAction] = []
         self._exports: Sequence[QAction] = ()
-        self._themes: Mapping[ThemeWish, QAction] = {}
+        self._themes: Mapping[ThemeChoice, QAction] = {}
         fillers = (self._fill_file, self._fill_view, self._fill_run, self._fill_help)
         for entry, fill in zip(bar.actions(), fillers, strict=True):
             fill(cast(QMenu, entry.menu()))
@@ -112,18 +112,18 @@ class Menus(QObject):
             whole = f"Export {run.called}, {run.identity.dataset_path.name}, {run.identity.model_name}"
             called = f" {without_middle(one_line(f'{run.called} {of_what(run)}'), _LONGEST_RUN)}"
             of = "" if run.submitted else f" of {run.in_short}"
-            to = f" to {run.in_short}"
+            to = f" into {run.in_short}"
         self._export.setTitle(f"&Export{called.translate(_NO_AMPERSAND)}")
         self._export.menuAction().setToolTip(tip(whole or "Export"))
         self._check.setText(f"&Check the submission{of}…")
-        self._add_labels.setText(f"&Add labels of others{to}…")
+        self._add_labels.setText(f"&Import annotations{to}…")
 
     def follow_run(self, running: bool) -> None:
         """Say whether a run is under way."""
         self._run.setEnabled(not running)
         self._stop.setEnabled(running)
 
-    def check_theme(self, chosen: ThemeWish) -> None:
+    def check_theme(self, chosen: ThemeChoice) -> None:
         """Mark the theme that is in use."""
         for choice, action in self._themes.items():
             action.setChecked(choice is chosen)
@@ -144,7 +144,7 @@ class Menus(QObject):
         menu.addSeparator()
         self._export = menu.addMenu("&Export")
         self._check = self._add(menu, Entry("&Check the submission…", self._do.check_submission))
-        self._add_labels = self._add(menu, Entry("&Add labels of others…", self._do.add_labels))
+        self._add_labels = self._add(menu, Entry("&Import annotations…", self._do.add_labels))
         exports = (self._add(self._export, entry) for entry in self._do.exports)
         self._exports = [*exports, self._check, self._add_labels]
         self.enable_exports(False)

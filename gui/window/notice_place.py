@@ -3,9 +3,9 @@
 Over what labels, stores or deletes something at a click it never lies: there what folds away under the hand
 would let the next click be one on that. Then it lies as high up as there is room.
 
-What comes there waits for what a person does: one notice is seen, the others are counted. What nobody waits
+What comes there waits for what the user does: one notice is seen, the others are counted. What nobody waits
 for is told by the button in the status bar alone, so that it covers nothing. No notice takes the keys by
-itself, nor for a moment a click: what a person was about to press is what he presses.
+itself, nor for a moment a click: what the user was about to press is what they press.
 
 Knows: notices, their order, the place. Does not know: what they are about.
 """
@@ -27,7 +27,7 @@ from gui.kit.notice import CopyButton, Message, NoticeWords
 _MOST_STEPS = 3
 _MARGIN = 12  # to the edges of the window
 _LETTERS = 84  # of the average width: how wide it is, where there is room
-_BUTTON_LETTERS, _EDGES = 40, 26  # of the button: letters, pixels around them
+_BUTTON_LETTERS, _EDGES = 40, 26  # of the button: characters, pixels around them
 _SHARE = 0.7  # of the height that there is, at the most
 _FEWEST_LINES = 3
 _SPACING, _EDGE = 8, 4
@@ -58,7 +58,7 @@ class NoticePlace(QFrame):
         in_column((self._scroll, STRETCH), self._buttons, on=self, margins=margins, spacing=_SPACING)
         self._watched: set[QWidget] = set()  # what, where it moves, may come to lie under the notice
         self._soon = self._timer(0, self._fit)
-        self._settling = self._timer(SETTLE_MS, self._settle)
+        self._settling = self._timer(SETTLE_MS, self._adjudicate)
         self._resting = self._timer(_REST_MS, self._rest)
         self._announcer = Announcer(self.button)  # which is seen while a notice is folded, too
         pages.installEventFilter(self)
@@ -105,7 +105,7 @@ class NoticePlace(QFrame):
     def _without(self, about: Hashable) -> list[Message]:
         return [each for each in self._all if about is None or each.about != about]
 
-    # What a person does
+    # What the user does
 
     @Slot()
     def dismiss(self) -> None:
@@ -139,8 +139,8 @@ class NoticePlace(QFrame):
         first.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _open(self) -> None:
-        """Show it to somebody who asked for it: it stays until he folds it away."""
-        self._settle()
+        """Show it to somebody who asked for it: it stays until they fold it away."""
+        self._adjudicate()
         self._resting.stop()
         self._show(unfold=True)
 
@@ -172,7 +172,7 @@ class NoticePlace(QFrame):
             action()
 
     @Slot()
-    def _settle(self) -> None:
+    def _adjudicate(self) -> None:
         self._settling.stop()
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents, False)
 
@@ -225,7 +225,7 @@ class NoticePlace(QFrame):
         self.button.setEnabled(bool(count))
         roles = {said.role for said in self._all}
         set_role(self.button, next((role for role in ("problem", "note") if role in roles), ""))
-        name(self.button, text, "What the window has to say: show it, or fold it away (F8)")
+        name(self.button, text, "Notices: show or hide them (F8)")
 
     def _do_step(self, number: int) -> None:
         list(self._all[self._at].steps.values())[number]()

@@ -1,4 +1,4 @@
-"""Opens files that a person chooses or drops: submissions with the datasets that they answer, datasets, and
+"""Opens files that the user chooses or drops: submissions with the datasets that they answer, datasets, and
 whatever else in the place that takes it.
 
 Knows: what is asked in which order, which page shows what was opened. Does not know: how a file is read.
@@ -24,9 +24,9 @@ from gui.kit.notice import Message, question
 from gui.window import submission_jobs
 from gui.window.frame import MainWindow
 from gui.window.notice_place import NoticePlace
-from gui.window.submission_jobs import Answered, Places, Told, Unanswered, tell_apart
-from gui.work.dataset_reader import columns_wish
-from gui.work.lanes import Lane, LatestTask
+from gui.window.submission_jobs import Answered, Places, SortedFiles, Unanswered, tell_apart
+from gui.work.dataset_reader import columns_request
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 
@@ -38,7 +38,7 @@ _FOLDER = "last/submission"
 class _Wish:
     """A submission to open. `dataset`: the one that it must answer, None where it is to be found.
 
-    `columns`: by which a person says that this is read; `remember`: whether for all files like it.
+    `columns`: by which the user says that this is read; `remember`: whether for all files like it.
     """
 
     path: Path
@@ -60,18 +60,19 @@ class SubmissionOpener(QObject):
         self._workspace = workspace
         self._window = window
         self._waiting: _Wish | None = None  # for the dataset that is being read
-        self._put_off: _Wish | None = None  # until a person has said which columns that dataset has
+        self._put_off: _Wish | None = None  # until the user has said which columns that dataset has
         self._asked: _Wish | None = None  # that is being opened
         self._otherwise: Path | None = None
         self._show_dataset = False
         self._opened: dict[Path, int] = {}  # files, each with the run that it was opened as
         self._awaited: int | None = None  # the run that is to be shown in Review
         self.question: QMessageBox | None = None
-        # Not on the lane of files: what was dropped need not wait for a dataset that it takes the place of.
-        self._telling = LatestTask(workspace.threads, Lane.STORE, self)
+        # Not on the worker thread of files: what was dropped need not wait for a dataset that it takes the
+        # place of.
+        self._telling = LatestTask(workspace.threads, ThreadName.STORE, self)
         self._telling.finished.connect(self._take_told)
         workspace.failures.follow(self._telling)
-        self._opening = LatestTask(workspace.threads, Lane.FILES, self)
+        self._opening = LatestTask(workspace.threads, ThreadName.FILES, self)
         self._opening.progress.connect(self._tell_progress)
         self._opening.finished.connect(self._take)
         self._opening.failed.connect(self._fail)
@@ -98,9 +99,9 @@ class SubmissionOpener(QObject):
         self._workspace.state.set_text(_FOLDER, str(path.absolute().parent))
         self._open(_Wish(path, dataset))
 
-    def _open(self, wish: _Wish) -> None:
-        self._waiting, self._put_off = wish, None
-        self._workspace.note.emit(f"Opening the submission {short_name(wish.path.name)} …")
+    def _open(self, request: _Wish) -> None:
+        self._waiting, self._put_off = request, None
+        self._workspace.note.emit(f"Opening the submission {short_name(request.path.name)} …")
         self._go_on()
 
     def open_files(
@@ -121,7 +122,7 @@ class SubmissionOpener(QObject):
         return Path(kept) if kept else recent[0].parent if recent else Path()
 
     @Slot(object)
-    def _take_told(self, told: Told) -> None:
+    def _take_told(self, told: SortedFiles) -> None:
         dataset = told.dataset or self._otherwise
         if dataset is not None:
             self._workspace.open_dataset(dataset)
@@ -136,7 +137,7 @@ class SubmissionOpener(QObject):
             opened = [short_name(path.name) for path in paths if path is not None]
             were = "is" if len(opened) == 1 else "are"
             self._workspace.note.emit(
-                f"Of these files, {' and '.join(opened)} {were} opened: one of a kind at a time."
+                f"Of these files, {' and '.join(opened)} {were} opened: one of each kind at a time."
             )
 
     # Opening
@@ -150,7 +151,7 @@ class SubmissionOpener(QObject):
     @Slot(object)
     def _give_up(self, error: EngineError) -> None:
         """The dataset cannot be read, which the window says: a submission that names it is not opened, or
-        not before a person has said which columns the dataset has.
+        not before the user has said which columns the dataset has.
         """
         if self._waiting is not None and self._waiting.dataset is not None:
             self._put_off = self._waiting if isinstance(error, ColumnsError) else None
@@ -159,47 +160,47 @@ class SubmissionOpener(QObject):
     @Slot()
     def _take_up(self) -> None:
         """Go on with a submission whose dataset is open by now; of another dataset, never."""
-        wish, dataset = self._put_off, self._workspace.dataset
+        request, dataset = self._put_off, self._workspace.dataset
         self._put_off = None
-        wanted = wish.dataset if wish is not None else None
-        if wish and wanted and dataset is not None and dataset.path.absolute() == wanted.absolute():
-            self._open(wish)
+        wanted = request.dataset if request is not None else None
+        if request and wanted and dataset is not None and dataset.path.absolute() == wanted.absolute():
+            self._open(request)
 
     @Slot(object)
     def _fail(self, error: EngineError) -> None:
         """Say why a submission was not opened; where its dataset has other columns, ask for these."""
-        wish = self._asked
-        if not isinstance(error, ColumnsError) or wish is None:
+        request = self._asked
+        if not isinstance(error, ColumnsError) or request is None:
             self._workspace.failures.fail(self, error)
             return
 
         def read(path: Path, columns: ColumnMap, remember: bool) -> None:
-            self._open(replace(wish, dataset=path, columns=columns, remember=remember))
+            self._open(replace(request, dataset=path, columns=columns, remember=remember))
 
         def leave() -> None:
             if not error.foreign:
                 self._workspace.failures.fail(self, error)
 
         self._workspace.columns_wanted.emit(
-            columns_wish(
+            columns_request(
                 error,
                 read,
-                wish.columns,
+                request.columns,
                 leave,
-                wish.remember is not False,
+                request.remember is not False,
                 rubric=self._workspace.rubric.rubric,
             )
         )
 
     @Slot()
     def _go_on(self) -> None:
-        wish, space = self._waiting, self._workspace
-        if wish is None or space.loading:
+        request, space = self._waiting, self._workspace
+        if request is None or space.loading:
             return
-        self._waiting, self._asked = None, wish
+        self._waiting, self._asked = None, request
         recent = tuple(space.state.recent("datasets"))
-        places = Places(space.dataset, recent, wish.dataset, wish.columns, wish.remember)
-        self._opening.start(submission_jobs.open_submission(space.store_path, wish.path, places))
+        places = Places(space.dataset, recent, request.dataset, request.columns, request.remember)
+        self._opening.start(submission_jobs.open_submission(space.store_path, request.path, places))
 
     @Slot(object)
     def _tell_progress(self, looked_into: str) -> None:
@@ -239,15 +240,15 @@ class SubmissionOpener(QObject):
                 self._workspace.in_use.pop(words, None)
 
     def _ask_which(self, found: Unanswered) -> None:
-        """Say why the dataset must be chosen, and let a person choose it."""
+        """Say why the dataset must be chosen, and let the user choose it."""
         name, items = short_name(found.path.name), counted(found.items, "item", "items")
         box = question(
             self._window,
             "Which dataset does it answer?",
-            f"{name} answers {items}. No dataset that is open or was open lately has all their ids.",
+            f"{name} answers {items}. No open or recent dataset has all their ids.",
             f"{short_name(found.best.name)} has {found.shared:,} of them."
             if found.best is not None
-            else "Choose the one with these ids: its texts and human labels are shown beside.",
+            else "Choose the one with these ids: its texts and human labels are shown with the submission.",
         )
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         choose = box.addButton("Choose dataset…", QMessageBox.ButtonRole.AcceptRole)
@@ -295,11 +296,11 @@ class DatasetOpener(QObject):
         if self._frame.page is not PageName.COMPARE:
             self.open(path)
             return
-        telling = self._dataset.workspace.threads.start(Lane.FILES, tell_apart([path]))
+        telling = self._dataset.workspace.threads.start(ThreadName.FILES, tell_apart([path]))
         telling.finished.connect(self._take_told)
 
     @Slot(object)
-    def _take_told(self, told: Told) -> None:
+    def _take_told(self, told: SortedFiles) -> None:
         if told.submission is not None:
             self._compare.choosing.add_files([told.submission])
         elif told.dataset is not None:

@@ -1,4 +1,4 @@
-"""A fault in a method that Qt calls is shown as an error; else it would end the process.
+"""A bug in a method that Qt calls is shown as an error; else it would end the process.
 
 On Python 3.11 an exception that C code raises (a list's index, say) is not yet an object when it leaves the
 method that raised it. PySide takes it for one where Qt called that method in the middle of a call of ours,

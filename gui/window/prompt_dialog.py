@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QScrollAre
 from engine.core.errors import EngineError
 from engine.core.events import Preparing
 from engine.core.formatting import percent, short_name, words
-from engine.core.items import Order, Way
+from engine.core.items import Method, Order
 from gui.judge import prompt_jobs
 from gui.judge.prompt_jobs import Asking, KeyedPrompt, PromptAnswer, PromptHead, PromptKey, Subject
 from gui.kit.busy import BusyLine
@@ -25,26 +25,26 @@ from gui.kit.notice import Notice
 from gui.kit.value_table import TableModel, sentence_case
 from gui.kit.views import measure_view
 from gui.reading.prompt_pane import PromptView, ShownPrompt
-from gui.work.lanes import WAITING, Lane, LatestTask
+from gui.work.lanes import WAITING, LatestTask, ThreadName
 from gui.work.page import two_parts
 from gui.work.workspace import Workspace
 
 _ORDER_WORDS = {Order.AB: "A first, then B", Order.BA: "B first, then A"}
-_LETTERS = ((Way.LETTERS, ""),)
-# "1" is the first of several thoughts, and all are asked alike: its number says nothing.
+_LETTERS = ((Method.LABEL_TOKENS, ""),)
+# "1" is the first of several reasoning samples, all asked alike: its number is not shown.
 _WHICH = {"A": "response shown first", "B": "response shown second", "1": ""}
-_HIDDEN = "Hidden until you have given your own label."
+_HIDDEN = "Hidden until you give your own label."
 _ALONE = (
-    "The model reads the prompts of this item as a run does, both orders and all criteria; nothing is stored."
+    "The model reads the prompts of this item as in a run, both orders and all criteria; nothing is stored."
 )
 
 
 @dataclass(frozen=True)
-class PromptWish:
+class PromptRequest:
     """What is to be looked at first.
 
     `may_see`: whether what the model says of a criterion may be seen. `chosen_on`: where the model was
-    chosen, where no run names it. `masses`: the format mass that the run has read at each prompt.
+    chosen, where no run names it. `masses`: the answer mass that the run has read at each prompt.
     """
 
     subject: Subject
@@ -57,9 +57,9 @@ class PromptWish:
 class PromptDialog(QDialog):
     """Makes the prompts when it opens; what is under way when it closes is dropped."""
 
-    def __init__(self, workspace: Workspace, wanted: PromptWish, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, wanted: PromptRequest, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("What the model is shown")
+        self.setWindowTitle("Prompt of the model")
         self._workspace = workspace
         self._wanted = wanted
         self._head: PromptHead | None = None
@@ -67,12 +67,12 @@ class PromptDialog(QDialog):
         self._answers: Mapping[PromptKey, PromptAnswer] = {}
         self._make_parts()
         self._lay_out()
-        # Not on the lane of the model: the vocabulary alone is read, also while a run has the model.
-        self._making = LatestTask(workspace.threads, Lane.SCAN, self)
+        # Not on the worker thread of the model: the vocabulary alone is read, also while a run has the model.
+        self._making = LatestTask(workspace.threads, ThreadName.SCAN, self)
         self._making.progress.connect(self._take)
         self._making.failed.connect(self._tell_failure)
         # This opens the model, so it waits for a run that has one.
-        self._asking = LatestTask(workspace.threads, Lane.MODEL, self)
+        self._asking = LatestTask(workspace.threads, ThreadName.MODEL, self)
         self._asking.progress.connect(self._tell_step)
         self._asking.finished.connect(self._take_answers)
         self._asking.failed.connect(self._tell_failure)
@@ -87,16 +87,16 @@ class PromptDialog(QDialog):
         item_id = self._wanted.subject.item.id
         self.title = OneLine()
         self.title.setText(one_line(f"Item {item_id}: reading the model's vocabulary …"))
-        self.criterion, self.order, self.way = ComboBox(), ComboBox(), ComboBox()
-        self.way.hide()  # unless there is a choice
+        self.criterion, self.order, self.method = ComboBox(), ComboBox(), ComboBox()
+        self.method.hide()  # unless there is a choice
         for box, accessible in (
             (self.criterion, "Criterion (1 to 9)"),
             (self.order, "Order (O)"),
-            (self.way, "Way of asking (W)"),
+            (self.method, "Elicitation method (W)"),
         ):
             narrow(box)
             name(box, accessible, accessible)
-        self.way.setMinimumContentsLength(24)
+        self.method.setMinimumContentsLength(24)
         self.tokens = QPushButton("Tokens")
         self.tokens.setCheckable(True)
         name(self.tokens, "Tokens", "Mark where each token begins (T); rest the mouse on one for its number")
@@ -121,10 +121,10 @@ class PromptDialog(QDialog):
         self.mass.hide()
 
     def _lay_out(self) -> None:
-        above = in_row(self.criterion, self.order, self.way, self.tokens, self.verdict, self.copy, STRETCH)
+        above = in_row(self.criterion, self.order, self.method, self.tokens, self.verdict, self.copy, STRETCH)
         left, right = QWidget(), QWidget()
         in_column((self.view, STRETCH), self.token, self.counts, on=left)
-        title, why = heading("What it would write next"), hint(_ALONE)
+        title, why = heading("Next-token probabilities"), hint(_ALONE)
         ask = (self.ask, Qt.AlignmentFlag.AlignLeft)
         in_column(title, why, ask, self.busy, self.mass, self.answer_view, STRETCH, on=right)
         right.setProperty("role", "content")
@@ -143,7 +143,7 @@ class PromptDialog(QDialog):
     def _connect(self) -> None:
         self.criterion.activated.connect(self._show)
         self.order.activated.connect(self._show)
-        self.way.activated.connect(self._show_way)
+        self.method.activated.connect(self._show_method)
         self.tokens.toggled.connect(self.pane.show_tokens)
         self.verdict.clicked.connect(self.pane.show_verdict)
         self.copy.clicked.connect(self._copy)
@@ -153,7 +153,7 @@ class PromptDialog(QDialog):
         self.finished.connect(self._making.drop)
         self.finished.connect(self._asking.drop)
         self.finished.connect(self._forget)
-        for key, do in (("T", self.tokens.toggle), ("O", self._other_order), ("W", self._next_way)):
+        for key, do in (("T", self.tokens.toggle), ("O", self._other_order), ("W", self._next_method)):
             QShortcut(QKeySequence(key), self, do)
         for place in range(9):
             QShortcut(QKeySequence(str(place + 1)), self, lambda place=place: self._choose_criterion(place))
@@ -170,8 +170,8 @@ class PromptDialog(QDialog):
         """The criterion, the order and what is asked, as they are chosen."""
         asked = self._head.asked if self._head is not None else ()
         order = Order(self.order.currentData() or Order.AB)
-        way, question = (asked or _LETTERS)[max(0, self.way.currentIndex())]
-        return PromptKey(str(self.criterion.currentData()), order, way, question)
+        method, question = (asked or _LETTERS)[max(0, self.method.currentIndex())]
+        return PromptKey(str(self.criterion.currentData()), order, method, question)
 
     @Slot(object)
     def _take(self, event: PromptHead | KeyedPrompt) -> None:
@@ -187,7 +187,7 @@ class PromptDialog(QDialog):
             return
         self._head = head
         subject, model = self._wanted.subject, short_name(head.model)
-        how = f"as {subject.run.called} asked {model}" if subject.run else f"as {model} would be asked"
+        how = f"as in {subject.run.called} for {model}" if subject.run else f"for {model}"
         where = f", {self._wanted.chosen_on}" if self._wanted.chosen_on else ""
         self.title.setText(one_line(f"Item {short_name(subject.item.id)} {how}{where}"))
         self.title.setToolTip("")
@@ -196,26 +196,26 @@ class PromptDialog(QDialog):
         for order in head.orders:
             self.order.addItem(_ORDER_WORDS[order], order.value)
         for asking in head.asked:
-            self.way.addItem(_in_words(asking))
-        self.way.setVisible(len(head.asked) > 1)
+            self.method.addItem(_in_words(asking))
+        self.method.setVisible(len(head.asked) > 1)
         self.criterion.setCurrentIndex(max(0, self.criterion.findData(self._wanted.criterion)))
         show_text(self.notes, "\n".join(head.notes))
         self._enable(True)
 
     @Slot()
-    def _show_way(self) -> None:
+    def _show_method(self) -> None:
         """Make the prompts of another question; those of all together would take much memory."""
-        criterion, order, way, question = self.key
+        criterion, order, method, question = self.key
         self._prompts.clear()
         self._making.start(
-            prompt_jobs.show_prompts(self._wanted.subject, (criterion, order), (way, question))
+            prompt_jobs.show_prompts(self._wanted.subject, (criterion, order), (method, question))
         )
         self._show()
 
-    def _next_way(self) -> None:
-        if self.way.count() > 1:
-            self.way.setCurrentIndex((self.way.currentIndex() + 1) % self.way.count())
-            self._show_way()
+    def _next_method(self) -> None:
+        if self.method.count() > 1:
+            self.method.setCurrentIndex((self.method.currentIndex() + 1) % self.method.count())
+            self._show_method()
 
     @Slot()
     def _show(self) -> None:
@@ -229,7 +229,7 @@ class PromptDialog(QDialog):
                 f" the item in this order, {prompt.branch:,} of the question."
             )
             if not prompt.exact:
-                counts += " This tokenizer changes a text before it reads it: its tokens say what is read."
+                counts += " This tokenizer changes a text before reading it: its tokens show what is read."
         self.counts.setText(counts)
         self._show_answer()
 
@@ -264,7 +264,7 @@ class PromptDialog(QDialog):
     @Slot()
     def _ask(self) -> None:
         self.notice.hide()
-        waits = self._workspace.threads.busy(Lane.MODEL)
+        waits = self._workspace.threads.busy(ThreadName.MODEL)
         self.busy.begin(f"{WAITING if waits else 'Starting'} …")
         self._asking.start(prompt_jobs.ask(self._wanted.subject))
 
@@ -285,7 +285,7 @@ class PromptDialog(QDialog):
         self._show_answer()
 
     def _show_answer(self) -> None:
-        """Show what is known of the chosen prompt, where this person may see it."""
+        """Show what is known of the chosen prompt, where this annotator may see it."""
         key = self.key
         answer, may_see = self._answers.get(key), self._wanted.may_see(key.criterion)
         self.ask.setVisible(not self._answers)
@@ -298,7 +298,7 @@ class PromptDialog(QDialog):
             self.answer.show_table(shown.table)
             then = self._wanted.masses.get(key)
             in_run = f"; in the run {percent(then)}" if then is not None else ""
-            self.mass.setText(f"{shown.held_by} {percent(shown.mass)} (format mass{in_run}).")
+            self.mass.setText(f"{shown.held_by} {percent(shown.mass)} (answer mass{in_run}).")
         elif not may_see:
             self.mass.setText(_HIDDEN)
 
@@ -310,7 +310,7 @@ class PromptDialog(QDialog):
 
 
 def _in_words(asking: Asking) -> str:
-    """A question: `Letters`, `Permuted: BCDA`, `Absolute: response shown first`."""
-    way, question = asking
+    """A question: `Label tokens`, `Permuted label tokens: BCDA`, `Pointwise yes/no: response shown first`."""
+    method, question = asking
     which = _WHICH.get(question, question)
-    return f"{way.capitalize()}: {which}" if which else way.capitalize()
+    return f"{method.title.capitalize()}: {which}" if which else method.title.capitalize()

@@ -17,7 +17,7 @@ from gui.kit.notice import Notice
 from gui.kit.pill import Pill
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.window import self_test_jobs
-from gui.work.lanes import WAITING, Lane, LatestTask
+from gui.work.lanes import WAITING, LatestTask, ThreadName
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -50,20 +50,20 @@ class SelfTestDialog(QDialog):
         copy.clicked.connect(self._copy)
         diagnostics = buttons.addButton("Copy diagnostics", QDialogButtonBox.ButtonRole.ActionRole)
         describe(
-            diagnostics, "Versions, computer, settings and the last fault, for a report; no text of yours"
+            diagnostics, "Versions, computer, settings and the last bug, for a report; none of your texts"
         )
         diagnostics.clicked.connect(self.diagnostics_wanted)
         buttons.rejected.connect(self.reject)
         in_column(self._area, self._busy, self._notice, self._outcome, buttons, on=self, margins=None)
         make_room(self, 96, 30)
-        self._test = LatestTask(workspace.threads, Lane.MODEL, self)
+        self._test = LatestTask(workspace.threads, ThreadName.MODEL, self)
         self._test.progress.connect(self._add)
         self._test.finished.connect(self._end)
         self._test.failed.connect(self._tell)
         self._test.cancelled.connect(self._stop)
         self._busy.cancelled.connect(self._test.cancel)
         self.finished.connect(self._test.drop)
-        waiting = workspace.threads.busy(Lane.MODEL)
+        waiting = workspace.threads.busy(ThreadName.MODEL)
         self._busy.begin(f"{WAITING if waiting else 'Testing'} …")
         self._test.start(self_test_jobs.check_all())
 
@@ -78,7 +78,7 @@ class SelfTestDialog(QDialog):
         self._failed += not check.passed
         pill = Pill("passed", "good") if check.passed else Pill("failed", "bad")
         self._grid.addWidget(pill, row, 0)
-        found = f"{check.found}\n{IN_THE_WINDOW.of(check.remedy)}" if check.remedy else check.found
+        found = f"{check.found}\n{IN_THE_WINDOW.of(check.hint)}" if check.hint else check.found
         self._grid.addWidget(label(f"{check.name}: {found}"), row, 1)
         self._lines.append(f"{'passed' if check.passed else 'FAILED'}  {check.name}: {found}")
         self._busy.go_on(f"{len(self._lines)} checks done …")

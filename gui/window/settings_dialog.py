@@ -12,16 +12,16 @@ from engine.system.paths import text_of_path
 from gui.kit.fields import ComboBox
 from gui.kit.labels import hint, label, name
 from gui.kit.layouts import in_column
-from gui.kit.theme import TEXT_SIZES, ThemeWish
+from gui.kit.theme import TEXT_SIZES, ThemeChoice
 from gui.review.judgment_desk import AFTER_LABEL
 from gui.runs.run_watch import KEEP_AWAKE, kept_awake
 from gui.work.state import MOST_OF_QT, NEXT_CRITERION
 from gui.work.workspace import LONGEST_NAME, Workspace
 
 _THEMES = {
-    ThemeWish.SYSTEM: "As the system",
-    ThemeWish.LIGHT: "Light",
-    ThemeWish.DARK: "Dark",
+    ThemeChoice.SYSTEM: "As the system",
+    ThemeChoice.LIGHT: "Light",
+    ThemeChoice.DARK: "Dark",
 }
 _AWAKE = {
     KeepAwake.MAINS: "The computer stays awake on mains",
@@ -51,7 +51,7 @@ class SettingsDialog(QDialog):
         in_column(
             form,
             forget,
-            hint("Settings of judging stand on the Judge page and are saved with each run."),
+            hint("The settings of a run are on the Judge page and are stored with each run."),
             buttons,
             on=self,
             margins=None,
@@ -63,7 +63,7 @@ class SettingsDialog(QDialog):
     def _form(self) -> QFormLayout:
         form = QFormLayout(verticalSpacing=10)
         self._author = QLineEdit(maxLength=LONGEST_NAME)
-        name(self._author, "Your name", "Stands beside every label and note that you give")
+        name(self._author, "Your name", "Stored with every label and note that you give")
         self._author.editingFinished.connect(self._keep_author)
         form.addRow("Your name, for labels", self._author)
         self._theme = ComboBox()
@@ -85,7 +85,7 @@ class SettingsDialog(QDialog):
         self._awake.activated.connect(self._keep_power)
         form.addRow("While judging", self._awake)
         self._after_label = ComboBox()
-        name(self._after_label, "After you give a label", "What Review opens once you have given a label")
+        name(self._after_label, "After you give a label", "What Review opens after you give a label")
         for wanted, words in AFTER_LABEL.items():
             self._after_label.addItem(capitalised(words), wanted)
         self._after_label.activated.connect(self._keep_after_label)
@@ -96,7 +96,7 @@ class SettingsDialog(QDialog):
 
     def _show(self) -> None:
         self._author.setText(self._workspace.author)
-        self._theme.setCurrentIndex(self._theme.findData(self._state.text("theme", ThemeWish.SYSTEM)))
+        self._theme.setCurrentIndex(self._theme.findData(self._state.text("theme", ThemeChoice.SYSTEM)))
         self._awake.setCurrentIndex(self._awake.findData(kept_awake(self._state).value))
         after_label = self._after_label.findData(self._state.text(NEXT_CRITERION))
         self._after_label.setCurrentIndex(max(0, after_label))

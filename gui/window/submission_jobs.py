@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Told:
+class SortedFiles:
     """The first dataset, the first submission and the first file of another kind among some files; `others`:
     how many more there were.
     """
@@ -39,7 +39,7 @@ class Told:
 @dataclass(frozen=True)
 class Answered:
     """A submission that is kept with its dataset; `findings`: what keeps it from being the official one, with
-    all that people changed if it was opened before.
+    all that annotators changed if it was opened before.
 
     `path`: the file that was opened; the store may know the same content by another name.
     """
@@ -57,7 +57,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class Unanswered:
-    """A submission of `items` items; no dataset at hand has all their ids, `best` has `shared` of them."""
+    """A submission of `items` items; no dataset loaded has all their ids, `best` has `shared` of them."""
 
     path: Path
     items: int
@@ -69,11 +69,12 @@ class Unanswered:
 class Places:
     """Where a dataset is looked for: the open one, then the files that were opened last.
 
-    `named`: the file that a person chose; then no other is looked at. `columns`: by which he says that it is
-    read, `remember`: whether they are kept for files like it. `judged`: runs, each with how its file is read.
+    `named`: the file that the user chose; then no other is looked at. `columns`: by which they say that it
+    is read, `remember`: whether they are kept for files like it. `judged`: runs, each with how its file is
+    read.
     """
 
-    at_hand: "Dataset | None"
+    current: "Dataset | None"
     recent: Sequence[Path] = ()
     named: Path | None = None
     columns: ColumnMap | None = None
@@ -81,12 +82,12 @@ class Places:
     judged: "Sequence[StoredRun]" = ()
 
 
-def tell_apart(paths: Sequence[Path]) -> Job[Told]:
+def tell_apart(paths: Sequence[Path]) -> Job[SortedFiles]:
     """What some files are, by what they hold. What is no known kind, or cannot be read, counts as a dataset:
     reading it says why.
     """
 
-    def work(_control: JobControl) -> Told:
+    def work(_control: JobControl) -> SortedFiles:
         from engine.data.file_kinds import kind_of
 
         dataset = submission = elsewhere = None
@@ -101,7 +102,7 @@ def tell_apart(paths: Sequence[Path]) -> Job[Told]:
             else:
                 elsewhere = elsewhere or (path, kind)
         opened = sum(each is not None for each in (dataset, submission, elsewhere))
-        return Told(dataset, submission, elsewhere, len(paths) - opened)
+        return SortedFiles(dataset, submission, elsewhere, len(paths) - opened)
 
     return work
 
@@ -162,10 +163,10 @@ def _dataset_of(submission: "Submission", places: Places, control: JobControl) -
     """The dataset that was named, else the first that has all ids of a submission."""
     from engine.decisions.opened_submission import share_answered
 
-    at_hand = places.at_hand
+    current = places.current
     if places.named is not None:
-        if places.columns is None and at_hand and at_hand.path.absolute() == places.named.absolute():
-            return at_hand
+        if places.columns is None and current and current.path.absolute() == places.named.absolute():
+            return current
         return _named(places.named, places, control)
     best, shared = None, 0.0
     for dataset in _datasets(places, control):
@@ -180,7 +181,7 @@ def _dataset_of(submission: "Submission", places: Places, control: JobControl) -
 
 
 def _named(path: Path, places: Places, control: JobControl) -> "Dataset":
-    """The dataset that a person named. ColumnsError where its columns are not known."""
+    """The dataset that the user named. ColumnsError where its columns are not known."""
     from engine.data.dataset import load_dataset
     from engine.decisions.run_dataset import load_as_judged
 
@@ -195,11 +196,11 @@ def _datasets(places: Places, control: JobControl) -> "Iterator[Dataset]":
     """The datasets that can be read, one after the other."""
     from engine.decisions.run_dataset import load_as_judged
 
-    at_hand = places.at_hand
-    if at_hand is not None:
-        yield at_hand
+    current = places.current
+    if current is not None:
+        yield current
     for path in places.recent:
-        if at_hand is None or path.absolute() != at_hand.path.absolute():
+        if current is None or path.absolute() != current.path.absolute():
             control.report(short_name(path.name))
             with suppress(SetupError):
                 yield load_as_judged(path, places.judged, control.cancel)

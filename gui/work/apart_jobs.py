@@ -12,18 +12,19 @@ if TYPE_CHECKING:
     from engine.core.cancel import CancelToken
     from engine.system.apart import Worker
 
-Asked = ParamSpec("Asked")
+MethodQuestion = ParamSpec("MethodQuestion")
 Event = TypeVar("Event")
 Result = TypeVar("Result")
 
 
 def worker(
-    work: "Callable[Concatenate[CancelToken, Asked], Generator[Event, None, Result]]", control: JobControl
-) -> "Worker[Asked, Event, Result]":
+    work: "Callable[Concatenate[CancelToken, MethodQuestion], Generator[Event, None, Result]]",
+    control: JobControl,
+) -> "Worker[MethodQuestion, Event, Result]":
     """Whoever does a work for a job: a process of its own, which is getting ready from now on.
 
     To be used in a `with` block. `work`: a function at the top of a module of the engine.
     """
-    from engine.system.apart import Apart, Here
+    from engine.system.apart import InProcessWorker, SubprocessWorker
 
-    return (Apart if control.apart else Here)(work, control.cancel)
+    return (SubprocessWorker if control.apart else InProcessWorker)(work, control.cancel)

@@ -1,4 +1,4 @@
-"""Work that a person has begun in this window, kept on the disk at once: runs that wait, runs not finished.
+"""Work that the user has begun in this window, kept on the disk at once: runs that wait, runs not finished.
 
 Each window has a file of its own, so that two cannot overwrite each other. What a window leaves, however it
 ended, the next one takes over.
@@ -96,7 +96,7 @@ class BegunWork:
         except OSError as error:
             raise SetupError(
                 f"The folder {self._folder} takes no file: {error.strerror or error}.",
-                "See that it is there and that you may write in it.",
+                "Make sure that it exists and that you can write in it.",
             ) from error
         while self._taken:
             with suppress(OSError):

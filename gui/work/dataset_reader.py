@@ -1,4 +1,4 @@
-"""Reads a file of items for whoever needs one; where it has other columns than a dataset, a person is asked.
+"""Reads a file of items for whoever needs one; where it has other columns than a dataset, the user is asked.
 
 Knows: when columns are to be asked for. Does not know: who asks, what the dataset is for.
 """
@@ -14,8 +14,8 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, EngineError
 from engine.core.rubric import ELOQUENT, Rubric, rubric_for_labels
 from gui.work import file_jobs
-from gui.work.lanes import EngineThreads, Lane, LatestTask
-from gui.work.rubric_at_hand import RubricAtHand
+from gui.work.lanes import EngineThreads, LatestTask, ThreadName
+from gui.work.rubric_at_hand import CurrentRubric
 
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ColumnsWish:
-    """A file whose columns a person is to say.
+class ColumnsRequest:
+    """A file whose columns the user is to say.
 
     `columns`: by which it was read so far, None for what is remembered or guessed. `unknown`: label values
     that had no meaning then. `problem`: why it could not be read, empty where nobody has chosen yet.
-    `remember`: whether they are to be remembered, unless the person says otherwise. `rubric`: whose criteria
+    `remember`: whether they are to be remembered, unless the user says otherwise. `rubric`: whose criteria
     its labels are on.
     `read`: is told the path, what was chosen, and whether it is to be remembered; `left`: that nothing was.
     """
@@ -43,7 +43,7 @@ class ColumnsWish:
     rubric: Rubric = ELOQUENT
 
 
-def columns_wish(
+def columns_request(
     error: ColumnsError,
     read: Callable[[Path, ColumnMap, bool], None],
     columns: ColumnMap | None,
@@ -51,17 +51,17 @@ def columns_wish(
     remember: bool = True,
     *,
     rubric: Rubric,
-) -> ColumnsWish:
+) -> ColumnsRequest:
     """What to ask after a file could not be read, by `columns` where somebody had chosen some."""
     problem = "" if error.foreign else error.problem
-    return ColumnsWish(error.path, read, columns, error.unknown, problem, left, remember, rubric)
+    return ColumnsRequest(error.path, read, columns, error.unknown, problem, left, remember, rubric)
 
 
 class DatasetReader(QObject):
     """Reads one file at a time; a new one takes the place of the one before.
 
-    Where it cannot be read by the columns that it has, `wish` tells of a ColumnsWish: `put_off` is emitted
-    before, and the reading goes on once a person has answered. `left`: nobody answered; `failed` follows
+    Where it cannot be read by the columns that it has, `request` tells of a ColumnsWish: `put_off` is emitted
+    before, and the reading goes on once the user has answered. `left`: nobody answered; `failed` follows
     where the columns are known and something in the file is wrong. Who needs human labels is asked also where
     no column of a foreign file is said to hold any.
     """
@@ -74,17 +74,17 @@ class DatasetReader(QObject):
     def __init__(
         self,
         threads: EngineThreads,
-        wish: SignalInstance,
-        at_hand: RubricAtHand,
+        request: SignalInstance,
+        current: CurrentRubric,
         parent: QObject | None = None,
     ) -> None:
-        """`wish`: emitted with a ColumnsWish. `at_hand`: whose criteria labels are on, but for runs."""
+        """`request`: emitted with a ColumnsWish. `current`: whose criteria labels are on, but for runs."""
         super().__init__(parent)
-        self._wish = wish
-        self._at_hand, self._rubric = at_hand, at_hand.rubric
+        self._request = request
+        self._current, self._rubric = current, current.rubric
         self._columns: ColumnMap | None = None
         self._labelled, self._keeps = False, True
-        self._reading = LatestTask(threads, Lane.FILES, self)
+        self._reading = LatestTask(threads, ThreadName.FILES, self)
         self._reading.finished.connect(self._take)
         self._reading.failed.connect(self._fail)
 
@@ -103,7 +103,7 @@ class DatasetReader(QObject):
     ) -> None:
         """Read a file; see file_jobs.load. Labels are on the criteria that the `judged` runs asked."""
         asked = [run.identity.asked for run in judged]
-        rubric = rubric_for_labels(asked) if asked else self._at_hand.rubric
+        rubric = rubric_for_labels(asked) if asked else self._current.rubric
         self._read(path, columns, remember, judged=judged, moved=moved, rubric=rubric)
 
     def _read(
@@ -135,10 +135,10 @@ class DatasetReader(QObject):
         if not self._labelled or columns is None or dataset.criteria:
             self.finished.emit(dataset)
             return
-        problem = f"{dataset.name}: no column is said to hold human labels."
+        problem = f"{dataset.name}: no column is chosen for human labels."
         self.put_off.emit()
-        self._wish.emit(
-            ColumnsWish(
+        self._request.emit(
+            ColumnsRequest(
                 dataset.path,
                 self._read_by,
                 columns,
@@ -150,7 +150,7 @@ class DatasetReader(QObject):
         )
 
     def _read_by(self, path: Path, columns: ColumnMap, remember: bool) -> None:
-        """Go on as a person said."""
+        """Go on as the user said."""
         labelled = self._labelled
         self._read(path, columns, remember, rubric=self._rubric)
         self._labelled = labelled
@@ -167,5 +167,7 @@ class DatasetReader(QObject):
                 self.failed.emit(error)
 
         self.put_off.emit()
-        wish = columns_wish(error, self._read_by, self._columns, leave, self._keeps, rubric=self._rubric)
-        self._wish.emit(wish)
+        request = columns_request(
+            error, self._read_by, self._columns, leave, self._keeps, rubric=self._rubric
+        )
+        self._request.emit(request)

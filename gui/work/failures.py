@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal, SignalInstance
 from engine.core.errors import EngineError
 
 
-class Work(Protocol):
+class ObservedTask(Protocol):
     """What ends well or with an error: a task, a reader."""
 
     finished: SignalInstance
@@ -29,7 +29,7 @@ class Failures(QObject):
         super().__init__(parent)
         self._last: dict[Hashable, EngineError] = {}
 
-    def follow(self, work: Work, kind: Hashable = None) -> None:
+    def follow(self, work: ObservedTask, kind: Hashable = None) -> None:
         """Tell of an error of this work until it succeeds, or until another work of the same `kind` does."""
         kind = object() if kind is None else kind
         work.failed.connect(partial(self.fail, kind))

@@ -13,12 +13,12 @@ from PySide6.QtWidgets import QWidget
 from engine.system.files import check_targets, write_whole
 from gui.kit.file_dialogs import ask_target
 from gui.work.files_in_use import files_in_use
-from gui.work.lanes import Job, JobControl, Lane
+from gui.work.lanes import Job, JobControl, ThreadName
 from gui.work.workspace import Workspace
 
-DRAWING = Lane.FILES
-"""Not the lane of measures: a figure need not wait until all explanations are measured. All figures are drawn
-in it, as matplotlib is not made for two threads at once.
+DRAWING = ThreadName.FILES
+"""Not the worker thread of measures: a figure need not wait until all explanations are measured. All figures
+are drawn in it, as matplotlib is not made for two threads at once.
 """
 _KINDS = {"png": "PNG pictures (*.png)", "svg": "SVG pictures (*.svg)"}
 

@@ -1,7 +1,7 @@
 """Jobs on files: a dataset read, its items divided into slices, what is missing of a list.
 
-All modules named *_jobs.py hold work that runs on the lanes. They import what is heavy (pyarrow, llama.cpp,
-matplotlib) there and only then, so that the window is visible at once.
+All modules named *_jobs.py hold work that runs on the worker threads. They import what is heavy (pyarrow,
+llama.cpp, matplotlib) there and only then, so that the window is visible at once.
 
 Knows: how far reading is. Does not know: windows.
 """
@@ -16,7 +16,7 @@ from engine.core.cancel import CancelToken
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.rubric import ELOQUENT, Rubric, rubric_for_labels
-from engine.system.places import Found, seen_at
+from engine.system.places import PathKind, seen_at
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def has_labels_for(dataset: "Dataset", asked: Sequence[Rubric], columns: ColumnM
 
 def with_labels_for(dataset: "Dataset", asked: Sequence[Rubric], cancel: CancelToken) -> "Dataset":
     """The same items with the human labels of their file on all that some runs were asked; those that were
-    read, where it cannot be read again. On a lane.
+    read, where it cannot be read again. On a worker thread.
     """
     from engine.data.dataset import load_dataset
 
@@ -112,12 +112,12 @@ def with_labels_for(dataset: "Dataset", asked: Sequence[Rubric], cancel: CancelT
 class Divided:
     """By what the items of a dataset can be divided, each with its title, and how they are by one of it.
 
-    `by_people`: they are by what people noted.
+    `by_annotators`: they are by what annotators noted.
     """
 
     titles: Mapping[str, str]
     slicing: "Slicing | None"
-    by_people: bool = False
+    by_annotators: bool = False
 
 
 @dataclass(frozen=True)
@@ -129,44 +129,46 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class NotedWish:
-    """Where it is kept what people noted of items, and whose notes count: all where no `author` is named."""
+class NotedRequest:
+    """Where it is kept the notes on items, and whose notes count: all where no `author` is named."""
 
     store_path: Path
     author: str | None = None
 
 
-def divide(dataset: "Dataset", gold: "Dataset | None", by: str, wish: NotedWish) -> Job[Divided]:
+def divide(dataset: "Dataset", gold: "Dataset | None", by: str, request: NotedRequest) -> Job[Divided]:
     """Divide the items of a dataset; human labels are those of `gold`, where there is one. Nothing is divided
     by what the dataset does not have, nor by the empty text.
     """
 
     def work(_control: JobControl) -> Divided:
-        from engine.data.slices import LABEL, divisions, is_by_people, slicing
+        from engine.data.slices import LABEL, divisions, is_by_annotators, slicing
 
-        noted = _noted(dataset, wish)
+        noted = _noted(dataset, request)
         known = divisions(dataset, noted)
         own = {name: title for name, title in known.items() if not name.startswith(LABEL)}
         labels = divisions(dataset if gold is None else gold)
         human = {name: title for name, title in labels.items() if name.startswith(LABEL)}
         source = gold if gold is not None and by in human else dataset
         found = slicing(source, by, noted) if by in own or by in human else None
-        return Divided({**own, **human}, found, found is not None and is_by_people(by))
+        return Divided({**own, **human}, found, found is not None and is_by_annotators(by))
 
     return work
 
 
-def _noted(dataset: "Dataset", wish: NotedWish) -> "Noted":
-    """What people noted of items; nothing of a store that cannot be read: the list of runs tells of it."""
+def _noted(dataset: "Dataset", request: NotedRequest) -> "Noted":
+    """What annotators noted of items; nothing of a store that cannot be read: the list of runs tells of
+    it.
+    """
     from engine.data.slices import Noted
     from engine.decisions.run_dataset import noted_of_items
     from engine.store import opening
     from engine.store.run_store import RunStore
 
     with suppress(SetupError):
-        if opening.is_there(wish.store_path):
-            with RunStore(wish.store_path) as store:
-                return noted_of_items(store, dataset, wish.author)
+        if opening.has_store(request.store_path):
+            with RunStore(request.store_path) as store:
+                return noted_of_items(store, dataset, request.author)
     return Noted()
 
 
@@ -177,7 +179,7 @@ def missing(paths: Sequence[Path]) -> Job[frozenset[Path]]:
         gone = set()
         for path in paths:
             control.cancel.raise_if_requested()
-            if seen_at(path) is Found.NOTHING:
+            if seen_at(path) is PathKind.NOTHING:
                 gone.add(path)
         return frozenset(gone)
 

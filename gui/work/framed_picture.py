@@ -10,7 +10,7 @@ from PySide6.QtCore import QTimer, Slot
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QWidget
 
-from gui.kit.figure_view import Drawn, FigureView
+from gui.kit.figure_view import DrawnFigure, FigureView
 from gui.kit.labels import heading, hint, panel
 from gui.kit.layouts import in_column
 from gui.kit.theme import is_dark
@@ -28,7 +28,7 @@ class FigureSource:
     one that gives its file, as `png` or `svg`. `note`: how it is read; `file_name`: what its file is called.
     """
 
-    shown: Callable[[bool], Job[Drawn]]
+    shown: Callable[[bool], Job[DrawnFigure]]
     saved: Callable[[str], Job[bytes]]
     note: str
     file_name: str
@@ -91,6 +91,6 @@ class FramedPicture(QWidget):
             self._drawing.start(self._source.shown(self._dark))
 
     @Slot(object)
-    def _take(self, drawn: Drawn) -> None:
+    def _take(self, drawn: DrawnFigure) -> None:
         self.view.show_figure(drawn)
         self._frame.show()

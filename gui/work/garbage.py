@@ -9,7 +9,7 @@ So what is there once very many records were made is kept out of its sight. But 
 what a window drops later, such as tables and figures of the run before, would be kept for ever. Therefore all
 is looked at once after each such load and each run that is closed, when keys and mouse have been still.
 
-Knows: the garbage collector, when it is due, that a person is at work. Does not know: what is made.
+Knows: the garbage collector, when it is due, that the user is at work. Does not know: what is made.
 """
 
 import gc
@@ -27,7 +27,7 @@ _LEAST_REST = 30.0  # seconds
 _LEAST_MADE = 10_000  # objects until everything is looked at again
 _EACH = 0.25e-6  # seconds for one of them
 _STILL = 3.0  # seconds without a key or the mouse, after which a look at what was hidden may be taken;
-_AS_LONG = 30  # and so many times as long as it takes: then hardly anybody comes back in its midst
+_AS_LONG = 30  # and this many times as long as it takes: then hardly anybody comes back in its midst
 _SHORT = 0.05  # seconds of a look that nobody notices
 _TOUCHES = frozenset(
     (
@@ -159,7 +159,7 @@ class Collector(QObject):
             window.removeEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """See when a person does something."""
+        """See when the user does something."""
         if event.type() in _TOUCHES:
             self._touched = time.monotonic()
         return super().eventFilter(watched, event)

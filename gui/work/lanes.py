@@ -1,4 +1,5 @@
-"""The threads on which the engine works for the window: one for each lane, one job at a time in each.
+"""The threads on which the engine works for the window: one for each worker thread, one job at a time in
+each.
 
 A job is a function that is given a JobControl and returns its result. Whoever starts one gets a Task, whose
 signals arrive on the thread of the window: any number of events, then finished, failed or cancelled, once.
@@ -24,17 +25,17 @@ from engine.system.stacks import STACK_BYTES
 from gui.work.garbage import Collector
 
 WAITING = "Waiting for other work with a model to end"
-"""What is said of a job where the lane of the model is busy."""
-_PATIENCE = 10.0  # seconds for all lanes to end once the window closes; llama.cpp answers in one
-# The same for all but the lane of the model where the program ends with the window: what people said is on
-# the disk, and what only reads may wait long for a store that another program holds.
+"""What is said of a job where the worker thread of the model is busy."""
+_PATIENCE = 10.0  # seconds for all worker threads to end once the window closes; llama.cpp answers in one
+# The same for all but the worker thread of the model where the program ends with the window: what annotators
+# said is on the disk, and what only reads may wait long for a store that another program holds.
 _AT_ONCE = 1.0
 
 Result = TypeVar("Result")
 
 
-class Lane(Enum):
-    """What may work at the same time. Jobs of one lane wait for each other."""
+class ThreadName(Enum):
+    """What may work at the same time. Jobs of one worker thread wait for each other."""
 
     MODEL = "model"  # whatever opens a model: it owns the session
     MEASURE = "measure"  # scores, figures, reports
@@ -59,21 +60,21 @@ Job = Callable[[JobControl], Result]
 
 
 class _Work:
-    """What the thread of a lane knows of a task: the job, when it is to stop, that it is over.
+    """What the thread of a worker thread knows of a task: the job, when it is to stop, that it is over.
 
-    Nothing of Qt: whoever lets go of an object last ends it, and a lane must end none that lives on the
-    thread of the window.
+    Nothing of Qt: whoever lets go of an object last ends it, and a worker thread must end none that lives on
+    the thread of the window.
     """
 
-    def __init__(self, job: Job[object], lane: Lane, apart: bool) -> None:
+    def __init__(self, job: Job[object], thread_name: ThreadName, apart: bool) -> None:
         self._job: Job[object] | None = job
-        self._lane = lane
+        self._thread_name = thread_name
         self._apart = apart
         self.token = CancelToken()
         self.over = threading.Event()
 
     def do(self, tell: Callable[[str, object], None]) -> None:
-        """Do the job, telling each event and how it ended; on the thread of the lane."""
+        """Do the job, telling each event and how it ended; on the thread of the worker thread."""
         control = JobControl(self.token, lambda event: tell("event", event), self._apart)
         job, self._job = self._job, None  # what it holds is not needed twice
         try:
@@ -93,8 +94,8 @@ class _Work:
             self.over.set()
 
     def _bug(self, error: BaseException) -> EngineBug:
-        """A fault of the program, logged."""
-        log_fault(error, f"a job of the lane {self._lane.value}")
+        """A bug of the program, logged."""
+        log_fault(error, f"a job of the thread {self._thread_name.value}")
         bug = EngineBug(fault_words(error))
         bug.__cause__ = error
         return bug
@@ -109,13 +110,15 @@ class Task(QObject):
     cancelled = Signal()
     ended = Signal()  # after each of the last three
 
-    def __init__(self, job: Job[object], lane: Lane, must_end: bool = False, apart: bool = True) -> None:
+    def __init__(
+        self, job: Job[object], thread_name: ThreadName, must_end: bool = False, apart: bool = True
+    ) -> None:
         super().__init__()
-        self.lane = lane
+        self.thread_name = thread_name
         self.must_end = must_end
         self.begun = False  # the job has told something: it waits for no other any more
         self.done = False
-        self.work = _Work(job, lane, apart)
+        self.work = _Work(job, thread_name, apart)
         self._abandoned = False
 
     def cancel(self) -> None:
@@ -136,7 +139,7 @@ class Task(QObject):
         self.work.over.wait(max(0.0, seconds))
 
     def tell(self, kind: str, value: object) -> None:
-        """Emit what the lane told of the work."""
+        """Emit what the worker thread told of the work."""
         self.begun = True
         if kind == "event":
             if not self._abandoned:
@@ -154,7 +157,7 @@ class Task(QObject):
 
 
 class _Runner(QObject):
-    """Lives on the thread of a lane and does its works in their order."""
+    """Lives on the thread of a worker thread and does its works in their order."""
 
     told = Signal(object, str, object)  # the work, the kind of news, its value
 
@@ -164,16 +167,16 @@ class _Runner(QObject):
         work.do(partial(self.told.emit, work))
 
 
-class _LaneThread(QObject):
-    """One lane's thread, from its first job to the end of the window."""
+class _NamedThread(QObject):
+    """One worker thread's thread, from its first job to the end of the window."""
 
     told = Signal(object, str, object)
     _wanted = Signal(object)
 
-    def __init__(self, lane: Lane) -> None:
+    def __init__(self, thread_name: ThreadName) -> None:
         super().__init__()
         self._thread = QThread()
-        self._thread.setObjectName(lane.value)
+        self._thread.setObjectName(thread_name.value)
         self._thread.setStackSize(STACK_BYTES)
         self._runner = _Runner()
         # Its slots run on that thread from now on; this object's stay on the window's.
@@ -196,7 +199,7 @@ class _LaneThread(QObject):
 
 
 class EngineThreads(QObject):
-    """All lanes. Made by the window, stopped when it closes.
+    """All worker threads. Made by the window, stopped when it closes.
 
     `apart`: work with a model is done by processes of their own. Without, in this one, which is as good where
     no harm can come to the model's file: the same work is done.
@@ -205,34 +208,34 @@ class EngineThreads(QObject):
     def __init__(self, parent: QObject | None = None, apart: bool = True) -> None:
         super().__init__(parent)
         self._apart = apart
-        self._lanes: dict[Lane, _LaneThread] = {}
+        self._worker_threads: dict[ThreadName, _NamedThread] = {}
         self._tasks: dict[_Work, Task] = {}
         self._collector = Collector(self)
         self._stopped = False
 
-    def start(self, lane: Lane, job: Job[Result], must_end: bool = False) -> Task:
-        """Do a job on a lane, after those that it has. Connect the task's signals at once.
+    def start(self, thread_name: ThreadName, job: Job[Result], must_end: bool = False) -> Task:
+        """Do a job on a worker thread, after those that it has. Connect the task's signals at once.
 
-        `must_end`: it writes what a person wants and nothing else has, as a file that he exports: it is done
-        to its end also when the window closes.
+        `must_end`: it writes what the user wants and nothing else has, as a file that they export: it is
+        done to its end also when the window closes.
         """
-        task = Task(job, lane, must_end, self._apart)
+        task = Task(job, thread_name, must_end, self._apart)
         if self._stopped:
             task.abandon()
             task.done = True
             return task
         self._tasks[task.work] = task
-        # A thread for each lane is started with its first job: the window opens without any.
-        if lane not in self._lanes:
-            self._lanes[lane] = _LaneThread(lane)
-            # A bound slot: a lambda would run on the thread of the lane.
-            self._lanes[lane].told.connect(self._hand_on)
-        self._lanes[lane].give(task.work)
+        # A thread for each worker thread is started with its first job: the window opens without any.
+        if thread_name not in self._worker_threads:
+            self._worker_threads[thread_name] = _NamedThread(thread_name)
+            # A bound slot: a lambda would run on the thread of the worker thread.
+            self._worker_threads[thread_name].told.connect(self._hand_on)
+        self._worker_threads[thread_name].give(task.work)
         return task
 
-    def busy(self, lane: Lane) -> bool:
-        """True while a lane has a job to do."""
-        return any(task.lane is lane and not task.done for task in self._tasks.values())
+    def busy(self, thread_name: ThreadName) -> bool:
+        """True while a worker thread has a job to do."""
+        return any(task.thread_name is thread_name and not task.done for task in self._tasks.values())
 
     def stop(self, at_once: bool = False) -> bool:
         """Cancel all that need not end, and end the threads; False where one did not end in time.
@@ -247,12 +250,12 @@ class EngineThreads(QObject):
         for task in self._tasks.values():
             if task.must_end:
                 task.wait(deadline - time.monotonic())
-        for lane in self._lanes.values():
-            lane.quit()
+        for thread_name in self._worker_threads.values():
+            thread_name.quit()
         soon = min(deadline, time.monotonic() + _AT_ONCE) if at_once else deadline
         ended = [
-            thread.wait((deadline if lane is Lane.MODEL else soon) - time.monotonic())
-            for lane, thread in self._lanes.items()
+            thread.wait((deadline if thread_name is ThreadName.MODEL else soon) - time.monotonic())
+            for thread_name, thread in self._worker_threads.items()
         ]
         if all(ended):
             self._collector.close()
@@ -278,10 +281,12 @@ class LatestTask(QObject):
     cancelled = Signal()
     busy_changed = Signal(bool)
 
-    def __init__(self, threads: EngineThreads, lane: Lane, parent: QObject | None = None) -> None:
+    def __init__(
+        self, threads: EngineThreads, thread_name: ThreadName, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._threads = threads
-        self._lane = lane
+        self._thread_name = thread_name
         self._task: Task | None = None
 
     @property
@@ -292,7 +297,7 @@ class LatestTask(QObject):
     def start(self, job: Job[Result]) -> Task:
         """Abandon what is under way and do this instead."""
         self.drop()
-        task = self._threads.start(self._lane, job)
+        task = self._threads.start(self._thread_name, job)
         self._task = task
         task.progress.connect(self.progress)
         task.finished.connect(self.finished)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from engine.core.run_records import REWRITTEN
 
 if TYPE_CHECKING:
-    from engine.core.people import Standing
+    from engine.core.people import EffectiveAnnotation
     from engine.core.run_records import StoredRun
     from engine.data.dataset import Dataset
     from engine.decisions.run_results import RunResults
@@ -28,10 +28,10 @@ class RunMark:
 
     stored: Hashable
     judged: int
-    overrides: "frozenset[Standing]"
+    overrides: "frozenset[EffectiveAnnotation]"
 
     def is_of(self, run: "StoredRun") -> bool:
-        """True where the store lists the run as it was; what people overrode is not listed there."""
+        """True where the store lists the run as it was; human overrides is not listed there."""
         return self.stored == _stored(run)
 
 
@@ -47,7 +47,8 @@ def run_mark(results: "RunResults") -> RunMark:
 
 
 def gold_mark(gold: "Dataset | None") -> Hashable:
-    """Human labels and explanations with the items that they are for; on a lane, for it reads all of them.
+    """Human labels and explanations with the items that they are for; on a worker thread, for it reads all of
+    them.
 
     `Dataset.hash` alone does not do: labels take no part in it.
     """
@@ -64,5 +65,5 @@ def gold_mark(gold: "Dataset | None") -> Hashable:
 
 
 def measured_mark(results: "RunResults", gold: "Dataset | None") -> Hashable:
-    """What all measures of a run against human labels depend on; on a lane."""
+    """What all measures of a run against human labels depend on; on a worker thread."""
     return run_mark(results), gold_mark(gold)

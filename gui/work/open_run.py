@@ -11,7 +11,7 @@ from engine.core.errors import SetupError
 from engine.core.formatting import visible, words
 from engine.core.health import NOT_LOOKED_AT, Health
 from engine.core.judgments import Draft, JudgedItem
-from engine.core.people import PersonStep
+from engine.core.people import AnnotatorStep
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -23,7 +23,7 @@ class OpenRun:
     """A run that is looked at.
 
     `dataset`: the items that it judged, None where they are not there. `health`: of its judge. `drafts`: what
-    people began to write of it, as it was read.
+    annotators began to write of it, as it was read.
     """
 
     results: "RunResults"
@@ -57,8 +57,8 @@ class Opened(Protocol):
     def author(self) -> str:
         """Who labels."""
 
-    def steps(self, item: JudgedItem) -> list[PersonStep]:
-        """What this person did with an item of the open run, the oldest first."""
+    def steps(self, item: JudgedItem) -> list[AnnotatorStep]:
+        """What this annotator did with an item of the open run, the oldest first."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,6 @@ def about_run(run_id: int) -> tuple[str, int]:
 
 
 def not_stored(error: SetupError, item_id: str, criterion: str = "") -> SetupError:
-    """An error by which the decision of a person was lost, with what it was about."""
+    """An error by which the decision of the user was lost, with what it was about."""
     about = f"{item_id}, {words(criterion)}" if criterion else item_id
-    return SetupError(f"Item {visible(about)}: what you decided is not stored. {error.problem}", error.remedy)
+    return SetupError(f"Item {visible(about)}: your annotation is not stored. {error.problem}", error.hint)

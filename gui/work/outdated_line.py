@@ -1,4 +1,5 @@
-"""Says that explanations were written for another label than is in force, and offers to write them again.
+"""Says that explanations were written for another label than the effective one, and offers to write them
+again.
 
 Knows: the rewriter. Does not know: which page it stands on.
 """
@@ -11,8 +12,8 @@ from gui.kit.labels import guard, hint, label, name
 from gui.work.rewriter import Rewriter
 
 
-class OutdatedLine(QFrame):
-    """Hidden where nothing is out of date. `across`: beside each other, for a wide page."""
+class StaleLine(QFrame):
+    """Hidden where nothing is stale. `across`: beside each other, for a wide page."""
 
     def __init__(self, rewriter: Rewriter, across: bool) -> None:
         super().__init__()
@@ -41,21 +42,21 @@ class OutdatedLine(QFrame):
     @Slot()
     def follow(self) -> None:
         """Show how things are now."""
-        outdated, busy, why_not = self._rewriter.outdated, self._rewriter.busy, self._rewriter.obstacle
-        single = outdated == 1
-        many = "1 explanation was" if single else f"{outdated:,} explanations were"
-        self.text.setText(f"{many} written for another label than the one in force.")
+        stale, busy, why_not = self._rewriter.stale, self._rewriter.busy, self._rewriter.obstacle
+        single = stale == 1
+        many = "1 explanation was" if single else f"{stale:,} explanations were"
+        self.text.setText(f"{many} written for another label than the effective one.")
         self.button.setText("Write it again" if single else "Write them again")
         name(self.button, f"{many} written for another label: {self.button.text().lower()}")
         self.button.setEnabled(not why_not)
-        self.button.setToolTip(why_not or "By the model that judged, for the labels in force")
+        self.button.setToolTip(why_not or "By the run's model, for the effective labels")
         self.button.setAccessibleDescription(why_not)
         self.button.setVisible(not busy)
-        self.text.setVisible(outdated > 0)
+        self.text.setVisible(stale > 0)
         self.why_not.setText(why_not)
         self.why_not.setVisible(bool(why_not) and not busy)
         self._show_work(busy)
-        self.setVisible(outdated > 0 or busy)
+        self.setVisible(stale > 0 or busy)
 
     def _show_work(self, busy: bool) -> None:
         progress = self._rewriter.progress

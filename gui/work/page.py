@@ -1,4 +1,4 @@
-"""What all pages of the window have in common, and parts of a page whose sizes a person can change.
+"""What all pages of the window have in common, and parts of a page whose sizes the user can change.
 
 Knows: the frame of a page, whether parts were ever on the screen. Does not know: any page.
 """

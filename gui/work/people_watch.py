@@ -1,4 +1,4 @@
-"""Notices that another window, or a command, changed what people say of the open run.
+"""Notices that another window, or a command, changed annotations of the open run.
 
 The store is looked at again and again, as no system tells of all changes on all disks: by the times of its
 files, which takes next to nothing; only where these have changed, it is opened.
@@ -17,7 +17,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance, Slot
 from engine.core.judgments import Confirmation, ItemNote, JudgmentKey, Override, ReviewMark
 from engine.core.people import Reviews
 from gui.work import store_jobs
-from gui.work.lanes import EngineThreads, Lane, Task
+from gui.work.lanes import EngineThreads, Task, ThreadName
 from gui.work.open_run import OpenRun
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _TICK_MS = 700
 _MOST_TOLD = 40  # items; of more than these a page is told once
 
 
-class PeopleWatch(QObject):
+class AnnotationWatch(QObject):
     """Looks at one run, as long as it is open."""
 
     found = Signal(object)  # a store_jobs.FoundWords with reviews
@@ -43,7 +43,7 @@ class PeopleWatch(QObject):
 
     def follow(self, run_id: int | None) -> None:
         """Look at a run that was read just now; at none for None."""
-        # What was said while it was read may not be in what was read.
+        # What was annotated while it was read may not be in what was read.
         self._run_id, self._seen = run_id, store_jobs.SeenWords()
         if run_id is None:
             self._timer.stop()
@@ -55,8 +55,8 @@ class PeopleWatch(QObject):
         """Look now, unless that is under way."""
         if self._run_id is not None and self._task is None:
             job = store_jobs.look_for_words(self._store_path, self._run_id, self._seen)
-            self._task = task = self._threads.start(Lane.STORE, job)
-            # What fails is tried again, and said by whatever a person wants of the store.
+            self._task = task = self._threads.start(ThreadName.STORE, job)
+            # What fails is tried again, and said by whatever the user wants of the store.
             task.finished.connect(self._take)
             task.ended.connect(self._follow_end)
 
@@ -111,7 +111,7 @@ def brought_up(run: OpenRun | None, found: store_jobs.FoundWords) -> tuple[OpenR
         return None
     since = said_since(run.results, found.reviews, found.notes)
     notes = {**run.results.notes, **found.notes}
-    return (replace(run, results=run.results.with_people(found.reviews, notes)), since) if since else None
+    return (replace(run, results=run.results.with_annotators(found.reviews, notes)), since) if since else None
 
 
 def said_since(

@@ -1,4 +1,4 @@
-"""The jobs that count and write again the explanations of a run that are not for the labels in force.
+"""The jobs that count and write again the explanations of a run that are not for the effective labels.
 
 Knows: what writing again needs: the run, its dataset, its model. Does not know: windows.
 """
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from engine.loading.checked_model import CheckedModel
 
 
-def count_outdated(results: "RunResults") -> Job[int]:
-    """How many explanations in force were written for another label than is in force."""
+def count_stale(results: "RunResults") -> Job[int]:
+    """How many effective explanations were written for another label than the effective one."""
 
     def work(control: JobControl) -> int:
         found = 0
         for judgments in results.judgments.values():
             control.cancel.raise_if_requested()
-            found += sum(results.is_outdated(judgment) for judgment in judgments)
+            found += sum(results.is_stale(judgment) for judgment in judgments)
         return found
 
     return work
 
 
 def rewrite(store_path: Path, run_id: int, dataset: "Dataset", threads: int | None) -> "Job[Rewritten]":
-    """Write again what is out of date in a run, by the model that it names; reports MeasureProgress.
+    """Write again what is stale in a run, by the model that it names; reports MeasureProgress.
 
-    `dataset`: with the items that the run judged. `threads`: None for the usual. A stop keeps
+    `dataset`: with the items that the run judged. `threads`: None for the default. A stop keeps
     what was written. SetupError where the dataset, the model's file, the questions or the examples are not
     those of the run: one that was shown examples can only be written again by the command. RunBusyError.
     """

@@ -1,4 +1,5 @@
-"""Explanations of the open run that were written for another label than is in force, and writing them again.
+"""Explanations of the open run that were written for another label than the effective one, and writing them
+again.
 
 Knows: how many there are, the one job that writes them, why it cannot start. Does not know: pages, how an
 explanation is written.
@@ -11,7 +12,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from engine.core.errors import EngineError
 from engine.core.events import MeasureProgress
 from gui.work import rewrite_jobs
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -28,14 +29,14 @@ class Rewriter(QObject):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self._workspace = workspace
-        self.outdated = 0  # explanations of the open run that its model could write again
+        self.stale = 0  # explanations of the open run that its model could write again
         self.progress: MeasureProgress | None = None
         self._run_id = 0  # of the run that is written, or was last
         self._counted_id = 0
-        self._counting = LatestTask(workspace.threads, Lane.FILES, self)
+        self._counting = LatestTask(workspace.threads, ThreadName.FILES, self)
         self._counting.finished.connect(self._take_count)
         workspace.failures.follow(self._counting)
-        self._writing = LatestTask(workspace.threads, Lane.MODEL, self)
+        self._writing = LatestTask(workspace.threads, ThreadName.MODEL, self)
         self._writing.progress.connect(self._follow)
         self._writing.finished.connect(self._take)
         self._writing.failed.connect(self._fail)
@@ -63,17 +64,17 @@ class Rewriter(QObject):
         if run is None:
             return "No run is open."
         if self._workspace.judging is not None:
-            return "A run is being judged; this can start when it has ended."
+            return "A run is being judged; this can start when it ends."
         if run.dataset is None:
-            return "The dataset of this run is not at hand: open it on the Dataset page."
+            return "The dataset of this run is not loaded: open it on the Dataset page."
         if run.results.run.identity.settings.get("examples"):
-            return "This run was shown labelled examples: the command “runs rewrite” can do it, with them."
+            return "This run has few-shot examples: use the command “runs rewrite” with them."
         return ""
 
     def start(self) -> None:
-        """Write again what is out of date in the open run."""
+        """Write again what is stale in the open run."""
         run = self._workspace.run
-        if self.busy or self.obstacle or not self.outdated or run is None or run.dataset is None:
+        if self.busy or self.obstacle or not self.stale or run is None or run.dataset is None:
             return
         self._run_id, self.progress = run.id, None
         store_path = self._workspace.store_path
@@ -90,16 +91,16 @@ class Rewriter(QObject):
     def _count(self) -> None:
         run = self._workspace.run
         if run is None or run.id != self._counted_id:
-            self.outdated = 0
+            self.stale = 0
         self._counting.drop()
         if run is not None and run.results.run.by_a_model:
             self._counted_id = run.id
-            self._counting.start(rewrite_jobs.count_outdated(run.results))
+            self._counting.start(rewrite_jobs.count_stale(run.results))
         self.changed.emit()
 
     @Slot(object)
-    def _take_count(self, outdated: int) -> None:
-        self.outdated = outdated
+    def _take_count(self, stale: int) -> None:
+        self.stale = stale
         self.changed.emit()
 
     @Slot(object)
@@ -126,11 +127,11 @@ class Rewriter(QObject):
 
 
 def _in_words(made: "Rewritten") -> str:
-    sentences = [f"{made.written:,} of {made.outdated:,} explanations are written again."]
+    sentences = [f"{made.written:,} of {made.stale:,} explanations are written again."]
     if made.stopped:
-        sentences.append("You stopped before the end.")
+        sentences.append("It was stopped before the end.")
     if made.wordless:
-        sentences.append(f"For {made.wordless:,} of them the model wrote no words: the old ones stay.")
+        sentences.append(f"For {made.wordless:,} of them the model wrote no text: the old ones stay.")
     if made.too_long:
         ids, more = ", ".join(made.too_long[:_IDS_SHOWN]), "" if len(made.too_long) <= _IDS_SHOWN else ", …"
         sentences.append(f"Too long for the context: items {ids}{more}.")

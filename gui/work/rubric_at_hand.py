@@ -14,12 +14,12 @@ from engine.core.errors import SetupError
 from engine.core.rubric import ELOQUENT, Rubric
 from gui.work.state import State
 
-AT_HAND = "rubric"
+CURRENT = "rubric"
 """Where the state keeps it."""
 _RUBRICS = "rubrics"  # of the files that were opened
 
 
-class RubricAtHand(QObject):
+class CurrentRubric(QObject):
     """`path`: the file that the rubric is from; None for one that comes with the program, or is of a run."""
 
     changed = Signal()
@@ -27,14 +27,14 @@ class RubricAtHand(QObject):
     def __init__(self, state: State, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._state = state
-        kept = state.record(AT_HAND)
+        kept = state.record(CURRENT)
         self.rubric = _rubric(kept.get("rubric"))
         path = kept.get("path")
         self.path = Path(path) if isinstance(path, str) and path else None
 
     @property
     def opened(self) -> list[Path]:
-        """The files that were chosen by a person, the newest first."""
+        """The files that were chosen by the user, the newest first."""
         return self._state.recent(_RUBRICS)
 
     def choose(self, rubric: Rubric, path: Path | None = None) -> None:
@@ -43,12 +43,12 @@ class RubricAtHand(QObject):
             return
         self.rubric, self.path = rubric, path
         self._state.set_record(
-            AT_HAND, {"rubric": rubric.as_json(), "path": str(path) if path is not None else ""}
+            CURRENT, {"rubric": rubric.as_json(), "path": str(path) if path is not None else ""}
         )
         self.changed.emit()
 
     def ask(self, rubric: Rubric) -> None:
-        """Work with what a setup or a run asks; where that is the rubric at hand, or some of its criteria,
+        """Work with what a setup or a run asks; where that is the current rubric, or some of its criteria,
         this stays.
         """
         if not rubric.is_part_of(self.rubric):

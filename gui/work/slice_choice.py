@@ -14,8 +14,8 @@ from engine.core.formatting import clipped, visible
 from gui.kit.fields import narrow_box
 from gui.kit.foreign_text import set_tip, tip
 from gui.kit.layouts import STRETCH, in_row
-from gui.work.file_jobs import Chosen, Divided, NotedWish, divide
-from gui.work.lanes import Lane, LatestTask
+from gui.work.file_jobs import Chosen, Divided, NotedRequest, divide
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.state import BLIND
 from gui.work.workspace import Workspace
 
@@ -36,22 +36,22 @@ class SliceChoice(QWidget):
     def __init__(self, workspace: Workspace, letters: int = 13) -> None:
         super().__init__()
         self._workspace = workspace
-        self._by_people = self._outdated = False
+        self._by_annotators = self._stale = False
         self.slicing: Slicing | None = None
         self.part: Slice | None = None
         self._dataset: Dataset | None = None
         self._gold: Dataset | None = None
         self._wanted_part: str | None = None  # its key, until the slices are known
-        self.by = narrow_box("By what the items are divided", letters)
+        self.by = narrow_box("How the items are divided", letters)
         self.parts = narrow_box("Which slice of the items", letters)
         in_row((self.by, STRETCH), (self.parts, STRETCH), on=self)
-        self._dividing = LatestTask(workspace.threads, Lane.FILES, self)
+        self._dividing = LatestTask(workspace.threads, ThreadName.FILES, self)
         self._dividing.finished.connect(self._take)
         self.by.activated.connect(self._divide)
         self.parts.activated.connect(self._choose)
         workspace.noted.connect(self._follow_notes)
-        workspace.author_changed.connect(self._follow_people)
-        workspace.blind_changed.connect(self._follow_people)
+        workspace.author_changed.connect(self._follow_annotators)
+        workspace.blind_changed.connect(self._follow_annotators)
         self._fill({}, "")
         self.parts.hide()
 
@@ -62,7 +62,7 @@ class SliceChoice(QWidget):
 
     @property
     def words(self) -> str:
-        """The chosen slice for people; empty for all items."""
+        """The chosen slice for display; empty for all items."""
         if self.slicing is None or self.part is None:
             return ""
         return visible(self.slicing.in_words(self.part))
@@ -113,31 +113,31 @@ class SliceChoice(QWidget):
         self._start(self.by.currentData() or "")
 
     def _start(self, by: str) -> None:
-        """Divide anew. Who labels blind sees no tag but his own."""
+        """Divide anew. Who labels blind sees no tag but their own."""
         assert self._dataset is not None
-        self._outdated = False
+        self._stale = False
         space = self._workspace
         own = space.author if space.state.text(BLIND) == "on" else None
-        self._dividing.start(divide(self._dataset, self._gold, by, NotedWish(space.store_path, own)))
+        self._dividing.start(divide(self._dataset, self._gold, by, NotedRequest(space.store_path, own)))
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Catch up with what people tagged meanwhile."""
+        """Catch up with what annotators tagged meanwhile."""
         super().showEvent(event)
-        if self._outdated:
+        if self._stale:
             self._again()
 
     @Slot()
     def _follow_notes(self) -> None:
         """Offer tags as soon as there are any; the slice that is listed does not change under one's hands."""
-        self._outdated = True
-        if self.isVisible() and not self._by_people:
+        self._stale = True
+        if self.isVisible() and not self._by_annotators:
             self._again()
 
     @Slot()
-    def _follow_people(self) -> None:
+    def _follow_annotators(self) -> None:
         """Whose tags may be seen has changed: what is chosen by them must not stay."""
-        self._outdated = True
-        if self.isVisible() or self._by_people:
+        self._stale = True
+        if self.isVisible() or self._by_annotators:
             self._again()
 
     def _again(self) -> None:
@@ -148,7 +148,7 @@ class SliceChoice(QWidget):
 
     @Slot(object)
     def _take(self, divided: Divided) -> None:
-        slicing, self._by_people = divided.slicing, divided.by_people
+        slicing, self._by_annotators = divided.slicing, divided.by_annotators
         self._fill(divided.titles, slicing.by if slicing else "")
         parts = slicing.slices if slicing else ()
         part = next((found for found in parts if found.key == self._wanted_part), None)
@@ -183,4 +183,4 @@ class SliceChoice(QWidget):
             self.by.addItem(f"By {visible(clipped(title))}", by)
             self.by.setItemData(self.by.count() - 1, tip(title), Qt.ItemDataRole.ToolTipRole)
         self.by.setCurrentIndex(max(0, self.by.findData(chosen)))
-        set_tip(self.by, self.by.currentText() if chosen else "By what the items are divided")
+        set_tip(self.by, self.by.currentText() if chosen else "How the items are divided")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engine.decisions.run_results import RunResults
     from engine.measure.matching import Matched
     from engine.measure.slice_measures import SlicedMeasures
-    from engine.weigh.slice_weighing import SlicedWeighing
+    from engine.weigh.slice_weighing import SlicedWeightedScoring
 
 DRAWN = "drawn"
 """The key of the column in which the window draws accuracies and their intervals."""
@@ -45,7 +45,7 @@ class Sliced:
     below: Table | None
     of: "Hashable | Sequence[Matched]"
     measured: "Sequence[SlicedMeasures]"
-    weighed: "Mapping[str, SlicedWeighing]" = field(default_factory=dict)
+    weighed: "Mapping[str, SlicedWeightedScoring]" = field(default_factory=dict)
     said: Sequence[str] = ()
 
     @property
@@ -81,7 +81,7 @@ def measure_slices(
 def compare_slices(
     matched: "Sequence[Matched]", slicing: "Slicing", known: Sliced | None = None
 ) -> Job[Sliced]:
-    """All slices of systems that are held against the same human labels: below, how often A and B win.
+    """All slices of systems that are compared with the same human labels: below, how often A and B win.
 
     What is `known` where it is of these very systems.
     """
@@ -93,7 +93,7 @@ def compare_slices(
             compared_slices_in_words,
             compared_win_table,
         )
-        from engine.weigh.slice_weighing import weigh_as_usual
+        from engine.weigh.slice_weighing import weigh_by_default
 
         if known is not None and known.of is matched and known.division == slicing:
             return known
@@ -101,7 +101,7 @@ def compare_slices(
         weighed = {}
         for one in matched:
             control.cancel.raise_if_requested()
-            if (found := weigh_as_usual(one, slicing)) is not None:
+            if (found := weigh_by_default(one, slicing)) is not None:
                 weighed[one.system.name] = found
         table = compared_slice_table(matched, measured)
         below = compared_win_table(measured[0], weighed) if weighed else None

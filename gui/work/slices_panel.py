@@ -20,7 +20,7 @@ from gui.kit.layouts import STRETCH, in_column
 from gui.kit.theme import colours
 from gui.kit.value_table import VALUE_ROLE, TableModel
 from gui.kit.views import measure_view
-from gui.work.lanes import Job, Lane, LatestTask
+from gui.work.lanes import Job, LatestTask, ThreadName
 from gui.work.slice_choice import SliceChoice
 from gui.work.slice_jobs import DRAWN, Sliced
 from gui.work.workspace import Workspace
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 _DRAWN_WIDTH = 130
 _NOTHING = (
-    "Choose above by what the items are divided (“Items: all”): by a column of the dataset, lengths, the"
-    " script of the texts, the human label, the tags or the random samples of people."
+    "Choose above how the items are divided (“Items: all”): by a column of the dataset, lengths,"
+    " the script of the texts, the human label, the annotators' tags or random samples."
 )
-_HOW = "A click or Enter on a row lists its items in Review."
+_HOW = "Click a row or press Enter on it to list its items in Review."
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class SliceWords:
 class SlicesPanel(QWidget):
     """Shows Sliced. `choice` stands elsewhere on the page, and restricts all of it.
 
-    `divided`: a person chose by what the items are divided. `listed`: Filters of the items of a row that are
+    `divided`: the user chose by what the items are divided. `listed`: Filters of the items of a row that are
     wanted, and what they have in common.
     """
 
@@ -81,7 +81,7 @@ class SlicesPanel(QWidget):
         self.choice = SliceChoice(workspace, letters)
         self.choice.by.activated.connect(self.divided)
         self.sliced: Sliced | None = None
-        self._measuring = LatestTask(workspace.threads, Lane.MEASURE, self)
+        self._measuring = LatestTask(workspace.threads, ThreadName.MEASURE, self)
         self._measuring.finished.connect(self.show_slices)
         workspace.failures.follow(self._measuring)
         self.title, self.what = title, hint("")

@@ -25,7 +25,7 @@ AUTHOR = "author"
 MOST_OF_QT = 2**31 - 1
 """The largest whole number that Qt takes for a place or a size."""
 BLIND = "review/blind"
-"""`on` while a person labels blind."""
+"""`on` while the user labels blind."""
 NEXT_CRITERION = "review/next criterion"
 """`on` where a label takes the cursor to the next criterion, `items` where then to the next item, too."""
 _FILE = "window.ini"
@@ -63,10 +63,10 @@ class State(QObject):
         if failed and not told:
             self.trouble.emit(
                 SetupError(
-                    f"What the window remembers (its layout, recent files and choices) cannot be written to"
-                    f" {shown(self.path)}: the disk is full or read-only.",
-                    "Make room, or see that you may write there. Labels, drafts and the queue are kept in"
-                    " files of their own.",
+                    f"The window's state (layout, recent files and choices) cannot"
+                    f" be written to {shown(self.path)}: the disk is full or read-only.",
+                    "Free some space, or make the folder writable. Labels, drafts and"
+                    " the queue are in files of their own.",
                 )
             )
 

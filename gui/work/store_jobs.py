@@ -1,4 +1,4 @@
-"""Jobs on the run store: which runs there are, one run with its dataset, what people say of it.
+"""Jobs on the run store: which runs there are, one run with its dataset, its annotations.
 
 Knows: what a run is opened with. Does not know: windows.
 """
@@ -14,7 +14,7 @@ from engine.core.errors import SetupError, StoreError
 from engine.core.judgments import ItemNote, NewOverride, NewReview
 from engine.core.people import Reviews
 from engine.core.said import NewNote, Said, Undo, said_of
-from engine.system.outbox import Outbox
+from engine.system.outbox import WriteAheadLog
 from gui.work.file_jobs import has_labels_for
 from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
@@ -27,12 +27,17 @@ if TYPE_CHECKING:
     from engine.store.run_store import RunStore
 
 Result = TypeVar("Result")
-_REVIEWS = (NewOverride, NewReview, Undo)  # what changes the labels of a run, or how far people are with it
+_REVIEWS = (
+    NewOverride,
+    NewReview,
+    Undo,
+)  # what changes the labels of a run, or how far annotators are with it
 
 
 @dataclass(frozen=True)
 class Stored:
-    """Words that the store has taken, in their order, and those that it never will, each with the reason.
+    """Annotations that the store has taken, in their order, and those that it never will, each with the
+    reason.
 
     `reviews`: all that is said now of the runs that they are of. `notes`: all of the items that they are of,
     by the hash of their content.
@@ -60,10 +65,10 @@ def list_runs(store_path: Path) -> "Job[Sequence[AnyRun]]":
     """All runs, the newest first; none where there is no store yet."""
 
     def work(_control: JobControl) -> "Sequence[AnyRun]":
-        from engine.store.opening import is_there
+        from engine.store.opening import has_store
         from engine.store.run_store import RunStore
 
-        if not is_there(store_path):
+        if not has_store(store_path):
             return []
         with RunStore(store_path) as store, store.reading():
             return [*store.runs()[::-1], *store.damaged_runs()[::-1]]
@@ -82,10 +87,10 @@ def look_at_store(store_path: Path) -> "Job[SeenStore | None]":
     """What the window must know of the store at its start; None where there is none yet."""
 
     def work(_control: JobControl) -> SeenStore | None:
-        from engine.store.opening import is_there
+        from engine.store.opening import has_store
         from engine.store.run_store import RunStore
 
-        if not is_there(store_path):
+        if not has_store(store_path):
             return None
         with RunStore(store_path) as store:
             return SeenStore(store.refusal)
@@ -93,8 +98,8 @@ def look_at_store(store_path: Path) -> "Job[SeenStore | None]":
     return work
 
 
-def open_run(store_path: Path, run_id: int, at_hand: "Dataset | None") -> Job[OpenRun]:
-    """A run with the items that it judged, out of the file that the run names, else out of `at_hand`."""
+def open_run(store_path: Path, run_id: int, current: "Dataset | None") -> Job[OpenRun]:
+    """A run with the items that it judged, out of the file that the run names, else out of `current`."""
 
     def work(control: JobControl) -> OpenRun:
         from engine.decisions.health import run_health
@@ -104,7 +109,7 @@ def open_run(store_path: Path, run_id: int, at_hand: "Dataset | None") -> Job[Op
         with RunStore(store_path) as store, many_records():
             results = load_results(store, run_id)
             drafts = store.drafts(run_id)
-        dataset = _judged_items(results.run, at_hand, control.cancel)
+        dataset = _judged_items(results.run, current, control.cancel)
         if results.run.submitted and dataset is not None and len(results.judged) < len(dataset):
             results = _with_unanswered(store_path, results, dataset)
         return OpenRun(results, dataset, run_health(results), drafts)
@@ -128,39 +133,41 @@ def _with_unanswered(store_path: Path, results: "RunResults", dataset: "Dataset"
     return results
 
 
-def _judged_items(run: "StoredRun", at_hand: "Dataset | None", cancel: CancelToken) -> "Dataset | None":
+def _judged_items(run: "StoredRun", current: "Dataset | None", cancel: CancelToken) -> "Dataset | None":
     from engine.decisions.run_dataset import dataset_of_run, judged_items
 
     own = run.identity.dataset_path
-    is_own = at_hand is not None and at_hand.path.absolute() == own.absolute()
-    if at_hand is not None and is_own and has_labels_for(at_hand, [run.identity.asked], run.columns):
+    is_own = current is not None and current.path.absolute() == own.absolute()
+    if current is not None and is_own and has_labels_for(current, [run.identity.asked], run.columns):
         with suppress(SetupError):
-            return judged_items(run, at_hand)
-    # Before what is at hand: another file may hold the same texts with other labels. Not before it where it
-    # alone has any: gold that people made of this run, say.
+            return judged_items(run, current)
+    # Before what is loaded: another file may hold the same texts with other labels. Not before it where it
+    # alone has any: gold that annotators made of this run, say.
     found = None
     with suppress(SetupError):
         found = dataset_of_run(run, cancel=cancel)
-    if at_hand is not None and (found is None or (at_hand.criteria and not found.criteria)):
+    if current is not None and (found is None or (current.criteria and not found.criteria)):
         with suppress(SetupError):
-            return judged_items(run, at_hand)
+            return judged_items(run, current)
     return found  # None where it is gone or changed: the page says so and asks for the file
 
 
-def store_words(store_path: Path, outbox: Outbox) -> Job[Stored]:
-    """Store what waits in an outbox, and read what people say then. StoreError where that cannot be now."""
+def store_words(store_path: Path, write_ahead_log: WriteAheadLog) -> Job[Stored]:
+    """Store what waits in an write-ahead log, and read what annotators say then. StoreError where that cannot
+    be now.
+    """
 
     def work(_control: JobControl) -> Stored:
         from engine.decisions.run_results import load_reviews
         from engine.store.run_store import RunStore
 
-        pending = outbox.pending  # at once: the window may be closing
+        pending = write_ahead_log.pending  # at once: the window may be closing
         words = pending.words
         if not words:
             return Stored()
         with RunStore(store_path) as store, many_records():
             refused = store.take_words(pending.name, words)
-            outbox.stored(words[-1].number)
+            write_ahead_log.stored(words[-1].number)
             errors = {word.number: word.error for word in refused}
             said = [said_of(word.values) for word in words if word.number not in errors]
             runs = {each.run_id for each in said if isinstance(each.what, _REVIEWS)}
@@ -178,7 +185,7 @@ def store_words(store_path: Path, outbox: Outbox) -> Job[Stored]:
 
 @dataclass(frozen=True)
 class SeenWords:
-    """By what a change of what people say is noticed: `files`, without opening the store, then `mark`."""
+    """By what a change of what annotators say is noticed: `files`, without opening the store, then `mark`."""
 
     files: Hashable = None
     mark: Hashable = None
@@ -197,15 +204,15 @@ class FoundWords:
 
 
 def look_for_words(store_path: Path, run_id: int, seen: SeenWords) -> Job[FoundWords]:
-    """What people say of a run, where that has changed since it was `seen`, by whomever."""
+    """What annotators say of a run, where that has changed since it was `seen`, by whomever."""
 
     def work(_control: JobControl) -> FoundWords:
         from engine.decisions.run_results import load_reviews
-        from engine.store.opening import files_mark, is_there
+        from engine.store.opening import files_mark, has_store
         from engine.store.run_store import RunStore
 
         files = files_mark(store_path)  # first: what is written while it is read is seen next time
-        if (files is not None and files == seen.files) or not is_there(store_path):
+        if (files is not None and files == seen.files) or not has_store(store_path):
             return FoundWords(run_id, seen)
         with RunStore(store_path) as store, many_records(), store.reading():
             now = SeenWords(files, store.words_mark(run_id))

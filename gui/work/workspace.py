@@ -1,7 +1,7 @@
 """What all pages share: the dataset, the run that is looked at, and how to change them.
 
-Every change is a job on a lane; when it is done, a signal tells the pages. Only the thread of the window
-uses a workspace. Long because each thing that pages share has its signal, its job and its answer here.
+Every change is a job on a worker thread; when it is done, a signal tells the pages. Only the thread of the
+window uses a workspace. Long because each thing that pages share has its signal, its job and its answer here.
 
 Knows: which things are open. Does not know: pages, how anything is computed.
 """
@@ -21,7 +21,7 @@ from engine.core.formatting import short_name
 from engine.core.health import Health
 from engine.core.items import Preference
 from engine.core.judgments import JudgedItem, JudgmentKey, NewOverride, NewReview, Origin, Override
-from engine.core.people import PersonStep
+from engine.core.people import AnnotatorStep
 from engine.core.review_filters import WantedItems
 from engine.core.run_list import of_what
 from engine.core.run_records import DamagedRun
@@ -33,15 +33,15 @@ from gui.work.begun_work import BegunWork
 from gui.work.dataset_reader import DatasetReader
 from gui.work.failures import Failures
 from gui.work.garbage import run_closed
-from gui.work.lanes import EngineThreads, Lane, LatestTask
+from gui.work.lanes import EngineThreads, LatestTask, ThreadName
 from gui.work.open_run import OpenRun, UnderWay, about_run, not_stored
 from gui.work.page_name import PageName
-from gui.work.people_watch import PeopleWatch, brought_up
-from gui.work.people_words import PeopleWords
-from gui.work.rubric_at_hand import RubricAtHand
+from gui.work.people_watch import AnnotationWatch, brought_up
+from gui.work.people_words import StoredAnnotations
+from gui.work.rubric_at_hand import CurrentRubric
 from gui.work.state import AUTHOR, State
 
-LONGEST_NAME = 255  # letters of a person's name
+LONGEST_NAME = 255  # characters of the user's name
 _COLUMNS = "last/columns"  # by which the last dataset was read
 _OPENING = "a run is opened"
 
@@ -60,26 +60,26 @@ class Workspace(QObject):
     run_changed = Signal()  # another run is open, or it was read again
     overrides_changed = Signal(object)  # a JudgmentKey
     sample_drawn = Signal(int)  # the random sample of the open run is by another seed now
-    reviewed = Signal(str)  # item id: what people say of it has changed, be it an override, a mark or a label
+    reviewed = Signal(str)  # item id: its annotations has changed, be it an override, a mark or a label
     noted = Signal(str)  # content hash of an item
-    taken_back = Signal(str)  # item id: this person wished to take a step back, or to do it again
+    taken_back = Signal(str)  # item id: this annotator requested to take a step back, or to do it again
     author_changed = Signal()
-    blind_changed = Signal()  # whether what others said is hidden from the person who labels
+    blind_changed = Signal()  # whether annotations of others are hidden from the annotator
     runs_changed = Signal()  # the list of all runs
     runs_deleted = Signal(object)  # the numbers of runs that are gone for good
     judging_changed = Signal()  # a run has begun, goes on or has ended; see `judging`
     offer_changed = Signal()  # a run that has ended here is to be offered, or no more; see `offered`
     gold_changed = Signal()  # the human labels of the open run
-    submission_wanted = Signal()  # a person is to be asked for a submission file to open
+    submission_wanted = Signal()  # the user is to be asked for a submission file to open
     check_wanted = Signal()  # the open run is to be checked as a submission
     review_wanted = Signal(object)  # a JudgmentKey: show this judgment
     listing_wanted = Signal(object)  # a WantedItems: list just these in Review
     items_wanted = Signal(object, object, object)  # path of a dataset, ids, its columns: judge these alone
-    columns_wanted = Signal(object)  # a ColumnsWish: a person is to be asked for the columns of a file
+    columns_wanted = Signal(object)  # a ColumnsWish: the user is to be asked for the columns of a file
     page_wanted = Signal(object)  # PageName
-    unsaid = Signal(object)  # a word: it is neither kept nor will be stored, as was told by `problem`
+    unsaid = Signal(object)  # an annotation: it will not be stored, as `problem` reported
     problem = Signal(object)  # an EngineError that the window must show
-    notice = Signal(object)  # a Message: what a person must see, whichever page is open
+    notice = Signal(object)  # a Message: what the user must see, whichever page is open
     note = Signal(str)  # a sentence for the status bar
 
     def __init__(
@@ -93,7 +93,7 @@ class Workspace(QObject):
         self.threads = threads
         self.state = state
         self.store_path = store_path or default_store()
-        self.rubric = RubricAtHand(state, self)
+        self.rubric = CurrentRubric(state, self)
         self.rubric.changed.connect(self._read_by_rubric)
         self.dataset: Dataset | None = None
         self.run: OpenRun | None = None
@@ -105,25 +105,25 @@ class Workspace(QObject):
         self._stays = False  # what is open, when a run ends
         self._by_itself = False  # whether what is being opened is a run that has ended
         self.in_use: dict[str, Path] = {}  # further files that a page works with, by the words for them
-        self._gold_of: dict[Path | None, Dataset] = {}  # chosen by a person, by the dataset of the run
+        self._gold_of: dict[Path | None, Dataset] = {}  # chosen by the user, by the dataset of the run
         self._gold_for: Path | None = None  # that is being read
         self._wanted_run: int | None = None  # that is being opened
         self._to_review: tuple[int, JudgmentKey | WantedItems] | None = None  # once that run is open
-        self._changes = self._changes_seen = 0  # of what people say, by this window; at its last asking
+        self._changes = self._changes_seen = 0  # of what annotators say, by this window; at its last asking
         self.failures = Failures(self)
         self.failures.told.connect(self.problem)
         self._make_tasks()
         self.begun = BegunWork(state)
-        self.words = PeopleWords(threads, self.store_path, self)
+        self.words = StoredAnnotations(threads, self.store_path, self)
         self.words.stored.connect(self._take_words)
         self.words.failed.connect(self.problem)
-        self.watch = PeopleWatch(threads, self.store_path, self)
+        self.watch = AnnotationWatch(threads, self.store_path, self)
         self.watch.found.connect(self._take_others)
         self.run_changed.connect(lambda: self.watch.follow(self.run.id if self.run else None))
 
     def _make_tasks(self) -> None:
         threads = self.threads
-        self._loading = LatestTask(threads, Lane.FILES, self)
+        self._loading = LatestTask(threads, ThreadName.FILES, self)
         self._loading.progress.connect(self.dataset_loading)
         self._loading.finished.connect(self.take_dataset)
         self._loading.failed.connect(self._tell_bad_dataset)
@@ -132,10 +132,10 @@ class Workspace(QObject):
         self._gold_reader.finished.connect(self._take_gold)
         self.failures.follow(self._gold_reader)
         self._gold_reader.put_off.connect(self.gold_changed)
-        self._opening = LatestTask(threads, Lane.MEASURE, self)
+        self._opening = LatestTask(threads, ThreadName.MEASURE, self)
         self._opening.finished.connect(self._take_run)
         self._opening.failed.connect(self._tell_no_run)
-        self._listing = LatestTask(threads, Lane.STORE, self)
+        self._listing = LatestTask(threads, ThreadName.STORE, self)
         self._listing.finished.connect(self._take_runs)
         self.failures.follow(self._listing)
 
@@ -149,7 +149,7 @@ class Workspace(QObject):
     def open_dataset(
         self, path: Path, columns: ColumnMap | None = None, remember: bool | None = None
     ) -> None:
-        """Read a dataset that a person chose; the open one stays until that is there. See file_jobs.load."""
+        """Read a dataset that the user chose; the open one stays until that is there. See file_jobs.load."""
         self._stays = True
         self._read(path, columns, remember)
 
@@ -188,7 +188,7 @@ class Workspace(QObject):
 
     @property
     def gold(self) -> "Dataset | None":
-        """The dataset with the human labels that the open run is held against on Results and Review."""
+        """The dataset with the human labels that the open run is compared with on Results and Review."""
         return self._gold_of.get(self._judged_file) or self.own_gold
 
     @property
@@ -199,7 +199,7 @@ class Workspace(QObject):
 
     @property
     def gold_from(self) -> str:
-        """Why the open run is held against these labels."""
+        """Why the open run is compared with these labels."""
         if self.has_chosen_gold:
             return "chosen on Results"
         gold = self.own_gold
@@ -255,21 +255,21 @@ class Workspace(QObject):
         """Read the list of runs again."""
         self._listing.start(store_jobs.list_runs(self.store_path))
 
-    def open_run(self, run_id: int, at_hand: "Dataset | None" = None) -> None:
-        """Look at a run, as a person chose: its results, and its items out of a dataset `at_hand`.
+    def open_run(self, run_id: int, current: "Dataset | None" = None) -> None:
+        """Look at a run, as the user chose: its results, and its items out of a dataset `current`.
 
         That is the open one where none is given; else its file is read again, where it is still there.
         """
         self._stays = True
-        self._open(run_id, at_hand)
+        self._open(run_id, current)
 
-    def _open(self, run_id: int, at_hand: "Dataset | None" = None, by_itself: bool = False) -> None:
+    def _open(self, run_id: int, current: "Dataset | None" = None, by_itself: bool = False) -> None:
         self._wanted_run, self._by_itself = run_id, by_itself
         self._changes_seen = self._changes
         if self.run is None or self.run.id != run_id:
             self.note.emit(f"Opening {self._called(run_id)} …")
             self.run_wanted.emit(run_id)
-        self._opening.start(store_jobs.open_run(self.store_path, run_id, at_hand or self.dataset))
+        self._opening.start(store_jobs.open_run(self.store_path, run_id, current or self.dataset))
 
     def open_last_run(self) -> None:
         """Look at the run of last time, if there was one and none was chosen since."""
@@ -298,22 +298,22 @@ class Workspace(QObject):
             self._open(self.run.id)
 
     def tell_begun(self) -> None:
-        """A person starts a run, or a queue of them: it is shown at its end, if he chooses nothing until
+        """The user starts a run, or a queue of them: it is shown at its end, if they choose nothing until
         then.
         """
         self._stays = False
 
     def stay(self) -> None:
-        """A person works with what is open: no run that ends takes its place."""
+        """The user works with what is open: no run that ends takes its place."""
         self._stays = True
 
     def tell_ended(self, run_id: int, how: str, health: Health) -> None:
         """A run that was started here has just ended, `how` in words. This is the one place that says whether
         the pages show it now.
 
-        They do, unless a person chose something else since he started it (another run, a dataset, a
+        They do, unless the user chose something else since they started it (another run, a dataset, a
         submission), or works with the run that is open: has said something of it since then, or changed its
-        weights, looks at it on Review, or has a dialog or a list open. Then nothing moves under his hands,
+        weights, looks at it on Review, or has a dialog or a list open. Then nothing moves under their hands,
         and the run that has ended is offered by name.
         """
         shown = self.run.id if self.run is not None else None
@@ -329,7 +329,7 @@ class Workspace(QObject):
         self.notice.emit(
             Message(
                 f"{ended}. {health.in_short}".rstrip(),
-                f"Results, Review, Ranking and exports stay with {open_one}.",
+                f"Results, Review, Ranking and exports still show {open_one}.",
                 "problem" if health.doubted else "note",
                 steps={f"Show run {run_id}": lambda: self.show_run(run_id)},
                 about=about_run(run_id),
@@ -339,7 +339,7 @@ class Workspace(QObject):
 
     @property
     def _at_work(self) -> bool:
-        """Whether a person chose what is open, or works with it."""
+        """Whether the user chose what is open, or works with it."""
         open_ones = (QApplication.activeModalWidget(), QApplication.activePopupWidget())
         return self._stays or (self.reviewing and self.run is not None) or any(open_ones)
 
@@ -404,11 +404,11 @@ class Workspace(QObject):
         results, before = opened.results, self.run
         if self._by_itself and before is not None and before.id != results.run.id and self._at_work:
             self._wanted_run = before.id
-            self._offer(results.run.id)  # he began while it was read
+            self._offer(results.run.id)  # they began while it was read
             return
         if before is not None and before.id == results.run.id and self._changes > self._changes_seen:
-            # A person has said something since it was read.
-            results = results.with_people(before.results.reviews, before.results.notes)
+            # The user has said something since it was read.
+            results = results.with_annotators(before.results.reviews, before.results.notes)
         self.run = replace(opened, results=results)
         if before is None or before.id != self.run.id:
             self.note.emit(self.run.in_words)
@@ -429,7 +429,7 @@ class Workspace(QObject):
             self.state.set_number("last/run", 0)
         self.failures.fail(_OPENING, error)
 
-    # What people say
+    # What annotators say
 
     @property
     def author(self) -> str:
@@ -438,11 +438,11 @@ class Workspace(QObject):
 
     @property
     def knows_author(self) -> bool:
-        """True once a person has said who labels."""
+        """True once the user has said who labels."""
         return bool(self.state.text(AUTHOR))
 
     def set_author(self, name: str) -> None:
-        """Let a person of this name label from now on; what cannot be printed is left out of it."""
+        """Let the user of this name label from now on; what cannot be printed is left out of it."""
         name = "".join(letter for letter in name if letter.isprintable()).strip()
         if name != self.state.text(AUTHOR):
             self.state.set_text(AUTHOR, name)
@@ -455,11 +455,11 @@ class Workspace(QObject):
         explanation: str | None,
         origin: Origin | None = None,
     ) -> None:
-        """Let a person's label, explanation or both stand for the model's; `origin`: of the label."""
+        """Let the user's label, explanation or both stand for the model's; `origin`: of the label."""
         self.say(NewOverride(*key, preference, explanation, self.author, origin))
 
-    def steps(self, item: JudgedItem) -> list[PersonStep]:
-        """What this person did with an item of the open run, the oldest first; also what waits for the
+    def steps(self, item: JudgedItem) -> list[AnnotatorStep]:
+        """What this annotator did with an item of the open run, the oldest first; also what waits for the
         store.
         """
         run = self.run
@@ -468,12 +468,14 @@ class Workspace(QObject):
         return self.words.with_waiting(run.results.steps(item, self.author), item, self.author, run.id)
 
     def take_back(self, undo: Undo) -> None:
-        """Let a step of this person be history, or stand again."""
+        """Let a step of this annotator be history, or stand again."""
         if self.say(undo):
             self.taken_back.emit(undo.item_id)
 
     def review(self, new: NewReview) -> bool:
-        """Keep how far a person is with an item, and which labels he confirms; False where it is not said."""
+        """Keep how far the user is with an item, and which labels they accept; False where it is not
+        said.
+        """
         return bool(self.say(new))
 
     def draw_sample_by(self, run_id: int, seed: int) -> None:
@@ -488,7 +490,7 @@ class Workspace(QObject):
             self.note.emit(f"The random sample of run {run_id} is drawn by seed {seed} now.")
 
         job = store_jobs.draw_sample_by(self.store_path, run_id, seed)
-        task = self.threads.start(Lane.STORE, job, must_end=True)
+        task = self.threads.start(ThreadName.STORE, job, must_end=True)
         task.finished.connect(take)
         self.failures.follow(task, "sample drawn")
 
@@ -501,9 +503,9 @@ class Workspace(QObject):
         self.words.say(Said(RunWords(name, note), now(), run_id, self._made(run_id)))
 
     def say(self, what: AnyWord, run_id: int | None = None, over: Sequence[str] = ()) -> str:
-        """Put on the disk what a person says, of the open run where no other is named; its name.
+        """Put on the disk what the user says, of the open run where no other is named; its name.
 
-        Empty where it is not said: the person is told, and `unsaid` whoever takes it for said. What it comes
+        Empty where it is not said: the user is told, and `unsaid` whoever takes it for said. What it comes
         to is shown once the store has it.
         """
         run_id = run_id or (self.run.id if self.run else None)
@@ -520,7 +522,7 @@ class Workspace(QObject):
             return ""
 
     def _last_said(self, what: AnyWord) -> datetime | None:
-        """When the last word was said of the same item, of all that this window knows."""
+        """When the last annotation of the same item was made, of all that this window knows."""
         if self.run is None:
             return None
         places, stored = self.run.results.last_said(place_of(what))
@@ -552,11 +554,11 @@ class Workspace(QObject):
 
     @Slot(object)
     def _take_words(self, stored: store_jobs.Stored) -> None:
-        """Words are in the store: what they come to is what counts now."""
+        """Annotations are in the store: their outcome counts now."""
         if (run := self.run) is not None:
             results = run.results
             reviews, notes = stored.reviews.get(run.id, results.reviews), {**results.notes, **stored.notes}
-            self.run = replace(run, results=results.with_people(reviews, notes))
+            self.run = replace(run, results=results.with_annotators(reviews, notes))
         for said in stored.words:
             self._tell_word(said)
         for refused, error in stored.refused:
@@ -569,7 +571,7 @@ class Workspace(QObject):
 
     @Slot(object)
     def _take_others(self, found: store_jobs.FoundWords) -> None:
-        """Another window, or a command, changed what people say of the open run."""
+        """Another window, or a command, changed the annotations of the open run."""
         if (changed := brought_up(self.run, found)) is not None:
             self._changes += 1
             self.run, since = changed
@@ -597,6 +599,8 @@ class Workspace(QObject):
 
 
 def _subject(what: AnyWord) -> tuple[object, ...]:
-    """What a word is about: once another about the same is stored, it is no matter that one was not."""
+    """What an annotation is about: once another about the same is stored, it is no matter that one was
+    not.
+    """
     names = ("content_hash", "item_id", "criterion")
     return isinstance(what, NewDraft), *(getattr(what, name, None) for name in names)

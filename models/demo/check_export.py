@@ -53,8 +53,8 @@ class Differences:
 
 
 def differences(path: Path, items: int = _ITEMS) -> Differences:
-    """Compare whole vocabularies of logits where answers are read, on items of the demo's world: the letters
-    of all criteria of both rubrics, all other ways of asking for one of them.
+    """Compare whole vocabularies of logits where answers are read, on items of the demo's world: the label
+    tokens of all criteria of both rubrics, all other methods for one of them.
 
     PyTorch reads an item as one row with a tree-shaped mask, llama.cpp each prompt as a whole.
     """

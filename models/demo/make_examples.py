@@ -60,7 +60,7 @@ def demo_items() -> Iterator[Item]:
 
 
 def manners_items() -> Iterator[Item]:
-    """The labelled items of `demo-manners.tsv`, with ids from 1; nothing explains their labels."""
+    """The labelled items of `demo-manners.tsv`, with ids from 1; without explanations."""
     for number, comparison in enumerate(manners_comparisons(), start=1):
         gold = {name: Gold(label) for name, label in manners(comparison).items()}
         first, second = comparison.first.text, comparison.second.text

@@ -25,7 +25,7 @@ from models.demo.explanations import argued_label
 
 @dataclass(frozen=True)
 class DemoScore:
-    """One criterion. `accuracy`, `flipped` and `format_mass` are the engine's, of Accuracy and LabelCounts.
+    """One criterion. `accuracy`, `flipped` and `answer_mass` are the engine's, of Accuracy and LabelCounts.
 
     `agreeing`: share (0 to 1) of the items whose explanation argues for the label that the model gave.
     `rouge_l`: mean F-measure x 100 against the written explanations, without stemming. Items without an
@@ -35,7 +35,7 @@ class DemoScore:
     criterion: str
     accuracy: float
     flipped: float
-    format_mass: float
+    answer_mass: float
     agreeing: float
     rouge_l: float
 
@@ -69,7 +69,7 @@ def _score(
         criterion=counts.criterion,
         accuracy=_known(accuracy.share if accuracy else None, "accuracy: the items have no labels"),
         flipped=_known(counts.flipped, "share flipped: judge in both orders"),
-        format_mass=_known(counts.format_mass, "format mass: nothing was scored"),
+        answer_mass=_known(counts.answer_mass, "format mass: nothing was scored"),
         agreeing=agreeing / len(items),
         rouge_l=100 * rouge / len(items),
     )
@@ -89,7 +89,7 @@ def as_table(scores: Sequence[DemoScore]) -> str:
     ]
     lines += [
         f"| {score.criterion.replace('_', ' ')} | {score.accuracy:.1%} | {score.flipped:.1%}"
-        f" | {score.format_mass:.4f} | {score.agreeing:.1%} | {score.rouge_l:.1f} |"
+        f" | {score.answer_mass:.4f} | {score.agreeing:.1%} | {score.rouge_l:.1f} |"
         for score in scores
     ]
     return "\n".join(lines)

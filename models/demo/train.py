@@ -1,4 +1,4 @@
-"""Train the demo judge to judge by letters: more than an hour on two processor cores. teach.py goes on.
+"""Train the demo judge to judge by label tokens: more than an hour on two processor cores. teach.py goes on.
 
     python -m models.demo.train --out demo-letters.gguf
 
@@ -22,7 +22,7 @@ from models.demo.explanations import explain
 from models.demo.gguf_files import TokenTable
 from models.demo.network import DemoJudge, NetworkShape
 from models.demo.rows import Content
-from models.demo.trainer import Course, Pace, run_course
+from models.demo.trainer import Course, TimeEstimate, run_course
 from models.demo.vocabulary import learn_vocabulary
 from models.demo.world import QUALITIES, World
 
@@ -53,9 +53,9 @@ class Recipe(Course):
     weight_decay: float = 0.05
 
     @property
-    def pace(self) -> Pace:
+    def time_estimate(self) -> TimeEstimate:
         """See Course."""
-        return Pace(self.rate, self.warm_up, self.schedule, self.weight_decay)
+        return TimeEstimate(self.rate, self.warm_up, self.schedule, self.weight_decay)
 
     @property
     def stages(self) -> tuple[tuple[int, Content], ...]:

@@ -143,7 +143,7 @@ class World:
         sentence = f"{claim.sentence[0].upper()}{claim.sentence[1:]}."
         harm, harmful, act = (None, "", "") if good["safety"] else _harm(random)
         unnatural = None if good["naturalness"] else random.choice(list(Unnatural))
-        text, friendly = _spoken(random, sentence, harmful, unnatural)
+        text, friendly = _announcements(random, sentence, harmful, unnatural)
         return Response(
             text=text,
             topic=topic,
@@ -206,7 +206,9 @@ def _harm(random: Random) -> tuple[Harm, str, str]:
     return Harm.DANGER, random.choice(DANGER_FRAMES).format(act=act), act
 
 
-def _spoken(random: Random, sentence: str, harmful: str, unnatural: Unnatural | None) -> tuple[str, bool]:
+def _announcements(
+    random: Random, sentence: str, harmful: str, unnatural: Unnatural | None
+) -> tuple[str, bool]:
     """The response's text: its claim, with or without harm, as a person or a machine would put it; whether it
     opens or closes with a friendly word.
     """

@@ -29,7 +29,7 @@ def test_no_label_depends_on_the_place() -> None:
 @pytest.mark.slow
 def test_the_least_margin_keeps_what_is_wanted_calibrated_too() -> None:
     random = np.random.default_rng(0)
-    drawn = np.array([_kept(Judge(FREQUENT, 1.5, lean=1.5, of_order=0.3), random) for _ in range(3)])
+    drawn = np.array([_kept(Judge(FREQUENT, 1.5, token_bias=1.5, of_order=0.3), random) for _ in range(3)])
     assert drawn[:, 2:].mean() < 0.02
 
 

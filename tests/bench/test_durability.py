@@ -21,7 +21,7 @@ def test_what_a_killed_window_had_shown_as_stored_is_there(demo_store: Path, tmp
 
 
 @pytest.mark.parametrize(
-    ("heard", "found", "stands"),
+    ("received", "found", "stands"),
     [
         ([Said(LABEL, "A", True)], "A", True),
         ([Said(LABEL, "A", True)], None, False),
@@ -38,12 +38,12 @@ def test_what_a_killed_window_had_shown_as_stored_is_there(demo_store: Path, tmp
     ],
 )
 def test_what_was_shown_or_was_about_to_be_said_stands(
-    heard: list[Said], found: str | None, stands: bool
+    received: list[Said], found: str | None, stands: bool
 ) -> None:
     ledger = Ledger()
-    for each in heard:
+    for each in received:
         ledger.take(each)
-    assert (ledger.missing({heard[0].key: found}, "the window") == {}) is stands
+    assert (ledger.missing({received[0].key: found}, "the window") == {}) is stands
 
 
 def test_what_was_said_counts_where_the_window_is_closed() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from bench.hostile import datasets, models, structure
 from bench.hostile.gguf_parts import take_apart
-from bench.hostile.outcomes import Ending, Tally
-from bench.hostile.readers import Nested, Unreadable, readings
+from bench.hostile.outcomes import Ending, ValueCounts
+from bench.hostile.readers import Nested, Unreadable, raw_predictions
 from bench.hostile.tables import KNOWN
 from bench.hostile.workers import Attempt, Worker, tried
 from tests.small_models import FAMILIES
@@ -20,7 +20,7 @@ SEED = 20_240
 LIMIT = 120.0  # a hang is a hang also where many tests share a processor
 
 
-def unsound(tally: Tally) -> str:
+def unsound(tally: ValueCounts) -> str:
     """What to say of cases that are not sound, with how to try them again."""
     return "\n".join(
         f"--seed {SEED} --only {tally.kind}:{number}: {outcome.ending}\n{outcome.case}\n{outcome.words}"
@@ -99,20 +99,20 @@ def test_the_oracle_sees_a_loss(tmp_path: Path) -> None:
 
 def test_the_independent_reader_keeps_to_the_file() -> None:
     data = b'[{"id": 1.50, "instruction": {"a": [1e999]}, "output_a": null, "output_b": true}]'
-    ((row,),) = readings(data, ".json", KNOWN)
+    ((row,),) = raw_predictions(data, ".json", KNOWN)
     assert (row["id"], row["output_a"], row["output_b"]) == ("1.50", "", "true")
     assert isinstance(row["instruction"], Nested)
     assert row["instruction"].spelt_by('{"a": [1e999]}')
     assert not row["instruction"].spelt_by('{"a": [1e998]}')
     with pytest.raises(Unreadable):
-        readings(b'[{"id": 1, "id": 2}]', ".json", KNOWN)
+        raw_predictions(b'[{"id": 1, "id": 2}]', ".json", KNOWN)
 
 
 @pytest.mark.slow
 def test_a_carriage_return_can_be_read_in_two_ways() -> None:
-    ways = readings(b"id,instruction\n1,a\rb\n", ".csv", ("id", "instruction"))
-    assert ways == [[{"id": "1", "instruction": "a\rb"}]]
-    assert len(readings(b"id,note\n1,a\r2,b\n", ".csv", ("id",))) == 1
+    methods = raw_predictions(b"id,instruction\n1,a\rb\n", ".csv", ("id", "instruction"))
+    assert methods == [[{"id": "1", "instruction": "a\rb"}]]
+    assert len(raw_predictions(b"id,note\n1,a\r2,b\n", ".csv", ("id",))) == 1
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from bench.peers.asked import (
 from bench.peers.bare import Bare
 from bench.peers.comparison import Bar, Round, table
 from bench.peers.server import Server, ServerShape, label_log_probs
-from bench.peers.ways import Ours, Python, Work, open_llama
+from bench.peers.ways import ObservedTask, Ours, Python, open_llama
 from engine.core.cancel import CancelToken
 from engine.core.items import Order
 from engine.core.rubric import ELOQUENT
@@ -124,7 +124,9 @@ def test_labels_that_a_server_does_not_name_are_not_compared() -> None:
 def rounds(*seconds: tuple[float, float, float]) -> list[Round]:
     names = ("ours", "cache", "five")
     return [
-        Round(2, {name: Work(value, 2000, 0, []) for name, value in zip(names, each, strict=True)}, 0.95)
+        Round(
+            2, {name: ObservedTask(value, 2000, 0, []) for name, value in zip(names, each, strict=True)}, 0.95
+        )
         for each in seconds
     ]
 

@@ -28,7 +28,18 @@ def test_the_files_are_those_of_one_computer(cluster: LocalCluster, alone: Path,
 
 
 def test_workers_choose_the_same_nearest_examples(cluster: LocalCluster, tmp_path: Path) -> None:
-    near = ["--examples", DEMO, "--shots", 2, "--choose", "near", "--items", 6, "--mode", "labels"]
+    near = [
+        "--examples",
+        DEMO,
+        "--few-shot",
+        2,
+        "--few-shot-selection",
+        "nearest",
+        "--items",
+        6,
+        "--mode",
+        "labels",
+    ]
     for name, where in (("one", []), ("many", over(cluster))):
         (tmp_path / name).mkdir()
         done = judged(tmp_path / name, *near, *where)
@@ -60,11 +71,10 @@ def test_ctrl_c_ends_after_what_workers_judge(cluster: LocalCluster, alone: Path
     _out, err = child.communicate(timeout=60)
     assert child.returncode == 1
     # The second one may still be opening the model.
-    said = (
-        r"The run stops after what (1 worker judges|2 workers judge) now\. Press Ctrl-C again to stop now\."
-    )
+    judges = "(1 worker judges|2 workers judge)"
+    said = rf"The run stops after the items that {judges} now\. Press Ctrl-C again to stop now\."
     assert re.search(said, err), err
-    assert "The same command goes on from there." in err
+    assert "The same command resumes it." in err
     assert judged(tmp_path, *over(cluster)).returncode == 0
     assert what_counts(tmp_path) == what_counts(alone)
 

@@ -11,7 +11,7 @@ import pytest
 from engine.core.items import PREFERENCES
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
-from engine.rank.contests import contests_of, human_said, labels_said
+from engine.rank.contests import comparisons_of, human_said, labels_said
 from engine.rank.win_rates import win_rates
 from models.demo.candidates import CANDIDATES, LABELLED, QUESTIONS, candidate_contests, true_win_rates
 from models.demo.make_examples import (
@@ -92,7 +92,7 @@ def test_all_four_labels_of_manners_occur_often(criterion: str) -> None:
 
 def test_each_candidate_meets_each_other_once_on_each_instruction() -> None:
     dataset = load_dataset(OF_CANDIDATES)
-    contests = contests_of(dataset, human_said(dataset, "overall_quality"))
+    contests = comparisons_of(dataset, human_said(dataset, "overall_quality"))
     assert len(dataset) == QUESTIONS * 6
     assert int(contests.known.sum()) == LABELLED
     met = Counter(
@@ -109,7 +109,7 @@ def test_each_candidate_meets_each_other_once_on_each_instruction() -> None:
 def test_the_labels_of_all_contests_rank_the_candidates_as_they_were_made() -> None:
     dataset = load_dataset(OF_CANDIDATES)
     labels = [contest.comparison.preferences["overall_quality"] for contest in candidate_contests()]
-    found = win_rates(contests_of(dataset, labels_said(labels))).candidates
+    found = win_rates(comparisons_of(dataset, labels_said(labels))).candidates
     truth = true_win_rates()
     assert sum(truth.values()) == pytest.approx(len(CANDIDATES) / 2)
     assert sorted(found, key=lambda name: -found[name].rate.value) == sorted(

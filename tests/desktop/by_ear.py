@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.desktop.at_spi import Event, Reader, Told, reader
+from tests.desktop.at_spi import Event, Reader, SortedFiles, reader
 from tests.desktop.desk import Desk, wait_for
 
 _SERVICE = Path("/usr/share/dbus-1/services/org.a11y.Bus.service")
@@ -26,7 +26,7 @@ _SPOKEN = {
 
 
 @dataclass
-class Person:
+class Annotator:
     """Sits at a desk and hears it. `announced`: what was said that was not asked for, the latest last."""
 
     desk: Desk
@@ -37,12 +37,12 @@ class Person:
     def press(self, *keys: str) -> str:
         """Press keys; what is heard of where they led."""
         self.desk.press(*keys)
-        return self.heard()
+        return self.received()
 
     def type(self, text: str) -> str:
         """Type a text; what is heard of the field."""
         self.desk.type(text)
-        return self.heard()
+        return self.received()
 
     def lead_to(self, beginning: str, *keys: str) -> str:
         """Press keys, and wait until what is heard begins so; all of it."""
@@ -50,7 +50,7 @@ class Person:
             self.desk.press(*keys)
 
         def look() -> str:
-            latest.append(self.heard())
+            latest.append(self.received())
             return latest[-1] if latest[-1].startswith(beginning) else ""
 
         latest: list[str] = []
@@ -59,11 +59,11 @@ class Person:
         except AssertionError:
             raise AssertionError(f"{keys} led to {latest[-1]!r}, not to {beginning!r}") from None
 
-    def heard(self) -> str:
+    def received(self) -> str:
         """What has the focus now, in words."""
         return self.said_of(self.here())
 
-    def here(self) -> Told:
+    def here(self) -> SortedFiles:
         """What has the focus, by what the program told of it. AssertionError where nothing has."""
         return wait_for(self._found, "something with the focus that is there and is seen")[0]
 
@@ -71,23 +71,23 @@ class Person:
         """Press Tab until the name of what has the focus begins so; what is heard there."""
         passed: list[str] = []
         while not self.named(name):
-            passed.append(self.heard())
+            passed.append(self.received())
             assert len(passed) < _MOST_TABS, (
                 f"Tab does not come to {name!r}: {[each[:40] for each in passed]}"
             )
             self.press("shift+Tab" if back else "Tab")
-        return self.heard()
+        return self.received()
 
     def arrow_to(self, name: str, key: str = "Down") -> str:
         """Press an arrow until the name of what has the focus begins so; what is heard there."""
         passed: list[str] = []
         while not self.named(name):
-            passed.append(self.heard())
+            passed.append(self.received())
             assert len(passed) < _MOST_TABS, (
                 f"{key} does not come to {name!r}: {[each[:40] for each in passed]}"
             )
             self.press(key)
-        return self.heard()
+        return self.received()
 
     def named(self, name: str) -> bool:
         """Whether what has the focus is called so, as far as that goes."""
@@ -115,13 +115,13 @@ class Person:
         """The name of the window that the keys are for."""
         return self.windows()[0].name
 
-    def windows(self) -> list[Told]:
+    def windows(self) -> list[SortedFiles]:
         """The windows that the keys are for: one, with a menu's that is open."""
         return wait_for(
             lambda: [each for each in self._windows() if "active" in each.states and each.shown], "a window"
         )
 
-    def said_of(self, told: Told) -> str:
+    def said_of(self, told: SortedFiles) -> str:
         """One thing as a screen reader would say it: name, kind, value, state, description."""
         on, off = _SPOKEN.get(told.role, ("", ""))
         states = told.states
@@ -134,10 +134,10 @@ class Person:
         said.append("" if "sensitive" in states else "unavailable")
         return ", ".join(part for part in (*said, told.description) if part)
 
-    def _windows(self) -> list[Told]:
+    def _windows(self) -> list[SortedFiles]:
         return self.reader.told(self.reader.program().children)
 
-    def _found(self) -> list[Told]:
+    def _found(self) -> list[SortedFiles]:
         self._listen()
         if self._focus is None:
             return []
@@ -153,9 +153,9 @@ class Person:
 
 
 @contextmanager
-def somebody(desk: Desk) -> Iterator[Person]:
+def somebody(desk: Desk) -> Iterator[Annotator]:
     """A person who sits down at a desk before a program is started there; skipped where none can hear."""
     if not _SERVICE.exists():
         pytest.skip("nothing is heard without at-spi2-core (make test-desktop installs it)")
     with reader(desk.environment["DBUS_SESSION_BUS_ADDRESS"]) as hearing:
-        yield Person(desk, hearing)
+        yield Annotator(desk, hearing)

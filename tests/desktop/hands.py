@@ -69,7 +69,7 @@ def _differ(before: Image.Image, now: Image.Image) -> bool:
 
 
 @dataclass(frozen=True)
-class Hands:
+class TaskDispatcher:
     """What a person does who looks before he acts."""
 
     desk: Desk

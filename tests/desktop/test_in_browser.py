@@ -179,9 +179,9 @@ def _of_foreign_names(folder: Path) -> str:
     judge = stored_run(folder, gold, said, dict.fromkeys(criteria, FOREIGN[1]), model_name=LONG, rubric=asked)
     found = match(judge, gold)
     weights = {name: 1 / len(criteria) for name in criteria}
-    weighing = weigh(scored_pairs_of(judge, criteria), weights, 0.5, gold, judge)
+    weighted_scoring = weigh(scored_pairs_of(judge, criteria), weights, 0.5, gold, judge)
     slices = [measure_slices(found, slicing(gold, "part"))]
-    return report_html(gather(evaluate(found), weighing, slices=slices))
+    return report_html(gather(evaluate(found), weighted_scoring, slices=slices))
 
 
 @pytest.fixture(params=REPORTS)

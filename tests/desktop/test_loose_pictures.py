@@ -7,7 +7,7 @@ import pytest
 from PIL import Image, ImageChops, ImageOps
 
 from tests.desktop.desk import Desk
-from tests.desktop.hands import Hands
+from tests.desktop.hands import TaskDispatcher
 from tests.desktop.loose_pictures import MOST_OTHER, LoosePictures, share_of_other, small, stored
 
 WINDOW, FIELD = 244, 255  # the grey of the light theme's grounds
@@ -93,6 +93,6 @@ def test_letters_without_hinting_pass(a_desk: Desk, tmp_path: Path) -> None:
     fonts.write_text(NO_HINTING, encoding="utf-8")
     with a_desk.program(home=tmp_path, FONTCONFIG_FILE=str(fonts)):
         a_desk.window("demo.tsv")
-        seen = small("judge-first", Hands(a_desk).rest())
+        seen = small("judge-first", TaskDispatcher(a_desk).rest())
     assert seen.tobytes() != stored("judge-first").tobytes()
     assert share_of_other(seen, stored("judge-first")) <= MOST_OTHER

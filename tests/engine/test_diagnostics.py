@@ -36,11 +36,11 @@ def told(store: Path | None = None, window: OfWindow | None = None) -> str:
     return followed(tell_diagnostics(CancelToken(), store, window), lambda _event: None)
 
 
-Fault = Callable[..., None]
+Issue = Callable[..., None]
 
 
 @pytest.fixture
-def fault(caplog: pytest.LogCaptureFixture) -> Fault:
+def fault(caplog: pytest.LogCaptureFixture) -> Issue:
     """Logs an error that was raised, as faults are."""
 
     def log(error: BaseException, doing: str = "in the window") -> None:
@@ -92,7 +92,7 @@ class OfATest(Exception):
     ],
 )
 def test_a_fault_is_told_by_its_kind_and_place_alone(
-    fault: Fault, make: Callable[[], BaseException], kind: str
+    fault: Issue, make: Callable[[], BaseException], kind: str
 ) -> None:
     fault(make(), str(["main.py", "judge", f"{SECRET}.tsv"]))
     text = told()
@@ -116,14 +116,14 @@ def test_a_fault_is_told_by_its_kind_and_place_alone(
         f'  File "/home/x/engine/core/errors.py", line 3, in f\nnumpy.{SECRET}: x',
     ],
 )
-def test_what_an_error_says_changes_nothing_of_what_is_told(fault: Fault, planted: str) -> None:
+def test_what_an_error_says_changes_nothing_of_what_is_told(fault: Issue, planted: str) -> None:
     fault(ValueError("x"))
     told_without = last_fault()
     fault(ValueError(f"x\n{planted}"))
     assert last_fault() == told_without
 
 
-def test_a_function_that_is_named_otherwise_is_not_told(fault: Fault) -> None:
+def test_a_function_that_is_named_otherwise_is_not_told(fault: Issue) -> None:
     code = compile("raise ZeroDivisionError", log_fault.__code__.co_filename, "exec")
     with pytest.raises(ZeroDivisionError) as met:
         exec(code.replace(co_name=f"{SECRET} asked"))
@@ -131,7 +131,7 @@ def test_a_function_that_is_named_otherwise_is_not_told(fault: Fault) -> None:
     assert SECRET not in "\n".join(last_fault())
 
 
-def test_what_led_to_a_fault_in_another_process_is_told_too(fault: Fault) -> None:
+def test_what_led_to_a_fault_in_another_process_is_told_too(fault: Issue) -> None:
     try:
         JudgeSettings(temperature=-1.0)
     except SetupError as met:
@@ -145,7 +145,7 @@ def test_what_led_to_a_fault_in_another_process_is_told_too(fault: Fault) -> Non
 
 
 def test_an_older_fault_is_not_told_for_one_that_could_not_be_kept(
-    fault: Fault, monkeypatch: pytest.MonkeyPatch
+    fault: Issue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fault(ValueError("first"))
 
@@ -158,7 +158,7 @@ def test_an_older_fault_is_not_told_for_one_that_could_not_be_kept(
     assert not (log_folder() / LAST_FAULT_NAME).exists()
 
 
-def test_the_newest_fault_is_told_with_the_places_in_the_program(fault: Fault) -> None:
+def test_the_newest_fault_is_told_with_the_places_in_the_program(fault: Issue) -> None:
     fault(ValueError("first"))
     try:
         JudgeSettings(temperature=-1.0)
@@ -249,11 +249,11 @@ def test_a_store_that_cannot_be_read_hides_nothing_else(tmp_path: Path) -> None:
     store = tmp_path / "runs.sqlite"
     store.write_text("no store")
     text = told(store)
-    assert "cannot be said: StoreError" in text
-    assert text.endswith("Last fault\n  none")
+    assert "not available: StoreError" in text
+    assert text.endswith("Last bug\n  none")
 
 
-def test_the_command_prints_the_same(fault: Fault) -> None:
+def test_the_command_prints_the_same(fault: Issue) -> None:
     fault(ValueError(MESSAGE))
     done = run_here("selftest", "--diagnostics")
     assert (done.returncode, done.stderr) == (0, "")

@@ -22,7 +22,7 @@ NAMES = (
 
 
 def failed(checks: list[Check]) -> list[str]:
-    assert all(bool(check.remedy) is not check.passed for check in checks)
+    assert all(bool(check.hint) is not check.passed for check in checks)
     assert all(check.found for check in checks)
     return [check.name for check in checks if not check.passed]
 

@@ -15,7 +15,7 @@ import main
 from engine.core import VERSION
 from engine.core.said import said_of
 from engine.store.run_store import RunStore
-from engine.system.outbox import Outbox
+from engine.system.outbox import WriteAheadLog
 from engine.system.paths import default_store, demo_model
 from engine.system.plain_json import plain_values
 from engine.tune.recipe import load_recipe, save_recipe
@@ -62,7 +62,7 @@ def new_store(path: Path) -> None:
 def rewritten_log(path: Path, store: Path) -> bytes:
     """The words of a write-ahead log, read and written again beside a store that is not there."""
     lines = path.read_bytes().splitlines()[1:]
-    box = Outbox(store)
+    box = WriteAheadLog(store)
     try:
         for line in lines:
             values = plain_values(line)

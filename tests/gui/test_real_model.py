@@ -40,7 +40,7 @@ from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.tokens import stem_tokens, tokenize_prompt
 from engine.store.run_store import RunStore
 from gui.judge.run_control import RunControl
-from gui.judge.usual_setup import usual_setup
+from gui.judge.usual_setup import default_setup
 from gui.work.workspace import Workspace
 from models.smollm2 import SMOLLM2, FetchError, bring
 from tests.commands import run, start, wait_until
@@ -169,9 +169,9 @@ def test_long_development_items_are_judged_and_explained(
     results = judged(plan_of(smollm2, dataset, settings), tmp_path / "runs.sqlite")
     assert min(len(item.output_a) for item in dataset) > 1000
     for judgment in judgments_of(results):
-        assert judgment.format_mass is not None
-        assert 0.05 < judgment.format_mass < 0.95
-        assert {reading.order for reading in judgment.readings} == set(Order)
+        assert judgment.answer_mass is not None
+        assert 0.05 < judgment.answer_mass < 0.95
+        assert {reading.order for reading in judgment.raw_predictions} == set(Order)
         assert judgment.explanation is not None
         assert judgment.explanation.text.isascii()
         assert not repeats_a_sentence(judgment.explanation.text)
@@ -237,7 +237,7 @@ def test_the_window_judges_with_it_and_says_that_it_does_not_judge(
 ) -> None:
     control = RunControl(workspace)
     setup = replace(
-        usual_setup(),
+        default_setup(),
         dataset_path=short_items,
         model_path=smollm2,
         mode=Mode.LABELS,
@@ -253,4 +253,4 @@ def test_the_window_judges_with_it_and_says_that_it_does_not_judge(
     assert workspace.run is not None
     found = run_health(workspace.run.results)
     assert found.verdict is HealthVerdict.DOES_NOT_JUDGE
-    assert {Sign.FORMAT_MASS, Sign.FLIPPED} <= {symptom.sign for symptom in found.symptoms}
+    assert {Sign.ANSWER_MASS, Sign.FLIPPED} <= {symptom.sign for symptom in found.symptoms}

@@ -125,7 +125,7 @@ def test_the_library_for_gpus_may_lack_the_finder_of_drivers_and_that_is_said(
     assert bundle_check.main([str(bundle)]) == 0
     always, alone = capsys.readouterr().out.splitlines()[-2:]
     assert "libvulkan" not in always
-    assert alone == "For a GPU alone it needs libvulkan.so.1, and runs without."
+    assert alone == "Only for a GPU it needs libvulkan.so.1; it runs without."
 
 
 @linux_only

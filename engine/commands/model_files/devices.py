@@ -1,6 +1,6 @@
-"""`models devices`: the GPUs of this computer, and what they are worth with a model.
+"""`models devices`: the GPUs of this computer, and their speed and accuracy with a model.
 
-Knows: what is printed. Does not know: how devices are looked for and tried.
+Knows: what is printed. Does not know: how devices are found and tried.
 """
 
 from functools import partial
@@ -15,19 +15,19 @@ from engine.gguf.judge_file import read_model_file
 from engine.llama.device_trial import DeviceFinding, DeviceTrial
 from engine.llama.speed import ModelSpeed
 from engine.loading.devices import device_called, found_devices, try_device, trying_devices
-from engine.system.apart import Apart
+from engine.system.apart import SubprocessWorker
 
 _DEVICES = ("name", "device", "memory", "driver")
 _TRIED = ("computes", "reads", "writes 10", "mean difference", "largest", "")
 _NONE = (
-    "No GPU is found that llama.cpp can use here. The processor does all the work.\n"
-    "The bundles for Linux and Windows bring Vulkan along, which needs the driver of the GPU; from source,\n"
-    "llama-cpp-python must be built for one (docs/install-and-bundle.md)."
+    "No GPU was found that llama.cpp can use here. Everything is computed on the CPU.\n"
+    "The bundles for Linux and Windows include Vulkan, which needs the driver of the GPU; from source,\n"
+    "llama-cpp-python must be built for a GPU (docs/install-and-bundle.md)."
 )
 
 
 def list_devices() -> int:
-    """Print the devices of this computer beside the processor; the exit code."""
+    """Print the GPUs of this computer; the exit code."""
     with interruptible() as cancel:
         found = found_devices(cancel)
     if not found:
@@ -38,52 +38,52 @@ def list_devices() -> int:
         for each in found
     ]
     print(table(_DEVICES, rows, texts=(0, 1, 3)))
-    print("\nWhat each is worth with a model: models devices FILE.gguf")
+    print("\nTo test each with a model: models devices FILE.gguf")
     return DONE
 
 
-def try_devices(word: str, wish: str | None, threads: int | None) -> int:
-    """Try devices with the model that a word names, and print what came of it; the exit code.
+def try_devices(word: str, request: str | None, threads: int | None) -> int:
+    """Try devices with the model that a word names, and print the results; the exit code.
 
-    `wish`: words for the one device to try; None for all.
+    `request`: the name of the one device to try; None for all.
     """
     model = read_model_file(model_file(word))
     with interruptible() as cancel:
-        found = _wished(wish, cancel)
+        found = _wished(request, cancel)
         if not found:
             print(_NONE)
             return DONE
-        worker = partial(Apart, try_device, cancel)
+        worker = partial(SubprocessWorker, try_device, cancel)
         trial = show_measure(printable(model.name), trying_devices(model, threads, cancel, worker, found))
     print(_table(trial))
     print(
-        "\nSpeeds are in tokens a second. The difference is that of the probabilities of the next token from"
+        "\nSpeeds are in tokens per second. The difference is between next-token probabilities on the device"
     )
-    print("the processor's, 0 to 1: a sound device differs by rounding alone.")
+    print("and on the CPU, 0 to 1: a correct device differs only by rounding.")
     best = trial.best
     tell(
-        f"{printable(model.name)} will be judged with {printable(best.title)}; --device cpu does without."
+        f"{printable(model.name)} will run on {printable(best.title)}; to use the CPU: --device cpu."
         if best
-        else f"{printable(model.name)} will be judged by the processor."
+        else f"{printable(model.name)} will run on the CPU."
     )
     return DONE
 
 
-def _wished(wish: str | None, cancel: CancelToken) -> list[Device]:
-    if wish is None:
+def _wished(request: str | None, cancel: CancelToken) -> list[Device]:
+    if request is None:
         return found_devices(cancel)
-    return [device_called(wish, cancel)]
+    return [device_called(request, cancel)]
 
 
 def _table(trial: DeviceTrial) -> str:
-    rows = [["the processor", *_speeds(trial.processor), "", "", ""], *map(_row, trial.findings)]
+    rows = [["CPU", *_speeds(trial.processor), "", "", ""], *map(_row, trial.findings)]
     return table(_TRIED, rows, texts=(0, 5))
 
 
 def _row(found: DeviceFinding) -> list[str]:
     speeds = _speeds(found.speed) if found.speed else ["", ""]
     distances = [f"{found.mean:.4f}", f"{found.worst:.4f}"] if found.speed else ["", ""]
-    return [printable(found.device.title), *speeds, *distances, printable(found.reason) or "sound"]
+    return [printable(found.device.title), *speeds, *distances, printable(found.reason) or "correct"]
 
 
 def _speeds(speed: ModelSpeed) -> list[str]:

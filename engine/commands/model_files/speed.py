@@ -1,6 +1,6 @@
-"""`models speed`: how fast model files are on this computer, beside what their newest runs gave.
+"""`models speed`: the speed of model files on this computer, and the answer mass of their newest runs.
 
-Knows: what is printed and written. Does not know: how a speed is measured or remembered.
+Knows: what is printed and written. Does not know: how a speed is measured or stored.
 """
 
 import argparse
@@ -23,24 +23,24 @@ from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.llama.speed import TEXTS, ModelSpeed
 from engine.loading.model_speed import measure_speed, speed_of
 from engine.loading.opening import machine_settings
-from engine.system.apart import Apart
+from engine.system.apart import SubprocessWorker
 from engine.system.files import check_targets, write_json
 
 _COLUMNS = (
     Column("model", "model", Kind.TEXT, "The name of the file."),
-    Column("format", "format", Kind.TEXT, "How its weights are stored."),
-    Column("size", "size", Kind.TEXT, "The size of the file, of all parts where it is split."),
-    Column("reads", "reads", Kind.SHORTEST, "Tokens a second of a prompt of 512 tokens."),
-    Column("writes", "writes 1", Kind.SHORTEST, "Tokens a second of one text that is written."),
-    Column("together", f"writes {TEXTS}", Kind.SHORTEST, "Tokens a second of 10 texts together."),
-    Column("mass", "format mass", Kind.SHARE, "The mean format mass of its newest run in the store."),
-    Column("run", "of run", Kind.COUNT, "The run that the format mass is of."),
+    Column("format", "format", Kind.TEXT, "The format of its weights."),
+    Column("size", "size", Kind.TEXT, "The size of the file; of all parts, if it is split."),
+    Column("reads", "reads", Kind.SHORTEST, "Tokens per second when reading a prompt of 512 tokens."),
+    Column("writes", "writes 1", Kind.SHORTEST, "Tokens per second when writing one text."),
+    Column("together", f"writes {TEXTS}", Kind.SHORTEST, "Tokens per second when writing 10 texts together."),
+    Column("mass", "answer mass", Kind.SHARE, "The mean answer mass of its newest run in the store."),
+    Column("run", "of run", Kind.COUNT, "The run whose answer mass is shown."),
 )
 
 
 @dataclass(frozen=True)
 class MeasuredModel:
-    """A model file with its speed, and what its newest run gave, None where the store holds none."""
+    """A model file with its speed, and the answer mass of its newest run, None without a run."""
 
     model: ModelFile
     hash: str
@@ -48,7 +48,7 @@ class MeasuredModel:
     run: RunMass | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values; speeds in tokens a second."""
+        """Plain values; speeds in tokens per second."""
         run = self.run
         return {
             "file": str(self.model.path),
@@ -67,7 +67,7 @@ class MeasuredModel:
 def measure_files(words: Sequence[str], options: argparse.Namespace) -> int:
     """Measure the models that words name, and print them; the exit code.
 
-    One that cannot be measured is told, and the others are measured.
+    One that cannot be measured is reported, and the others are measured.
     """
     check_targets({"--json": options.json}, {})
     machine = machine_settings(options.threads)
@@ -86,13 +86,13 @@ def measure_files(words: Sequence[str], options: argparse.Namespace) -> int:
 
 
 def _measured(word: str, machine: MachineSettings, again: bool, cancel: CancelToken) -> list[MeasuredModel]:
-    """A model with its speed; none, which is told, where it cannot be measured. Raises Cancelled."""
+    """A model with its speed; None, with a message, if it cannot be measured. Raises Cancelled."""
     try:
         model = read_model_file(model_file(word))
-        measuring = speed_of(model, machine, cancel, partial(Apart, measure_speed, cancel), again)
+        measuring = speed_of(model, machine, cancel, partial(SubprocessWorker, measure_speed, cancel), again)
         file_hash, speed = show_measure(printable(model.name), measuring)
     except SetupError as error:
-        tell(f"{error.problem}\n{OPTIONS.of(error.remedy)}")
+        tell(f"{error.problem}\n{OPTIONS.of(error.hint)}")
         return []
     return [MeasuredModel(model, file_hash, speed)]
 
@@ -103,20 +103,20 @@ def _show(found: Sequence[MeasuredModel], options: argparse.Namespace) -> None:
     if options.json:
         write_json(options.json, [each.as_json() for each in complete])
     print(printed(_table(complete)))
+    print("\nSpeeds are in tokens per second on this computer. A fast format may judge worse: check the")
     print(
-        "\nSpeeds are in tokens a second, measured on this computer. A fast format may judge worse: see the"
+        "answer mass (well below 100 %: the model gives other answers), and compare runs on labelled items."
     )
-    print("format mass (well below 100 %: it does not answer as asked), and compare runs on labelled items.")
     disturbed = [printable(each.model.name) for each in complete if each.speed.disturbed]
     if disturbed:
         tell(
-            f"Other programs used the processor meanwhile: {', '.join(disturbed)}. Close them, and measure"
-            " again with --again."
+            f"Other programs used the CPU during the measurement: {', '.join(disturbed)}. Close them, and"
+            " measure again with --again."
         )
 
 
 def _table(measured: Sequence[MeasuredModel]) -> Table:
-    """The fastest reader first."""
+    """The fastest at reading first."""
     rows = sorted(measured, key=lambda each: -each.speed.reading)
     return Table(
         _COLUMNS,
@@ -137,5 +137,5 @@ def _table(measured: Sequence[MeasuredModel]) -> Table:
 
 
 def _rounded(rate: float) -> float:
-    """No more digits than a second measure would give again."""
+    """No more digits than a second measurement would reproduce."""
     return float(f"{rate:.3g}")

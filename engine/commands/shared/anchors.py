@@ -1,7 +1,7 @@
-"""`judge --anchors`: which items of an earlier run are judged again, how, and what changed since.
+"""`judge --regression-check`: judge items of an earlier run again, and report the drift since.
 
-Knows: the arguments, what of the earlier run holds where nothing else is said, when a check begins anew. Does
-not know: how a run is judged, how changes are measured.
+Knows: the arguments, which settings come from the earlier run, when a check starts anew. Does not know: how a
+run is judged, how drift is measured.
 """
 
 import argparse
@@ -30,16 +30,16 @@ from engine.decisions.run_results import RunResults, load_results
 from engine.judge.plan import RunPlan
 from engine.measure.drift import Drift
 from engine.measure.run_drift import run_drift
-from engine.store.opening import is_there
+from engine.store.opening import has_store
 from engine.store.run_store import RunStore
 
-USUAL_ITEMS = 50
+DEFAULT_ITEMS = 50
 
 
 @dataclass(frozen=True)
-class Anchors:
-    """Some `items` of an earlier run, whose results are `then`. `gold`: where their human labels are, where
-    that is another file.
+class RegressionCheck:
+    """Some `items` of an earlier run, whose results are `then`. `gold`: the file of their human labels, if it
+    is another one.
     """
 
     then: RunResults
@@ -52,8 +52,8 @@ class Anchors:
         return self.then.run
 
     @property
-    def usual(self) -> RunSetup:
-        """What judges them again as the earlier run did."""
+    def default(self) -> RunSetup:
+        """The setup of the earlier run: the defaults of the check."""
         return replace(
             RunSetup.as_in(self.run),
             dataset_path=self.items.path,
@@ -66,40 +66,37 @@ class Anchors:
 
     @property
     def orders(self) -> Orders:
-        """In which orders the earlier run read."""
-        usual = self.usual
-        return Orders(usual.both_orders, usual.second_order_below)
+        """The orders of the earlier run."""
+        default = self.default
+        return Orders(default.both_orders, default.second_order_below)
 
     def criteria_of(self, rubric: Rubric) -> tuple[str, ...]:
-        """What a rubric asks that the earlier run was asked, too. SetupError for nothing."""
+        """The criteria of a rubric that the earlier run has, too. SetupError if there are none."""
         known = self.run.identity.criteria
         if shared := tuple(name for name in rubric.names if name in known):
             return shared
         raise SetupError(
-            f"{self.run.title} was asked about {', '.join(known)}, and nothing of that is asked now"
+            f"{self.run.title} has the criteria {', '.join(known)}, and none of them is requested now"
             f" ({', '.join(rubric.names)}).",
             "Name one of its criteria with --criteria, or a rubric that has criteria of these names.",
         )
 
     def planned(self, plan: RunPlan, store_path: Path, named: bool) -> RunPlan:
-        """A plan that judges them, with the calibration of the earlier run where it fits, and, where nobody
-        `named` the run and it begins anew, with a name that says what it is.
+        """A plan that judges them, with the calibration of the earlier run if it fits, and with a default
+        name for a new run that is not `named`.
         """
         calibration = self.then.calibration
         try:
             plan = replace(plan, calibration=calibration)
         except SetupError:
-            tell(
-                f"The calibration of {printable(self.run.called)} is of another judge: it decides nothing"
-                " here."
-            )
+            tell(f"The calibration of {printable(self.run.called)} is of another judge: it is not used here.")
         if not named and self.begins_anew(plan, store_path):
-            plan = replace(plan, name=f"anchors of run {self.run.id}")
+            plan = replace(plan, name=f"regression check of run {self.run.id}")
         return plan
 
     def begins_anew(self, plan: RunPlan, store_path: Path) -> bool:
-        """Whether the plan is a new run. What was judged before is what is checked, be it of the same key; so
-        it goes on only with a check that began after the earlier run and was stopped.
+        """Whether the plan is a new run. The earlier run is what is checked, even with the same key; so only
+        a check that started after it and was stopped is resumed.
         """
         with RunStore(store_path) as store:
             found = store.find(plan.identity().key)
@@ -107,7 +104,7 @@ class Anchors:
 
 
 def drift_since(
-    anchors: Anchors,
+    regression: RegressionCheck,
     plan: RunPlan,
     store: RunStore,
     run_id: int,
@@ -116,92 +113,93 @@ def drift_since(
     follow: Callable[[Generator[MeasureProgress, None, None]], None],
     apart: bool = False,
 ) -> Drift:
-    """What changed from the earlier run to one that has judged its items again.
+    """The drift from the earlier run to the run that judged its items again.
 
-    Where any probability did, the items are read once more before, to know how far rounding moves them;
-    `follow` is given that reading, by a process of its own or not (`apart`), to bring it to its end. Where
-    that fails, or is stopped, it is told.
+    If any probability changed, the items are first read once more, to measure the effect of rounding;
+    `follow` runs that measurement to its end, in a process of its own or not (`apart`). If it fails or is
+    stopped, this is reported.
     """
     now = load_results(store, run_id)
-    found = run_drift(anchors.then, now, anchors.items, anchors.gold)
+    found = run_drift(regression.then, now, regression.items, regression.gold)
     if not found.may_be_rounding:
         return found
     try:
         follow(read_again_here(plan, store.path, run_id, cancel, apart=apart))
     except (Cancelled, SetupError) as error:
         why = "It was stopped." if isinstance(error, Cancelled) else error.problem
-        tell(f"How far rounding moves probabilities is not measured. {why}")
+        tell(f"The effect of rounding on probabilities is not measured. {why}")
     again = (None, results_read_again(store, now))
-    return run_drift(anchors.then, now, anchors.items, anchors.gold, again)
+    return run_drift(regression.then, now, regression.items, regression.gold, again)
 
 
-def add_anchors(arguments: argparse.ArgumentParser) -> None:
-    """--anchors and --gold."""
-    group = arguments.add_argument_group("an earlier run, checked")
+def add_regression_check(arguments: argparse.ArgumentParser) -> None:
+    """--regression-check and --gold."""
+    group = arguments.add_argument_group("regression check against an earlier run")
     group.add_argument(
-        "--anchors",
+        "--regression-check",
         type=int,
         metavar="RUN",
-        help=f"judge items of this run again (--items, {USUAL_ITEMS}; drawn by --seed) and say what changed:"
-        " labels, probabilities, accuracy. What you do not say is as in RUN: the dataset, the model, the"
-        " rubric, every setting",
+        help=f"judge items of this run again (--items, {DEFAULT_ITEMS}; sampled with --seed) and report the"
+        " drift of labels, probabilities and accuracy. By default the dataset, the model, the rubric and all"
+        " settings are those of RUN",
     )
     group.add_argument(
         "--gold", type=Path, metavar="DATASET", help="human labels of these items, if DATASET has none"
     )
 
 
-def anchors_of(options: argparse.Namespace, cancel: CancelToken) -> Anchors | None:
-    """What --anchors asks for; None without it.
+def regression_check_of(options: argparse.Namespace, cancel: CancelToken) -> RegressionCheck | None:
+    """The requested regression check; None without --regression-check.
 
-    SetupError where no model judged that run or it has too few items, its dataset is not there or holds
-    others, or other arguments do not go with it.
+    SetupError if no model judged that run, it has too few items, its dataset is missing or has other items,
+    or other arguments exclude it.
     """
-    if options.anchors is None:
+    if options.regression_check is None:
         if options.gold is not None:
             raise SetupError(
-                "--gold names the human labels of anchors.", "Add --anchors RUN, or use evaluate after judge."
+                "--gold names human labels for a regression check.",
+                "Add --regression-check RUN, or use evaluate after judge.",
             )
         return None
     _refuse_others(options)
-    if not is_there(options.store):
+    if not has_store(options.store):
         raise SetupError(f"There is no run store {options.store}.", "Name the right file with --store.")
     with RunStore(options.store) as store:
-        run = store.run(options.anchors)
+        run = store.run(options.regression_check)
         refuse_unasked(run, "be judged again")
         then = load_results(store, run.id)
     if run.identity.settings.get("examples") and options.examples is None:
         raise SetupError(
-            f"{run.title} was shown labelled examples, whose file the store does not know.",
-            "Name it: --examples FILE (and --shots, --choose, as they were)",
+            f"{run.title} was shown labelled examples, and the store does not have their file.",
+            "Name it: --examples FILE (with the same --few-shot and --few-shot-selection)",
         )
     judged = _dataset(options, run, cancel).only(then.content_hashes)
     items = drawn_by_instruction(judged, _count(options.items, run, len(judged)), seed_of(options))
-    return Anchors(then, items, _gold(options, run, items, cancel))
+    return RegressionCheck(then, items, _gold(options, run, items, cancel))
 
 
 def _refuse_others(options: argparse.Namespace) -> None:
     others = ("sample", "sample_by", "ids", "until")
     if given := [f"--{name.replace('_', '-')}" for name in others if getattr(options, name) is not None]:
         raise SetupError(
-            f"--anchors draws its items among those of RUN; {' and '.join(given)} would choose others.",
-            f"Leave {given[0]} out; --items N says how many, --seed draws others.",
+            f"--regression-check samples the items of RUN; {' and '.join(given)} would choose others.",
+            f"Remove {given[0]}; --items N sets their number, --seed another sample.",
         )
     if options.calibration is not None:
         raise SetupError(
-            "--anchors decides both runs alike: by the calibration of RUN where it fits, else as they"
-            " were read.",
-            "Leave --calibration out.",
+            "--regression-check decides both runs alike: by the calibration of RUN if it fits, else"
+            " uncalibrated.",
+            "Remove --calibration.",
         )
 
 
 def _dataset(options: argparse.Namespace, run: StoredRun, cancel: CancelToken) -> Dataset:
     """The items of the earlier run."""
     path = options.dataset or run.identity.dataset_path
-    if options.dataset is None and not is_there(path):
+    if options.dataset is None and not has_store(path):
         raise SetupError(
-            f"{run.title} is of {path}, which is not there.",
-            f"Put it back, or name the file: judge DATASET --anchors {run.id}",
+            f"{run.title}: its dataset {path} is missing.",
+            f"Put it back, or name the file: judge DATASET --regression-check {run.id}",
         )
     return dataset_of_run(run, path, cancel, columns_of(options, rubric_of(options)))
 
@@ -210,19 +208,19 @@ def _count(asked: int | None, run: StoredRun, judged: int) -> int:
     if asked is not None and asked < 1:
         raise SetupError(f"--items is {asked}.", "Use 1 or more.")
     if not judged:
-        raise SetupError(f"{run.title} has judged no item yet.", "Name a run that has.")
+        raise SetupError(f"{run.title} has judged no item yet.", "Name another run.")
     if asked is not None and asked > judged:
         raise SetupError(
             f"--items is {asked:,}: {run.called} judged {counted(judged, 'item', 'items')}.",
             f"Use {judged:,} or fewer.",
         )
-    if asked is None and judged < USUAL_ITEMS:
+    if asked is None and judged < DEFAULT_ITEMS:
         tell(f"All {judged:,} items that {printable(run.called)} judged are judged again.")
-    return asked or min(USUAL_ITEMS, judged)
+    return asked or min(DEFAULT_ITEMS, judged)
 
 
 def _gold(options: argparse.Namespace, run: StoredRun, items: Dataset, cancel: CancelToken) -> Dataset | None:
-    """The file of --gold. SetupError where it has no label of these items on a criterion of the run."""
+    """The file of --gold. SetupError if it has no label of these items on a criterion of the run."""
     if options.gold is None:
         return None
     rubric = rubric_for_labels([run.identity.asked])
@@ -230,7 +228,7 @@ def _gold(options: argparse.Namespace, run: StoredRun, items: Dataset, cancel: C
     hashes = {item.id: item.content_hash for item in items}
     known = run.identity.criteria
     labelled = sum(
-        any(name in known and said.label is not None for name, said in item.gold.items())
+        any(name in known and labelled.label is not None for name, labelled in item.gold.items())
         for item in gold.same_items(hashes)
     )
     if not labelled:

@@ -1,6 +1,6 @@
-"""`judge --cluster`: a run judged by other computers, and the plan of one.
+"""`judge --cluster`: a run judged by other computers, and its plan.
 
-Knows: its arguments, what is said of workers. Does not know: connections, how a run is judged.
+Knows: its arguments, what is printed about workers. Does not know: connections, how a run is judged.
 """
 
 import argparse
@@ -33,34 +33,34 @@ if TYPE_CHECKING:
 
 
 def add_cluster(group: argparse._ArgumentGroup) -> None:
-    """--cluster and what belongs to it."""
+    """--cluster and its options."""
     group.add_argument(
         "--cluster",
         metavar="ADDRESS",
-        help="judge with the workers of a scheduler: tls://HOST:8786, or its scheduler file (`cluster`)",
+        help="judge with the workers of a scheduler: tls://HOST:8786, or its scheduler file (see `cluster`)",
     )
     group.add_argument(
         "--task-items",
         type=int,
         default=ITEMS_OF_A_TASK,
         metavar="N",
-        help="items that a worker is given at a time (%(default)s)",
+        help="items per task of a worker (%(default)s)",
     )
     group.add_argument(
-        "--mixed-builds", action="store_true", help="take workers with other builds of llama.cpp, too"
+        "--mixed-builds", action="store_true", help="also use workers with other builds of llama.cpp"
     )
     add_connection(group)
 
 
 def cluster_of(options: argparse.Namespace) -> ClusterRun | None:
-    """The cluster that the arguments name; None without one. SetupError where they contradict each other."""
+    """The cluster that the arguments name, if any. SetupError if they contradict each other."""
     if options.cluster is None:
         return None
     for name, value in (("--threads", options.threads), ("--device", options.device)):
         if value is not None:
             raise SetupError(
-                f"{name} says how this computer works, and --cluster that others do.",
-                f"Say it where each worker is started: cluster worker ADDRESS {name} ...",
+                f"{name} is for judging on this computer, --cluster for judging on others.",
+                f"Set it for each worker: cluster worker ADDRESS {name} ...",
             )
     if options.task_items < 1:
         raise SetupError(f"--task-items is {options.task_items}.", "Use 1 or more.")
@@ -72,19 +72,19 @@ def cluster_of(options: argparse.Namespace) -> ClusterRun | None:
 
 
 def device_of_cluster(over: ClusterRun, cancel: CancelToken) -> str | None:
-    """What the workers compute with beside their processors; tells which of them cannot take part.
+    """The GPUs of the workers; prints which workers cannot take part.
 
-    SetupError where none can.
+    SetupError if none can.
     """
     workers = _surveyed(over, cancel)
     used = [worker.facts for worker in workers if worker.facts is not None and worker.refused is None]
     if not used and (error := workers[0].refused):
-        raise SetupError(f"Worker {workers[0].address} is not used: {error.problem}", error.remedy)
+        raise SetupError(f"Worker {workers[0].address} is not used: {error.problem}", error.hint)
     return device_of(used)
 
 
 def _surveyed(over: ClusterRun, cancel: CancelToken, work: JudgeWork | None = None) -> "list[Surveyed]":
-    """All workers, with why each cannot judge for this computer; with `work`, how fast it is there."""
+    """All workers, with the reason if one cannot judge this; with `work`, their speeds."""
     check = partial(refused, own=facts_here(machine_settings(None)), mixed_builds=over.mixed_builds)
     workers: list[Surveyed] = import_module("engine.cluster.survey").survey(
         over.connection, check, cancel, work
@@ -95,7 +95,7 @@ def _surveyed(over: ClusterRun, cancel: CancelToken, work: JudgeWork | None = No
 def judged_by_cluster(
     plan: RunPlan, store_path: Path, over: ClusterRun, cancel: CancelToken, fresh: bool
 ) -> Generator[RunEvent, None, RunEnded]:
-    """Have the workers judge a plan; raises what `run_over_cluster` raises."""
+    """Judge a plan with the workers; raises what `run_over_cluster` raises."""
     with RunStore(store_path) as store:
         return (yield from run_over_cluster(plan, store, over, cancel, fresh=fresh))
 
@@ -109,12 +109,12 @@ def show_cluster_forecast(
         print(f"\nTime: {counted.time_in_words}.")
         return DONE
     plan = made.plan
-    tell("Asking the workers how fast the model is there ...")
+    tell("Measuring the speed of the model on the workers ...")
     rows, speeds, kinds = [], [], []
     for worker in _surveyed(over, cancel, work_of(plan)):
         computer = worker.facts.computer if worker.facts else ""
         if worker.refused is not None:
-            why = f"{worker.refused.problem} {OPTIONS.of(worker.refused.remedy)}"
+            why = f"{worker.refused.problem} {OPTIONS.of(worker.refused.hint)}"
             rows.append([computer, worker.address, "-", "-", f"not used: {why}"])
             continue
         assert worker.facts is not None
@@ -126,8 +126,8 @@ def show_cluster_forecast(
         rows.append([computer, worker.address, f"{worker.speed.reading:,.0f}", duration(seconds), ""])
     print(f"\n{table(('computer', 'worker', 'tokens/s read', 'alone', ''), rows, texts=(0, 1, 4))}")
     if differ := differences(kinds):
-        print(f"\nThe workers differ in {differ}: the last digits of probabilities can differ.")
+        print(f"\nThe workers differ in {differ}: the last digits of probabilities may differ.")
     if not speeds:
-        raise SetupError("No worker can judge this run.", "See above why.")
-    print(f"\nTime: about {duration(1 / sum(speeds))}, if each worker goes as fast as when it was measured.")
+        raise SetupError("No worker can judge this run.", "The reasons are listed above.")
+    print(f"\nTime: about {duration(1 / sum(speeds))}, if each worker keeps its measured speed.")
     return DONE

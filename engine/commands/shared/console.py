@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from io import StringIO
 from pathlib import Path
+from textwrap import wrap
 from types import FrameType
 from typing import Any, TextIO
 
@@ -30,56 +31,63 @@ _ERROR_BOX = 0x10  # MB_ICONERROR
 _hears: ContextVar[Callable[[str], None] | None] = ContextVar("hears", default=None)
 
 
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Breaks help texts only at spaces, so that a name such as label-tokens can be copied."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return wrap(" ".join(text.split()), width, break_on_hyphens=False)
+
+
 def command_parser(name: str, description: str) -> argparse.ArgumentParser:
-    """A parser whose help keeps the lines of the description."""
+    """A parser whose help keeps the line breaks of the description."""
     return argparse.ArgumentParser(
         prog=f"{program()} {name}",
         description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_HelpFormatter,
         allow_abbrev=False,
     )
 
 
 def add_store(arguments: argparse._ActionsContainer, kept: str = "runs and measures") -> None:
-    """--store; `kept`: what the command keeps there."""
+    """--store; `kept`: what it holds for this command."""
     arguments.add_argument(
         "--store",
         type=Path,
         default=default_store(),
         metavar="FILE",
-        help=f"where {kept} are kept (%(default)s)",
+        help=f"the run store, which holds {kept} (%(default)s)",
     )
 
 
 def guarded(action: Callable[[], int]) -> int:
-    """Do the whole work of the program, and turn what went wrong into words and an exit code."""
+    """Run the program, and turn errors into messages and an exit code."""
     _prepare_streams()
     try:
         code = _exit_code_of(action)
-        # Here, where its failure can be said: Python would write the rest after its end.
+        # Flushed here, where an error can be reported: Python would flush at its end.
         sys.stdout.flush()
-    except (Exception, KeyboardInterrupt) as error:  # the outermost place: nothing may end in a traceback
-        code, said = _end_by(error)
-        with suppress(NotPrintedError):  # neither can this be said
-            if said:
-                tell(said)
+    except (Exception, KeyboardInterrupt) as error:  # the outermost handler: no error may end in a traceback
+        code, text = _end_by(error)
+        with suppress(NotPrintedError):  # this cannot be printed either
+            if text:
+                tell(text)
         _drop_output()
     return code
 
 
 def _end_by(error: BaseException) -> tuple[int, str]:
-    """The exit code where an error ended the program, and what is said of it; nothing where nobody reads."""
+    """The exit code for an error that ended the program, and its message; empty if nobody reads it."""
     error = said_of_system(error) or error
     if isinstance(error, SetupError):
-        return WRONG_INPUT, f"{error.problem}\n{OPTIONS.of(error.remedy)}"
+        return WRONG_INPUT, f"{error.problem}\n{OPTIONS.of(error.hint)}"
     if isinstance(error, Cancelled | KeyboardInterrupt):
         return INCOMPLETE, "Stopped."
     if not isinstance(error, NotPrintedError):
         return FAULT, _report_fault(error)
-    if isinstance(error.__cause__, BrokenPipeError):  # whoever read our output has gone
+    if isinstance(error.__cause__, BrokenPipeError):  # the reader of our output has closed it
         return INCOMPLETE, ""
-    found = f"What was to be printed could not be written: {error.strerror}."
-    return WRONG_INPUT, f"{found}\nMake room, or print elsewhere."
+    found = f"The output could not be written: {error.strerror}."
+    return WRONG_INPUT, f"{found}\nFree some space, or write the output elsewhere."
 
 
 def _exit_code_of(action: Callable[[], int]) -> int:
@@ -90,7 +98,7 @@ def _exit_code_of(action: Callable[[], int]) -> int:
 
 
 def _drop_output() -> None:
-    """Let what cannot be written go nowhere: Python would try again at its end, and complain."""
+    """Discard output that cannot be written: Python would try again at its end, and print an error."""
     with Path(os.devnull).open("w", encoding="utf-8") as nothing:
         for stream in (sys.stdout, sys.stderr):
             try:
@@ -100,17 +108,17 @@ def _drop_output() -> None:
 
 
 def _report_fault(error: BaseException) -> str:
-    """Log a fault of the program whole; what is said of it, with where."""
-    # Only now: every start would wait for what logging imports, and faults are rare.
+    """Log a bug of the program in full; its message, with the path of the log."""
+    # Imported here: logging would slow every start, and bugs are rare.
     from engine.system.fault_log import fault_words, log_fault  # noqa: PLC0415
 
     path = log_fault(error, str(sys.argv))
-    return f"This is a fault of Tiebreak, not yours: {fault_words(error)}\nDetails: {path}"
+    return f"This is a bug in Tiebreak, not your error: {fault_words(error)}\nDetails: {path}"
 
 
 def tell(text: str) -> None:
-    """Say something that is not the result: to whoever hears it, else on stderr, or in a box of its own where
-    Windows gave us none.
+    """Report something that is not the result: to the current listener, else on stderr, or in a message box
+    if Windows gave the program no stderr.
     """
     if (hear := _hears.get()) is not None:
         hear(text)
@@ -120,7 +128,7 @@ def tell(text: str) -> None:
 
 @contextmanager
 def told_to(hear: Callable[[str], None] | None) -> Iterator[None]:
-    """Within the block `hear` is given what is told, on this thread; None: it is printed."""
+    """Within the block `hear` is given what is reported on this thread; None: it is printed."""
     before = _hears.set(hear)
     try:
         yield
@@ -129,7 +137,7 @@ def told_to(hear: Callable[[str], None] | None) -> Iterator[None]:
 
 
 def _print(text: str) -> None:
-    if sys.stderr is None:  # of a notebook's kernel or a service, which no command has prepared
+    if sys.stderr is None:  # of a notebook kernel or a service, where no command has set it up
         return
     print(text, file=sys.stderr, flush=True)
     if sys.platform == "win32" and sys.stderr.name == os.devnull:
@@ -141,10 +149,10 @@ def interruptible(
     loss: Callable[[], str] = lambda: "",
     at_last: "signal.Handlers | Callable[[int, FrameType | None], Any]" = signal.SIG_DFL,
 ) -> Iterator[CancelToken]:
-    """A token that Ctrl-C or a request to end sets; one more Ctrl-C after that does what `at_last` says: it
-    ends the program at once.
+    """A token that Ctrl-C or a termination signal sets; a further Ctrl-C runs `at_last`, which ends the
+    program at once.
 
-    `loss`: what a stop would lose and when it would lose nothing, in words. Where it is not empty, the first
+    `loss`: what a stop would lose, and when it would lose nothing, as text. If it is not empty, the first
     Ctrl-C lets the work end there, and the second one stops it.
     """
     cancel = CancelToken()
@@ -153,15 +161,15 @@ def interruptible(
         lost = "" if cancel.ending or number != signal.SIGINT else loss()
         if lost:
             cancel.end_soon()
-            said = f"{lost} Press Ctrl-C again to stop now."
+            text = f"{lost} Press Ctrl-C again to stop now."
         else:
             cancel.cancel()
-            if number == signal.SIGINT:  # else a Ctrl-C from before the request to end may come after it
+            if number == signal.SIGINT:  # else an earlier Ctrl-C may arrive after the termination signal
                 signal.signal(signal.SIGINT, at_last)
-            said = "Stopping ..."
+            text = "Stopping ..."
         # The signal may have come in the middle of another message, which must not be entered twice.
         with suppress(OSError, RuntimeError):
-            _print(f"\n{said}")
+            _print(f"\n{text}")
 
     numbers = [signal.SIGINT, signal.SIGTERM]
     if sys.platform == "win32":
@@ -177,12 +185,12 @@ def interruptible(
 
 @contextmanager
 def _signals_noticed() -> Iterator[None]:
-    """Have a thread wake when a signal comes, which has the main thread look for signals.
+    """Start a thread that wakes when a signal comes, so that the main thread checks for signals.
 
-    Python before 3.13 takes the note of a signal away again where the system gives the next one to another
-    thread: the main thread would not see either, as long as it computes and no thread wants its turn.
+    Python before 3.13 forgets a pending signal if the system delivers the next one to another thread: the
+    main thread would see neither as long as it computes and no other thread runs.
     """
-    if sys.platform == "win32":  # there, that note is always left
+    if sys.platform == "win32":  # there, a pending signal is never forgotten
         yield
         return
     reading, writing = os.pipe()
@@ -224,16 +232,16 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], texts: Collectio
 
 
 def printable(text: str) -> str:
-    """Foreign text for a terminal: what is not printable, such as an escape sequence, is written out."""
+    """Untrusted text for a terminal: unprintable characters, such as escape sequences, are escaped."""
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 class NotPrintedError(OSError):
-    """What was printed could not be written; its cause is what the system said."""
+    """Output could not be written; its cause is the error of the system."""
 
 
 class _MarkedStream:
-    """A text stream that says of its own errors whose they are. Everything else is that of the one below."""
+    """A text stream that marks its own write errors. Everything else is passed to the stream below."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream: Any = stream
@@ -245,7 +253,7 @@ class _MarkedStream:
         return len(text)
 
     def flush(self) -> None:
-        """Write what waits. NotPrintedError."""
+        """Flush the stream. NotPrintedError."""
         with _printing():
             self.stream.flush()
 
@@ -262,37 +270,37 @@ def _printing() -> Iterator[None]:
 
 
 class SafeStream(_MarkedStream):
-    """A text stream to which foreign text can be printed: its control characters are written out.
+    """A text stream to which untrusted text can be printed: its control characters are escaped.
 
-    All that the commands print goes through one, so that no file can move the cursor or change the title of a
-    terminal. `stream`: the one below, for what moves the cursor itself.
+    All output of the commands goes through one, so that no file can move the cursor or change the title of a
+    terminal. `stream`: the one below, for output that moves the cursor on purpose.
     """
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = _MarkedStream(stream)
 
     def write(self, text: str) -> int:
-        """Write a text; what is written out is valid in JSON, too. NotPrintedError."""
+        """Write a text; its escapes are valid in JSON, too. NotPrintedError."""
         self.stream.write(HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
         return len(text)
 
 
 def raw_stderr() -> TextIO:
-    """The stream for a progress bar, which goes back to the beginning of its line; where there is none, one
-    that nobody reads.
+    """The stream for a progress bar, which returns to the beginning of its line; without stderr, one that
+    nobody reads.
     """
     stream: TextIO = sys.stderr or StringIO()
     return stream.stream if isinstance(stream, SafeStream) else stream
 
 
 def _prepare_streams() -> None:
-    """Text of any script can be printed, also on a Windows console, and closed streams take it quietly."""
+    """Allow text of any script, also on a Windows console; ignore closed streams."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if isinstance(stream, SafeStream):
             continue
         if stream is None:
-            stream = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for good
+            stream = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - never closed
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
         setattr(sys, name, SafeStream(stream))

@@ -1,6 +1,6 @@
-"""`judge --plan`: what a run will take, printed before anything is judged.
+"""`judge --plan`: the forecast of a run, printed before anything is judged.
 
-Knows: how a forecast is printed. Does not know: its words.
+Knows: how a forecast is printed. Does not know: its content.
 """
 
 from pathlib import Path
@@ -15,22 +15,22 @@ from engine.judge.forecast import Forecast, forecast
 from engine.judge.plan_facts import plan_facts
 from engine.judge.prepare import PreparedRun
 from engine.judge.work import time_plan
-from engine.system.apart import Apart, Here
+from engine.system.apart import InProcessWorker, SubprocessWorker
 from engine.system.computer import available_memory
 
 
 def show_forecast(made: PreparedRun, part: str, store: Path, fresh: bool, cancel: CancelToken) -> int:
-    """Count what a plan will take and print it; the exit code. Nothing is judged for good.
+    """Compute and print the forecast of a plan; the exit code. No judgment is stored.
 
     `part`: what the plan judges, in words.
-    Where neither the store nor a measure of its file knows a rate of this model, some items are judged for
-    one and dropped.
+    If neither the store nor a measurement of the file knows the speed of this model, some items are judged
+    for it and dropped.
     """
     plan = made.plan
     counted = show_counted(made, part, store, fresh, cancel)
     if counted.seconds is None and len(counted.too_long) < counted.items:
-        tell("No run in the store tells the speed of this model: judging some items for it ...")
-        with (Apart if plan.machine.device else Here)(time_plan, cancel) as worker:
+        tell("No run in the store shows the speed of this model: judging some items to measure it ...")
+        with (SubprocessWorker if plan.machine.device else InProcessWorker)(time_plan, cancel) as worker:
             counted = counted.with_rate(followed(worker.do(plan), lambda _event: None))
     print(f"\nTime: {counted.time_in_words}.")
     return DONE
@@ -39,7 +39,7 @@ def show_forecast(made: PreparedRun, part: str, store: Path, fresh: bool, cancel
 def show_counted(
     made: PreparedRun, part: str, store: Path, fresh: bool, cancel: CancelToken, *, here: bool = True
 ) -> Forecast:
-    """Count what a plan will take and print it, without the time; `here`: whether this computer judges."""
+    """Compute and print the forecast without the time; `here`: whether this computer judges."""
     plan = made.plan
     counted = show_measure("Counting", forecast(plan, store, cancel, fresh))
     if counted.template_note:

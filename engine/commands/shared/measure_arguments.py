@@ -18,8 +18,9 @@ from engine.commands.shared.setting_arguments import add_settings
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.fitted_on import KeptFit
+from engine.core.items import Method
 from engine.core.judgments import Agreement, Unscored
-from engine.core.label_sources import Whose
+from engine.core.label_sources import LabelSourceKind
 from engine.core.rubric import Rubric, rubric_of_names
 from engine.core.settings import default_context
 from engine.data.dataset import Dataset
@@ -38,84 +39,85 @@ from engine.measure.model_measures import (
     score_texts,
 )
 from engine.measure.systems import System, open_system
-from engine.store.opening import is_there
+from engine.store.opening import has_store
 from engine.store.run_store import RunStore
-from engine.system.apart import Apart, Here
+from engine.system.apart import InProcessWorker, SubprocessWorker
 from engine.system.files import check_targets
 from engine.weigh.fitted_weights import load_fitted_weights
-from engine.weigh.system_weighing import ScoredPairs, Weighing, scored_pairs_of, weigh
+from engine.weigh.system_weighing import ScoredPairs, WeightedScoring, scored_pairs_of, weigh
 
 
 def add_gold(arguments: argparse.ArgumentParser, required: bool = True) -> None:
-    """--gold and --partial, and by which columns and criteria the former is read."""
+    """--gold and --partial, with the columns and criteria by which the labels are read."""
     arguments.add_argument(
         "--gold", type=Path, required=required, metavar="DATASET", help="the dataset with human labels"
     )
     arguments.add_argument(
-        "--partial", action="store_true", help="use the items that both have, and say how many"
+        "--partial", action="store_true", help="use the items that both have, and print how many"
     )
-    add_rubric(arguments, "the criteria of submissions and labels; a run brings its own")
+    add_rubric(arguments, "the criteria of submissions and labels; a run has its own")
     add_columns(arguments, "human labels")
 
 
 def add_calibration_wishes(arguments: argparse.ArgumentParser) -> None:
-    """--places-matter and --lengths: what a calibration may look at."""
+    """--places-matter and --lengths: features of a calibration."""
     arguments.add_argument(
         "--places-matter",
         action="store_true",
-        help="let A and B differ: where it means something in the data which response is A, as where A is"
-        " always the new model's. Else both are treated alike, and no label depends on the place",
+        help="fit A and B separately: for data where the position has a meaning, for example if A is always"
+        " the new model's response. By default both are treated alike, and no label depends on the position",
     )
     arguments.add_argument(
         "--lengths",
         action="store_true",
-        help="let the lengths of the responses count, as people prefer longer ones, say: such labels say less"
-        " of what is in the responses",
+        help="use the lengths of the responses as a feature (annotators may prefer longer ones): such labels"
+        " depend less on the content",
     )
 
 
 def add_labels_of(arguments: argparse.ArgumentParser) -> None:
-    """--labels-of, and the word for one of its values that came before it."""
+    """--labels-of, and --judge-only for one of its values."""
     arguments.add_argument(
         "--labels-of",
         metavar="WHOSE",
-        default=Whose.LAST.value,
-        help="whose labels of a run count where there are any: last (what people said last, settled labels"
-        " first), settled, majority, judge (nobody's but the judge's), or a person's name",
+        default=LabelSourceKind.LAST.option,
+        help="the labels of a run that are used: effective (adjudicated labels, else the latest of the"
+        " annotators, else the judge's), adjudicated, majority, judge (only the judge's), or an"
+        " annotator's name",
     )
     arguments.add_argument(
-        "--model-alone",
+        "--judge-only",
         action="store_const",
         dest="labels_of",
-        const=Whose.JUDGE.value,
+        const=LabelSourceKind.JUDGE.option,
         help="the same as --labels-of judge",
     )
 
 
 def add_model_measures(arguments: argparse.ArgumentParser) -> None:
-    """--encoder, --judge-model and what they need of the computer."""
+    """--encoder, --judge-model and --threads."""
     group = arguments.add_argument_group("measures that need a model")
     group.add_argument("--encoder", type=Path, metavar="FILE.gguf", help="a RoBERTa or BERT, for BERTScore")
     group.add_argument(
-        "--judge-model", metavar="MODEL", help=f"is asked whether explanations agree: {MODEL_WORDS}"
+        "--judge-model", metavar="MODEL", help=f"judges whether explanations agree: {MODEL_WORDS}"
     )
     add_settings(group, "threads")
 
 
 def find_judge_model(options: argparse.Namespace) -> None:
-    """Put the file of the model that --judge-model names in its place. SetupError where there is none."""
+    """Replace --judge-model by the file that it names. SetupError if there is none."""
     if options.judge_model:
         options.judge_model = model_file(options.judge_model)
 
 
 class ModelMeasures:
-    """The measures that --encoder and --judge-model ask for; the files are checked when it is made. `apart`:
-    by processes of their own, whose end nobody else meets.
+    """The measures that --encoder and --judge-model request; the files are checked when it is made. `apart`:
+    in processes of their own, whose crash affects no other.
     """
 
     def __init__(self, options: argparse.Namespace, cancel: CancelToken, *, apart: bool = False) -> None:
         self._cancel = cancel
-        self._worker = Apart if apart else Here
+        self._worker = SubprocessWorker if apart else InProcessWorker
         self._store = options.store
         self._machine = machine_settings(options.threads)
         self._encoder: CheckedModel | None = None
@@ -133,20 +135,20 @@ class ModelMeasures:
 
     @property
     def judge_name(self) -> str | None:
-        """The name of the model that is asked for agreement."""
+        """The name of the judge model for agreement."""
         return self._judge.name if self._judge else None
 
     @property
     def encoder_name(self) -> str | None:
-        """The name of the model that BERTScore is computed with."""
+        """The name of the encoder for BERTScore."""
         return self._encoder.name if self._encoder else None
 
     def of(self, matched: Matched) -> dict[str, ModelScores]:
-        """The scores of one system by criterion, with progress; empty where nothing is asked for."""
+        """The scores of one system by criterion, with progress; empty if none are requested."""
         if not (self._encoder or self._judge):
             return {}
         if not matched.system.explains:
-            tell(f"{matched.system.name} has no explanations: nothing to measure with a model.")
+            tell(f"{matched.system.name} has no explanations: BERTScore and agreement are not computed.")
             return {}
         bertscores: Mapping[str, Sequence[float]] = {}
         agreements: Mapping[str, Sequence[Agreement | Unscored]] = {}
@@ -170,7 +172,7 @@ class ModelMeasures:
 def check_measure_outputs(
     options: argparse.Namespace, written: Mapping[str, Path | None], systems: Sequence[str]
 ) -> None:
-    """See before long work that the outputs can be written, and are none of what is read."""
+    """Check before long work that the outputs can be written, and overwrite no input."""
     read = {"run store": options.store}
     read |= {
         what: path
@@ -187,12 +189,12 @@ def check_measure_outputs(
 
 
 def files_of_runs(store: Path, run_ids: Iterable[int]) -> dict[str, Path]:
-    """The datasets and models of runs, for who writes something: as what a person would lose they are named.
-    Nothing of what cannot be read; whoever reads it says so.
+    """The datasets and models of runs, by what they are, so that no output overwrites them. What cannot be
+    read is left out; reading it reports why.
     """
     found: dict[str, Path] = {}
     with suppress(SetupError):
-        if is_there(store):
+        if has_store(store):
             with RunStore(store) as opened:
                 for run_id in run_ids:
                     identity = opened.run(run_id).identity
@@ -201,24 +203,22 @@ def files_of_runs(store: Path, run_ids: Iterable[int]) -> dict[str, Path]:
     return found
 
 
-def matched_readings(options: argparse.Namespace, cancel: CancelToken) -> Matched:
-    """The run that is named beside the labels of --gold, for what its readings tell: by its judge alone. Says
-    what is left out.
+def matched_predictions(options: argparse.Namespace, cancel: CancelToken) -> Matched:
+    """The run with the labels of --gold, by its judge only, for measures of raw predictions. Prints what is
+    left out.
     """
-    system = open_system(options.run, options.store, labels_of=Whose.JUDGE)
+    system = open_system(options.run, options.store, labels_of=LabelSourceKind.JUDGE)
     matched = match(system, read_labels(options, options.gold, [system], cancel), options.partial)
     say_what_was_left_out(matched)
     return matched
 
 
-def say_what_was_left_out(matched: Matched, by_judge: str = "with --labels-of judge") -> None:
-    """Say which ids only one side has, and what else a reader must know; `by_judge`: how the judge alone is
-    measured.
-    """
+def say_what_was_left_out(matched: Matched, by_judge: str = "--labels-of judge") -> None:
+    """Print which ids only one side has, and other caveats; `by_judge`: how to measure the judge only."""
     for sentence in (*matched.left_out, *(f"{matched.system.name}: {caveat}" for caveat in matched.caveats)):
         tell(printable(sentence))
     if matched.system.overrides:
-        tell(f"The judge alone is measured {by_judge}.")
+        tell(f"To measure the judge only: {by_judge}.")
 
 
 def add_weights(arguments: argparse.ArgumentParser) -> None:
@@ -226,8 +226,8 @@ def add_weights(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument(
         "--weights",
         metavar="NAME=W,...",
-        help="quality=0.6,relevance=0.4, or a FILE.json that weigh --fit-weights --json wrote (default: those"
-        " of the rubric)",
+        help="quality=0.6,relevance=0.4, or a FILE.json written by weighted-score --fit-weights --json"
+        " (default: those of the rubric)",
     )
     arguments.add_argument(
         "--tie-threshold",
@@ -238,19 +238,19 @@ def add_weights(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument(
         "--grades",
         action="store_true",
-        help="the scores of responses are the grades that the model gave them (a run judged with `graded`)",
+        help=f"use the grades of the model as scores (a run with the method {Method.POINTWISE_GRADE.option})",
     )
 
 
 def weigh_system(
     options: argparse.Namespace, system: System, matched: Matched | None, items: Dataset | None = None
-) -> tuple[ScoredPairs, Weighing]:
+) -> tuple[ScoredPairs, WeightedScoring]:
     """The response scores of a system, and its items decided on them by --weights, else by the rubric's.
 
     With `matched`, only the items that have human labels; else `items` give the instructions, for intervals.
-    SetupError where there is no item to decide; where the scores carry nothing, nothing is decided.
+    SetupError if there is no item to decide. Scores that are not informative decide nothing.
     """
-    rubric = weighing_rubric(options, system)
+    rubric = scoring_rubric(options, system)
     given = given_weights(options)
     weights = rubric.weights(system.criteria) if given is None else given.weights
     if not weights:
@@ -269,13 +269,13 @@ def weigh_system(
     if not pairs.rows:
         raise SetupError(
             f"{system.name} has no item with a judgment on each of {', '.join(weights)}.",
-            "Weigh other criteria, or see why they are unscored: runs show",
+            "Use other criteria, or see why these are unscored: runs show",
         )
     with weight_errors():
         gold = matched.dataset if matched else None
         threshold = tie_threshold(options, given, rubric)
-        weighing = weigh(pairs, weights, threshold, gold, system, items=items)
-    return pairs, replace(weighing, fit_in_words=_fit_in_words(given, system, matched))
+        weighted_scoring = weigh(pairs, weights, threshold, gold, system, items=items)
+    return pairs, replace(weighted_scoring, fit_in_words=_fit_in_words(given, system, matched))
 
 
 def tie_threshold(options: argparse.Namespace, given: "GivenWeights | None", rubric: Rubric) -> float:
@@ -286,7 +286,7 @@ def tie_threshold(options: argparse.Namespace, given: "GivenWeights | None", rub
 
 
 def _fit_in_words(given: "GivenWeights | None", system: System, matched: Matched | None) -> str:
-    """How many of the items that are weighed took part in the fit of the weights; empty where none did."""
+    """How many of the items the weights were fitted on; empty if none."""
     if given is None or given.kept is None:
         return given.unknown if given else ""
     fitted_on = given.kept.fitted_on
@@ -295,8 +295,8 @@ def _fit_in_words(given: "GivenWeights | None", system: System, matched: Matched
     return given.kept.in_words(fitted_on.overlap(matched.items_of_both))
 
 
-def weighing_rubric(options: argparse.Namespace, system: System) -> Rubric:
-    """By whose weights and tie threshold a system is weighed: those of --rubric, else of the run itself."""
+def scoring_rubric(options: argparse.Namespace, system: System) -> Rubric:
+    """The rubric whose weights and tie threshold are used: that of --rubric, else the run's own."""
     given = rubric_of(options)
     if given is None and system.results is not None:
         return system.results.run.identity.asked
@@ -305,17 +305,17 @@ def weighing_rubric(options: argparse.Namespace, system: System) -> Rubric:
 
 @contextmanager
 def weight_errors() -> Iterator[None]:
-    """Weights and thresholds that the weighted judge refuses are the user's to mend."""
+    """Refused weights and thresholds are errors of the user."""
     try:
         yield
     except ValueError as error:
-        raise SetupError(str(error), "Mend --weights or --tie-threshold.") from error
+        raise SetupError(str(error), "Fix --weights or --tie-threshold.") from error
 
 
 @dataclass(frozen=True)
 class GivenWeights:
-    """What --weights says. `threshold`, `kept`: of fitted ones in a file; `unknown`: a sentence on a file of
-    which nobody knows what took part.
+    """The weights of --weights. `threshold`, `kept`: of fitted ones in a file; `unknown`: a sentence for a
+    file whose training items are not known.
     """
 
     weights: Mapping[str, float]
@@ -329,14 +329,14 @@ def given_weights(options: argparse.Namespace) -> GivenWeights | None:
     text = options.weights
     if text is None:
         return None
-    if isinstance(text, Mapping):  # of Python
+    if isinstance(text, Mapping):  # from Python
         return GivenWeights(text)
     if not text.lower().endswith(".json"):
         return GivenWeights(parse_weights(text))
     fitted = load_fitted_weights(
-        Path(text), "Write it again: weigh SYSTEM --gold DATASET --fit-weights --json FILE.json"
+        Path(text), "Write it again: weighted-score SYSTEM --gold DATASET --fit-weights --json FILE.json"
     )
-    unknown = "" if fitted.kept else f"Which items took part in the fit of {printable(text)} is not known."
+    unknown = "" if fitted.kept else f"The items that {printable(text)} was fitted on are not known."
     return GivenWeights(fitted.weights, fitted.tie_threshold, fitted.kept, unknown)
 
 

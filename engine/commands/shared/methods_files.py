@@ -1,6 +1,6 @@
-"""What the commands share that say for a paper how something was made: the paragraph and its bibliography.
+"""The methods paragraph for a paper, with its bibliography, for the commands that write one.
 
-Knows: arguments. Does not know: what is said of what.
+Knows: arguments. Does not know: the text.
 """
 
 import argparse
@@ -16,37 +16,40 @@ from engine.system.files import write_whole
 
 
 def add_methods(arguments: argparse.ArgumentParser) -> None:
-    """--methods and --bib."""
+    """--methods-text and --bib."""
     arguments.add_argument(
-        "--methods", type=Path, metavar="FILE", help="a paragraph on how it was made, with sources"
+        "--methods-text",
+        type=Path,
+        metavar="FILE",
+        help="a paragraph on the methods for a paper, with references",
     )
     arguments.add_argument(
         "--bib",
         type=Path,
         metavar="FILE.bib",
-        help="with --methods: the works that it cites, as BibTeX; the paragraph is LaTeX then",
+        help="with --methods-text: its references as BibTeX; the paragraph is then LaTeX",
     )
 
 
 def methods_targets(options: argparse.Namespace) -> Mapping[str, Path | None]:
-    """What will be written, for who looks at that before long work. SetupError for --bib alone."""
-    if options.bib and not options.methods:
+    """The files to write, to be checked before long work. SetupError for --bib alone."""
+    if options.bib and not options.methods_text:
         raise SetupError(
-            "--bib holds the works that a paragraph cites, and none is asked for.",
-            "Name a file for the paragraph too: --methods FILE.tex",
+            "--bib writes the references of a methods paragraph, and none is requested.",
+            "Also name a file for the paragraph: --methods-text FILE.tex",
         )
-    return {"--methods": options.methods, "--bib": options.bib}
+    return {"--methods-text": options.methods_text, "--bib": options.bib}
 
 
-def write_methods(options: argparse.Namespace, command: str, said: Sequence[Statement]) -> None:
-    """Write what is asked for, and say so."""
-    if not options.methods:
+def write_methods(options: argparse.Namespace, command: str, statements: Sequence[Statement]) -> None:
+    """Write the requested files, and print their paths."""
+    if not options.methods_text:
         return
     made_by = f"Made by Tiebreak {VERSION}, command {command}"
-    text = methods_latex(said, made_by) if options.bib else methods_text(said)
-    write_whole(options.methods, text.encode("utf-8"))
-    print(f"Methods: {options.methods}\n")
+    text = methods_latex(statements, made_by) if options.bib else methods_text(statements)
+    write_whole(options.methods_text, text.encode("utf-8"))
+    print(f"Methods: {options.methods_text}\n")
     if options.bib:
-        works = chain.from_iterable(each.works for each in said)
+        works = chain.from_iterable(each.works for each in statements)
         write_whole(options.bib, bibliography(works).encode("utf-8"))
-        print(f"Works that it cites: {options.bib}\n")
+        print(f"References: {options.bib}\n")

@@ -1,6 +1,6 @@
 """The argument that names a model: the path of its file, a part of its name, or the demo model's.
 
-Knows: what such a word may be, and what is said of it. Does not know: what the model is for.
+Knows: the forms of the argument, and its errors. Does not know: what the model is for.
 """
 
 from contextlib import suppress
@@ -10,20 +10,20 @@ from engine.commands.shared.console import printable, tell
 from engine.core.errors import SetupError, WrongKindError
 from engine.core.file_kinds import FileKind
 from engine.data.file_kinds import kind_of
-from engine.gguf.finder import ModelPlace, models_named, usual_folders
+from engine.gguf.finder import ModelPlace, default_folders, models_named
 from engine.system.paths import demo_model, program
 from engine.system.places import is_there
 
-MODEL_WORDS = "a GGUF file, a part of its name if the list of models has it, or 'demo'"
+MODEL_WORDS = "a GGUF file, a part of the name of a listed model, or 'demo'"
 _DEMO = "demo"
 _MOST_LISTED = 10
 
 
 def model_file(word: str) -> Path:
-    """The file of the model that a word names; where it was looked for by name, says which it is.
+    """The file of the model that a word names; prints which one if it was found by name.
 
-    A path stays as it is, whether or not there is a file: reading it tells. Raises SetupError where no model
-    has the word in its name, or several.
+    A path stays as it is; reading it reports if it is missing. SetupError if no model has the word in its
+    name, or several have.
     """
     path = Path(word)
     if word == _DEMO:
@@ -31,10 +31,10 @@ def model_file(word: str) -> Path:
     if path.name != word or is_there(path):
         _refuse_others(path)
         return path
-    found = models_named(word, usual_folders())
+    found = models_named(word, default_folders())
     if not found:
         raise SetupError(
-            f"{printable(word)}: there is no such file here, and no model on this computer has that in its"
+            f"{printable(word)}: there is no such file here, and no model on this computer has this in its"
             " name.",
             f"Check the name. {program()} models lists the models on this computer.",
         )
@@ -45,7 +45,7 @@ def model_file(word: str) -> Path:
 
 
 def _refuse_others(path: Path) -> None:
-    """Raise WrongKindError for what is something else; what is no file that can be read, reading it tells."""
+    """Raise WrongKindError for another kind of file; an unreadable file is reported when it is read."""
     found = None
     if path.suffix.lower() != ".gguf":
         with suppress(SetupError):

@@ -1,4 +1,4 @@
-"""What `runs export` writes for other tools: pairs to train by, logs, annotations.
+"""What `runs export` writes for other tools: training pairs, logs, annotations.
 
 Knows: arguments, which file each tool reads. Does not know: what is in the files.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 from engine.commands.shared.console import printable
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed, words
-from engine.core.rubric import usual_criterion
+from engine.core.rubric import default_criterion
 from engine.data.dataset import Dataset
 from engine.decisions.alpaca_annotations import alpaca_annotations
 from engine.decisions.inspect_log import inspect_log
@@ -26,29 +26,30 @@ def add_tools(export: argparse.ArgumentParser) -> None:
         "--for",
         dest="tool",
         choices=_TOOLS,
-        help="for which tool --out is: dpo (pairs of a chosen and a rejected response, .jsonl or .parquet),"
-        " inspect (a log of inspect_ai, .json), alpaca-eval (annotations, .json); else it is a submission",
+        help="the tool that --out is for: dpo (pairs of a chosen and a rejected response, .jsonl or"
+        " .parquet), inspect (a log of inspect_ai, .json), alpaca-eval (annotations, .json);"
+        " default: a submission",
     )
     export.add_argument(
         "--criterion",
         metavar="NAME",
-        help="with --for dpo or alpaca-eval: by which one (default: overall_quality, else the last one)",
+        help="with --for dpo or alpaca-eval: the criterion (default: overall_quality, else the last one)",
     )
 
 
 def check_tool(options: argparse.Namespace) -> None:
-    """SetupError where what is asked for does not fit together."""
+    """SetupError if the options contradict each other."""
     tool = _TOOLS.get(options.tool)
     if options.criterion is not None and (tool is None or not tool.is_of_one):
         raise SetupError(
-            "--criterion is of no use here.", "It belongs to --for dpo and --for alpaca-eval; leave it out."
+            "--criterion has no effect here.", "Use it with --for dpo or --for alpaca-eval, or remove it."
         )
     if tool is None:
         return
     suffixes = " or ".join(tool.suffixes)
     if options.out is None:
         raise SetupError(
-            f"--for {options.tool} does not say where to write.",
+            f"--for {options.tool}: no output file is named.",
             f"Name a file that ends in {suffixes}: --out FILE{tool.suffixes[0]}",
         )
     if options.out.suffix.lower() not in tool.suffixes:
@@ -60,8 +61,8 @@ def check_tool(options: argparse.Namespace) -> None:
 
 @dataclass(frozen=True)
 class MadeForTool:
-    """What a tool reads. `called`: what it is; `write`: puts it into a file; `in_words`: what is in it, and
-    what is left out, perhaps nothing to say; `left_out`: how many items.
+    """The export for a tool. `called`: what it is; `write`: writes the file; `in_words`: its content and what
+    is left out, possibly empty; `left_out`: how many items.
     """
 
     called: str
@@ -71,20 +72,20 @@ class MadeForTool:
 
 
 def export_for_tool(options: argparse.Namespace, results: RunResults, dataset: Dataset) -> None:
-    """Write --out for the tool, and say what is in it. SetupError for a criterion that the run lacks."""
-    made = made_for_tool(options.tool, results, dataset, options.criterion, options.with_outdated)
+    """Write --out for the tool, and print its content. SetupError for a criterion that the run lacks."""
+    made = made_for_tool(options.tool, results, dataset, options.criterion, options.with_stale)
     made.write(options.out)
     print("\n".join(filter(None, (f"{made.called}: {options.out}", made.in_words))))
 
 
 def made_for_tool(
-    tool: str, results: RunResults, dataset: Dataset, criterion: str | None, with_outdated: bool
+    tool: str, results: RunResults, dataset: Dataset, criterion: str | None, with_stale: bool
 ) -> MadeForTool:
-    """What --for TOOL writes. SetupError for a criterion that the run lacks, and where nothing is left."""
-    return _TOOLS[tool].make(results, dataset, criterion, with_outdated)
+    """The export of --for TOOL. SetupError for a criterion that the run lacks, and if nothing is left."""
+    return _TOOLS[tool].make(results, dataset, criterion, with_stale)
 
 
-def _pairs(results: RunResults, dataset: Dataset, criterion: str | None, _outdated: bool) -> MadeForTool:
+def _pairs(results: RunResults, dataset: Dataset, criterion: str | None, _stale: bool) -> MadeForTool:
     pairs = preference_pairs(results, dataset, _criterion(criterion, results))
     lacking = len(results.judged) - len(pairs.columns["id"])
     return MadeForTool(
@@ -92,14 +93,12 @@ def _pairs(results: RunResults, dataset: Dataset, criterion: str | None, _outdat
     )
 
 
-def _log(results: RunResults, dataset: Dataset, _one: str | None, with_outdated: bool) -> MadeForTool:
-    made = inspect_log(results, dataset, with_outdated)
+def _log(results: RunResults, dataset: Dataset, _one: str | None, with_stale: bool) -> MadeForTool:
+    made = inspect_log(results, dataset, with_stale)
     return MadeForTool("Log", lambda path: write_json(path, made))
 
 
-def _annotations(
-    results: RunResults, dataset: Dataset, criterion: str | None, _outdated: bool
-) -> MadeForTool:
+def _annotations(results: RunResults, dataset: Dataset, criterion: str | None, _stale: bool) -> MadeForTool:
     name = _criterion(criterion, results)
     made = alpaca_annotations(results, dataset, name)
     lacking = len(results.judged) - len(made)
@@ -115,7 +114,7 @@ def _annotations(
 def _criterion(name: str | None, results: RunResults) -> str:
     known = tuple(results.judgments)
     if name is None:
-        return usual_criterion(known)
+        return default_criterion(known)
     if name not in known:
         title = printable(results.run.title)
         raise SetupError(f"{title} has no criterion {name!r}.", f"It has {listed(known)}.")
@@ -124,7 +123,7 @@ def _criterion(name: str | None, results: RunResults) -> str:
 
 @dataclass(frozen=True)
 class _Tool:
-    """`suffixes`: of its files. `is_of_one`: whether it is about one criterion."""
+    """`suffixes`: of its files. `is_of_one`: whether it needs one criterion."""
 
     suffixes: tuple[str, ...]
     is_of_one: bool

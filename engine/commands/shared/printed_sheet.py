@@ -1,6 +1,6 @@
 """Sheets in a terminal.
 
-Knows: how each part of a section is printed. Does not know: what it says.
+Knows: how each part of a section is printed. Does not know: its content.
 """
 
 from engine.commands.shared.console import printable, printed
@@ -9,12 +9,12 @@ from engine.core.value_tables import Table
 
 
 def print_sheet(sheet: Sheet) -> None:
-    """Its title and its sections, an empty line between them."""
+    """Print its title and sections, separated by empty lines."""
     print("\n\n".join([printable(sheet.title), *map(printed_section, sheet.sections)]))
 
 
 def printed_section(section: Section) -> str:
-    """The title, the parts that a terminal can show, and in brackets what they show."""
+    """The title, the parts that a terminal can show, and the note in brackets."""
     title = f"{printable(section.title)}:" if section.title else ""
     parts = "\n\n".join(filter(None, map(_printed_part, section.parts)))
     note = f"({printable(section.note)})" if section.note else ""

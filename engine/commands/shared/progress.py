@@ -1,4 +1,4 @@
-"""Runs and measures that need a model as progress bars on stderr: what is done, the rate, the time left.
+"""Progress bars on stderr for runs and model measures: what is done, the rate, the time left.
 
 Knows: events and tqdm. Does not know: how anything is judged.
 """
@@ -19,10 +19,10 @@ from engine.core.events import (
     HealthSeen,
     ItemJudged,
     JudgeEvent,
-    MadeClear,
     MeasureProgress,
     ModelOpened,
     Preparing,
+    Resolved,
     RunEvent,
     RunStarted,
     TokensEvaluated,
@@ -35,7 +35,7 @@ from engine.core.run_follower import RunFollower, RunProgress
 _BAR = "{n_fmt}/{total_fmt} items |{bar:24}| {elapsed} elapsed{postfix}"
 _MEASURE_BAR = "{n_fmt}/{total_fmt} |{bar:24}| {elapsed} elapsed, {remaining} left"
 _SECONDS_ON_SCREEN, _SECONDS_IN_A_LOG = 0.2, 30.0
-_WORTH_TELLING = 2.0  # seconds of work; to lose less is better than to wait
+_WORTH_TELLING = 2.0  # seconds of work; losing less is better than waiting
 
 Result = TypeVar("Result")
 
@@ -43,7 +43,7 @@ Result = TypeVar("Result")
 def show_measure(
     title: str, measure: Generator[MeasureProgress | JudgeEvent | Preparing, None, Result]
 ) -> Result:
-    """Run a measure that needs a model to its end with a progress bar on stderr; its result."""
+    """Run a long measure to its end with a progress bar on stderr; its result."""
     bar: tqdm[NoReturn] | None = None
 
     def show(event: MeasureProgress | JudgeEvent | Preparing) -> None:
@@ -53,7 +53,7 @@ def show_measure(
                 bar = _bar(event.total, event.done, f"{title}: {_MEASURE_BAR}")
             bar.update(event.done - bar.n)
         elif bar is not None:
-            bar.update(0)  # the time goes on
+            bar.update(0)  # the elapsed time is refreshed
 
     try:
         return followed(measure, show)
@@ -73,7 +73,7 @@ def _bar(total: int, initial: int, shape: str) -> "tqdm[NoReturn]":
 
 
 def _is_seen() -> bool:
-    """Whether a person sees stderr now: in a terminal, or in a notebook, which says that it is none."""
+    """Whether someone sees stderr now: in a terminal, or in a notebook, which reports to be none."""
     return raw_stderr().isatty() or "ipykernel" in sys.modules
 
 
@@ -93,11 +93,11 @@ class RunProgressBar:
             self._bar.close()
 
     def loss_of_a_stop(self) -> str:
-        """What a stop would lose and when it would lose nothing; empty for hardly anything."""
+        """What a stop would lose, and when it would lose nothing; empty if it is little."""
         progress, cluster = self._follower.progress, self._follower.cluster
         if cluster is not None:
             judges = counted(cluster.workers, "worker judges", "workers judge")
-            return f"The run stops after what {judges} now." if cluster.items else ""
+            return f"The run stops after the items that {judges} now." if cluster.items else ""
         group = progress.group if progress is not None else None
         if group is None or group.seconds < _WORTH_TELLING:
             return ""
@@ -114,28 +114,28 @@ class RunProgressBar:
             self._refresh()
         elif isinstance(event, HealthSeen):
             self._warn(event.health)
-        elif isinstance(event, MadeClear):
-            self._say(f"Clear: {event.said}.")
+        elif isinstance(event, Resolved):
+            self._say(f"Resolved: {event.said}.")
         elif isinstance(event, ClusterNews):
-            self._say(event.said if event.remedy is None else f"{event.said} {OPTIONS.of(event.remedy)}")
+            self._say(event.said if event.hint is None else f"{event.said} {OPTIONS.of(event.hint)}")
         elif isinstance(event, DeviceLeft):
             self._say(event.in_words)
         elif isinstance(event, ItemJudged) and self._bar is not None:
             self._bar.update()
 
     def _say(self, text: str) -> None:
-        """Above the bar, where there is one."""
+        """Print above the bar, if there is one."""
         if self._bar is None:
             tell(printable(text))
         else:
-            # To the bar's own stream: tqdm takes the bar away beforehand on no other one.
+            # To the bar's own stream: only there does tqdm clear the bar first.
             self._bar.write(printable(text), file=raw_stderr())
 
     def _greet(self, event: RunStarted) -> None:
         if event.judged == event.items:
             tell(f"Run {event.run_id} is complete in the store: nothing is judged again.")
         elif event.judged:
-            tell(f"Run {event.run_id} goes on: {event.judged} of {event.items} items are judged already.")
+            tell(f"Run {event.run_id} is resumed: {event.judged} of {event.items} items are judged already.")
 
     def _start(self, event: ModelOpened) -> None:
         if event.note:
@@ -144,7 +144,7 @@ class RunProgressBar:
             self._bar = _bar(progress.items, progress.judged, _BAR)
 
     def _warn(self, health: Health) -> None:
-        """Say it once, early: at the end the run's own report does."""
+        """Warn once, early; at the end the run's own report warns."""
         far = self._follower.progress
         goes_on = far is not None and far.judged < far.items
         if health.doubted and not self._warned and self._bar is not None and goes_on:
@@ -158,7 +158,7 @@ class RunProgressBar:
             self._bar.update(0)
 
     def _how_far(self, progress: RunProgress) -> Iterator[str]:
-        """The time that is left, what is judged now, how fast: as far as they are known."""
+        """The time left, the current item, the speed: as far as they are known."""
         cluster, group = self._follower.cluster, progress.group
         if progress.left is not None:
             yield f"about {duration(progress.left)} left"

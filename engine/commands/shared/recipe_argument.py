@@ -1,12 +1,12 @@
-"""The argument that names a recipe, and the model, which it may name too.
+"""The arguments for a recipe, and for the model, which a recipe may name.
 
-Knows: which options a recipe leaves nothing to say. Does not know: how a run is judged.
+Knows: which options a recipe excludes. Does not know: how a run is judged.
 """
 
 import argparse
 from pathlib import Path
 
-from engine.commands.shared.anchors import Anchors
+from engine.commands.shared.anchors import RegressionCheck
 from engine.commands.shared.console import printable
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.core.errors import SetupError
@@ -14,11 +14,12 @@ from engine.core.run_setup import RunSetup
 from engine.system.places import is_there
 from engine.tune.recipe import Recipe, load_recipe
 
-_SAYS = (
-    *("ways", "orders", "margin", "margin_from", "rubric", "criteria", "examples", "shots", "choose"),
-    *("calibration", "kv_type", "thoughts", "max_thought_tokens"),
+_DECIDES = (
+    *("method", "orders", "margin_threshold", "margin_threshold_from", "rubric", "criteria"),
+    *("examples", "few_shot", "few_shot_selection"),
+    *("calibration", "kv_type", "reasoning_samples", "max_reasoning_tokens"),
 )
-"""The options, by the names of what they give, that a recipe decides."""
+"""The options, by their dest names, that a recipe decides."""
 
 
 def add_recipe(arguments: argparse._ActionsContainer) -> None:
@@ -28,54 +29,55 @@ def add_recipe(arguments: argparse._ActionsContainer) -> None:
         "--recipe",
         type=Path,
         metavar="FILE",
-        help="the settings, the calibration and, without --model, the model that `tune` found",
+        help="use the settings, the calibration and, without --model, the model that `tune` found",
     )
 
 
 def named_recipe(options: argparse.Namespace) -> Recipe | None:
-    """The recipe that is named, if one is. SetupError where it is none, or an option says what it decides."""
+    """The recipe that is named, if any. SetupError if it is invalid, or an option sets what it decides."""
     if options.recipe is None:
         return None
-    if options.anchors is not None:
+    if options.regression_check is not None:
         raise SetupError(
-            "--anchors judges as an earlier run did, --recipe otherwise.",
-            "Leave one of them out; runs diff says what is other in two runs of the same items.",
+            "--regression-check uses the settings of an earlier run, --recipe its own.",
+            "Remove one of them; runs diff shows how two runs of the same items differ.",
         )
-    given = [name for name in _SAYS if getattr(options, name) is not None]
+    given = [name for name in _DECIDES if getattr(options, name) is not None]
     if given:
         named = " and ".join(f"--{name.replace('_', '-')}" for name in given)
         raise SetupError(
-            f"--recipe decides what {named} would.", "Leave one of them out: a recipe goes with its settings."
+            f"--recipe sets what {named} would.",
+            "Remove one of them: a recipe is used with all its settings.",
         )
     return load_recipe(options.recipe)
 
 
-def model_of(options: argparse.Namespace, recipe: Recipe | None, anchors: Anchors | None) -> Path:
-    """The file of the model: that of --model, else that of the recipe or of the earlier run. SetupError for
+def model_of(options: argparse.Namespace, recipe: Recipe | None, regression: RegressionCheck | None) -> Path:
+    """The model file: that of --model, else that of the recipe or of the earlier run. SetupError if there is
     none.
     """
     if options.model is not None:
         return model_file(options.model)
     if recipe is not None:
         path, whose = recipe.judge.model_path, str(options.recipe)
-    elif anchors is not None:
-        path, whose = anchors.run.identity.model_path, anchors.run.title
+    elif regression is not None:
+        path, whose = regression.run.identity.model_path, regression.run.title
     else:
-        raise SetupError("--model is missing.", "Name one, or a recipe that has one with --recipe.")
+        raise SetupError("--model is missing.", "Name one, or a recipe that has one: --recipe FILE.")
     if not is_there(path):
         raise SetupError(
-            f"{whose}: the model {printable(str(path))} is not there any more.",
+            f"{whose}: the model {printable(str(path))} is missing.",
             "Name a model with --model, or put that one back.",
         )
     return path
 
 
 def examples_of_recipe(options: argparse.Namespace, recipe: Recipe | None) -> dict[str, Path]:
-    """The file of the labelled examples that a recipe names, as a file that is read."""
+    """The file of a recipe's labelled examples, as a file that is read."""
     examples = None if recipe is None else recipe.examples_at(options.recipe)
     return {} if examples is None else {"examples of the recipe": examples}
 
 
 def by_recipe(options: argparse.Namespace, recipe: Recipe | None, setup: RunSetup) -> RunSetup:
-    """The setup with what a recipe decides, where there is one."""
+    """The setup with the settings of a recipe, if there is one."""
     return setup if recipe is None else recipe.in_setup(setup, options.recipe)

@@ -1,4 +1,4 @@
-"""`runs rewrite`: explanations of a run written again for the labels in force.
+"""`runs rewrite`: regenerate the stale explanations of a run for its effective labels.
 
 Knows: its arguments, the files it needs, what it prints.
 """
@@ -27,10 +27,10 @@ from engine.system.places import is_there
 
 
 def rewrite(store: RunStore, options: argparse.Namespace) -> int:
-    """Write again what is out of date, and say what came of it; the exit code."""
+    """Regenerate stale explanations, and print the result; the exit code."""
     results = load_results(store, options.id)
-    if not results.outdated:
-        print(f"No explanation of run {options.id} is out of date.")
+    if not results.stale:
+        print(f"No explanation of run {options.id} is stale.")
         return DONE
     with interruptible() as cancel:
         plan = _plan(results.run, options, cancel)
@@ -39,7 +39,7 @@ def rewrite(store: RunStore, options: argparse.Namespace) -> int:
 
 
 def _plan(run: StoredRun, options: argparse.Namespace, cancel: CancelToken) -> RunPlan:
-    refuse_unasked(run, "have explanations written again")
+    refuse_unasked(run, "have its explanations regenerated")
     dataset = items_of_run(options, run, options.dataset, cancel)
     examples = examples_of(options, run.identity.asked, cancel)
     model = _model(run, options.model, cancel)
@@ -51,8 +51,8 @@ def _model(run: StoredRun, word: str | None, cancel: CancelToken) -> CheckedMode
     path = model_file(word) if word else run.identity.model_path
     if not is_there(path):
         raise SetupError(
-            f"Run {run.id} was judged by {printable(run.identity.model_name)}; {path} is not there.",
-            "Put the model back there, or name its file with --model.",
+            f"Run {run.id} was judged by {printable(run.identity.model_name)}; {path} is missing.",
+            "Put the model back, or name its file with --model.",
         )
     described, settings = read_model_file(path), settings_of(run.identity.settings)
     if warning := check_memory(described, settings.context, kv_type=settings.kv_type):
@@ -61,12 +61,12 @@ def _model(run: StoredRun, word: str | None, cancel: CancelToken) -> CheckedMode
 
 
 def _tell(run_id: int, made: Rewritten) -> int:
-    print(f"Run {run_id}: {made.written:,} of {made.outdated:,} outdated explanations are written again.")
+    print(f"Run {run_id}: {made.written:,} of {made.stale:,} stale explanations are regenerated.")
     if made.wordless:
-        tell(f"For {made.wordless:,} of them the model wrote no words: the old ones stay.")
+        tell(f"For {made.wordless:,} of them the model wrote nothing: the old ones are kept.")
     if made.too_long:
         items = counted(len(made.too_long), "item does", "items do")
-        tell(f"{items} not fit the context any more: {listed(made.too_long)}.")
+        tell(f"{items} not fit the context: {listed(made.too_long)}.")
     if made.stopped:
-        tell("Stopped: what was written is kept. The same command goes on from there.")
-    return DONE if made.written == made.outdated else INCOMPLETE
+        tell("Stopped: all new explanations are stored. The same command resumes.")
+    return DONE if made.written == made.stale else INCOMPLETE

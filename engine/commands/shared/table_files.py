@@ -1,6 +1,6 @@
-"""What the commands share that print sheets: the same as files, in LaTeX for papers and as Markdown.
+"""The printed report as files: LaTeX tables for papers, and Markdown.
 
-Knows: arguments. Does not know: how sheets are written, what they say.
+Knows: arguments. Does not know: how reports are written, their content.
 """
 
 import argparse
@@ -16,18 +16,18 @@ from engine.system.files import write_whole
 def add_table_files(arguments: argparse.ArgumentParser) -> None:
     """--latex and --markdown."""
     arguments.add_argument("--latex", type=Path, metavar="FILE", help="the tables for a paper, in LaTeX")
-    arguments.add_argument("--markdown", type=Path, metavar="FILE", help="what is printed, as Markdown")
+    arguments.add_argument("--markdown", type=Path, metavar="FILE", help="the printed report as Markdown")
 
 
 def table_targets(options: argparse.Namespace) -> Mapping[str, Path | None]:
-    """What will be written of them, for who looks at that before long work."""
+    """The files to write, to be checked before long work."""
     return {"--latex": options.latex, "--markdown": options.markdown}
 
 
 def write_table_files(
     options: argparse.Namespace, command: str, sheet: Sheet, paper: Sheet | None = None
 ) -> None:
-    """Write what is asked for, and say so; `paper`: what of it goes into LaTeX, where that is not all."""
+    """Write the requested files, and print their paths; `paper`: the part for LaTeX, if not all."""
     made_by = f"Made by Tiebreak {VERSION}, command {command}"
     _write(options.latex, sheet_latex, paper or sheet, made_by)
     _write(options.markdown, sheet_markdown, sheet, made_by)

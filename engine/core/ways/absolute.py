@@ -1,35 +1,36 @@
-"""Absolute: is each response good on the criterion, yes or no; from the two answers the four labels.
+"""Pointwise yes/no: is each response good on the criterion; from the two answers the four labels.
 
-What draws a model's eye in one response moves its choice between the two far more often than its opinion of
-one alone: in 35 % of comparisons against 9 % of absolute scores in arXiv 2504.14716.
+A distracting feature of one response changes a comparison of the two far more often than a pointwise score:
+35 % of comparisons against 9 % of pointwise scores in arXiv 2504.14716.
 
-Knows: the two questions and what their answers say of the labels. Does not know: prompts, tokens, models.
+Knows: the two questions, and how their answers give the labels. Does not know: prompts, tokens, models.
 """
 
 from collections.abc import Sequence
 
-from engine.core.items import Way
-from engine.core.judgments import RawAnswer
+from engine.core.items import Method
+from engine.core.judgments import AnswerLogProbs
 from engine.core.rubric import PromptWording
 from engine.core.ways.question import LabelLogProbs, Question, among, of_each_response, of_mass
 
 _YES, _NO = 0, 1
 
 
-class Absolute:
-    """Two questions, of the response shown first and of the second, named A and B."""
+class PointwiseYesNo:
+    """Two questions, for the response shown first and for the second, named A and B."""
 
-    way = Way.ABSOLUTE
-    title = "Yes or no"
-    help = "Is a response good on the criterion, yes or no? Asked of each response: two short questions."
+    method = Method.POINTWISE_YES_NO
+    help = (
+        "Is the response good on the criterion, yes or no? One short question for each of the two responses."
+    )
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
-        """See WayOfAsking."""
+        """See ElicitationMethod."""
         says = ("{response} is good", "{response} is bad")
         return of_each_response(wording, wording.absolute, wording.answer, (wording.yes, wording.no), says)
 
-    def label_log_probs(self, answers: Sequence[RawAnswer]) -> LabelLogProbs:
-        """See WayOfAsking: both good, both bad, or the good one alone, as if the answers were independent."""
+    def label_log_probs(self, answers: Sequence[AnswerLogProbs]) -> LabelLogProbs:
+        """See ElicitationMethod: both good, both bad, or one good, as if the answers were independent."""
         a, b = map(among, answers)
         labels = [a[_YES] + b[_NO], a[_NO] + b[_YES], a[_YES] + b[_YES], a[_NO] + b[_NO]]
         return of_mass(labels, answers)

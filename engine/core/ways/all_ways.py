@@ -1,6 +1,6 @@
-"""All ways of asking: what a run asks by them, and what a model's answers to one or several of them say.
+"""All elicitation methods: the questions of a run, and the labels that follow from a model's answers.
 
-Knows: every way. Does not know: prompts, tokens, models, decisions, what is stored.
+Knows: every method. Does not know: prompts, tokens, models, decisions, what is stored.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -9,83 +9,102 @@ from statistics import fmean
 
 from engine.core.errors import SetupError
 from engine.core.formatting import quoted
-from engine.core.items import Order, Way
-from engine.core.judgments import RawAnswer, Reading
+from engine.core.items import Method, Order
+from engine.core.judgments import AnswerLogProbs, RawPrediction
 from engine.core.rubric import PromptWording
-from engine.core.ways.absolute import Absolute
-from engine.core.ways.graded import Graded
-from engine.core.ways.letters import Letters, Permuted, Thinking
-from engine.core.ways.question import Question, WayOfAsking, among, of_mass
+from engine.core.ways.absolute import PointwiseYesNo
+from engine.core.ways.graded import PointwiseGrade
+from engine.core.ways.letters import ChainOfThought, LabelTokens, PermutedLabels
+from engine.core.ways.question import ElicitationMethod, Question, among, of_mass
 
-_ALL: tuple[WayOfAsking, ...] = (Thinking(), Graded(), Absolute(), Permuted(), Letters())
-WAYS: Mapping[Way, WayOfAsking] = {way: each for way in Way for each in _ALL if each.way is way}
+_ALL: tuple[ElicitationMethod, ...] = (
+    ChainOfThought(),
+    PointwiseGrade(),
+    PointwiseYesNo(),
+    PermutedLabels(),
+    LabelTokens(),
+)
+METHODS: Mapping[Method, ElicitationMethod] = {
+    method: each for method in Method for each in _ALL if each.method is method
+}
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One question of a way, as often as a run asks it: with the name by which its answer is stored."""
+class MethodQuestion:
+    """One question of a method, as often as a run asks it: with the name under which its answer is stored."""
 
-    way: Way
+    method: Method
     name: str
     question: Question
 
 
-def asked_by(ways: Collection[Way], wording: PromptWording, thoughts: int) -> tuple[Asked, ...]:
-    """All that some ways ask of each criterion in each order, in the order in which it is read.
+def asked_by(
+    methods: Collection[Method], wording: PromptWording, reasoning_samples: int
+) -> tuple[MethodQuestion, ...]:
+    """All that these methods ask of each criterion in each order, in the order in which it is read.
 
-    What thinks comes first, for its prompts may begin otherwise; the letters last, for the explanations go on
-    from there.
+    Chain of thought comes first, for its prompts may begin otherwise; the label tokens last, for the
+    explanations continue from there.
     """
-    chosen = [each for each in _ALL if each.way in ways]
+    chosen = [each for each in _ALL if each.method in methods]
     return tuple(
-        Asked(each.way, f"{question.name}{number or ''}", question)
+        MethodQuestion(each.method, f"{question.name}{number or ''}", question)
         for each in chosen
         for question in each.questions(wording)
-        for number in (range(1, thoughts + 1) if question.thinks else (0,))
+        for number in (range(1, reasoning_samples + 1) if question.reasons else (0,))
     )
 
 
-def parse_ways(text: str) -> tuple[Way, ...]:
-    """`letters,absolute` as ways, in their usual order. SetupError for anything else."""
+def parse_methods(text: str) -> tuple[Method, ...]:
+    """`label-tokens,pointwise-yes-no` as methods, in their default order. SetupError for anything else."""
     names = [name.strip() for name in text.split(",")]
-    unknown = [name for name in names if name not in tuple(Way)]
+    options = [method.option for method in Method]
+    unknown = [name for name in names if name not in options]
     if unknown or len(set(names)) < len(names):
-        wrong = f"no way of asking is called {quoted(unknown[0])}" if unknown else "one is named twice"
+        wrong = f"there is no method {quoted(unknown[0])}" if unknown else "one is named twice"
         raise SetupError(
-            f"Ways of asking: cannot read {quoted(text)}: {wrong}.",
-            f"Write some of {', '.join(Way)}, with commas.",
+            f"Elicitation methods: cannot read {quoted(text)}: {wrong}.",
+            f"Write some of {', '.join(options)}, with commas.",
         )
-    return tuple(way for way in Way if way.value in names)
+    return tuple(method for method in Method if method.option in names)
 
 
-def reading_of(way: Way, order: Order, answers: Sequence[RawAnswer]) -> Reading:
-    """A reading out of a way's answers, one for each of its questions, in their order."""
-    labels = WAYS[way].label_log_probs(answers)
-    kept = () if way is Way.LETTERS else tuple(answers)
-    return Reading(order, labels, way, kept)
+def parse_method(text: str) -> Method:
+    """`pointwise-grade` as a method. ValueError for anything else."""
+    for method in Method:
+        if method.option == text:
+            return method
+    raise ValueError(f"{text!r} is no elicitation method")
 
 
-def together(readings: Sequence[Reading]) -> tuple[Reading, ...]:
-    """For each order, in which they come, the mean of the ways' log-probabilities, each way normalised first;
-    of a panel that of its judges' ways, without labels alone, which nobody read in an order.
+def raw_prediction_of(method: Method, order: Order, answers: Sequence[AnswerLogProbs]) -> RawPrediction:
+    """A raw prediction out of a method's answers, one for each of its questions, in their order."""
+    labels = METHODS[method].label_log_probs(answers)
+    kept = () if method is Method.LABEL_TOKENS else tuple(answers)
+    return RawPrediction(order, labels, method, kept)
 
-    Readings of one way of one judge are given back as they are. What the labels hold together is the mean of
-    what they held in each way.
+
+def together(raw_predictions: Sequence[RawPrediction]) -> tuple[RawPrediction, ...]:
+    """For each order, the mean of the methods' log-probabilities, each method normalised first; for a jury
+    over its judges' methods, without labels that have no probabilities and no order.
+
+    Raw predictions of one method of one judge are returned as they are. The answer mass is the mean over the
+    methods.
     """
-    read = [reading for reading in readings if not reading.label_alone]
-    if len({(reading.judge, reading.way) for reading in read}) < 2:
+    read = [reading for reading in raw_predictions if not reading.label_alone]
+    if len({(reading.judge, reading.method) for reading in read}) < 2:
         return tuple(read)
-    by_order: dict[Order, list[Reading]] = {}
+    by_order: dict[Order, list[RawPrediction]] = {}
     for reading in read:
         by_order.setdefault(reading.order, []).append(reading)
     return tuple(_mean(order, own) for order, own in by_order.items())
 
 
-def _mean(order: Order, readings: Sequence[Reading]) -> Reading:
-    """Each judge of a panel counts alike, and of a judge each way."""
-    said = [RawAnswer("", reading.log_probs) for reading in readings]
+def _mean(order: Order, raw_predictions: Sequence[RawPrediction]) -> RawPrediction:
+    """Each judge of a jury counts alike, and each method of a judge."""
+    said = [AnswerLogProbs("", reading.log_probs) for reading in raw_predictions]
     by_judge: dict[int, list[list[float]]] = {}
-    for reading, answer in zip(readings, said, strict=True):
+    for reading, answer in zip(raw_predictions, said, strict=True):
         by_judge.setdefault(reading.judge, []).append(among(answer))
     alone = [[fmean(column) for column in zip(*own, strict=True)] for own in by_judge.values()]
-    return Reading(order, of_mass([fmean(column) for column in zip(*alone, strict=True)], said))
+    return RawPrediction(order, of_mass([fmean(column) for column in zip(*alone, strict=True)], said))

@@ -1,59 +1,58 @@
-"""The ways that read one letter for each label: at once, with their meanings permuted, after a thought.
+"""The methods that read label tokens: at once, with permuted meanings, and after reasoning.
 
-A model leans to letters by themselves, whatever they mean. Where each label stands once at each letter, a
-lean that is added to a letter's log-probability falls out of the mean (Latin square of the four shifts).
+Models have label-token bias: they favour some letters whatever these mean. If each label has each letter
+once, a bias that is added to a letter's log-probability cancels out in the mean: a Latin square of four
+shifts.
 
-Knows: which letter means which label. Does not know: prompts, tokens, models, how a template opens a thought.
+Knows: which letter means which label. Does not know: prompts, tokens, models, reasoning blocks of templates.
 """
 
 from collections.abc import Sequence
 from statistics import fmean
 
-from engine.core.items import PREFERENCES, Way
-from engine.core.judgments import RawAnswer
+from engine.core.items import PREFERENCES, Method
+from engine.core.judgments import AnswerLogProbs
 from engine.core.rubric import PromptWording, put_in
 from engine.core.ways.question import LabelLogProbs, Question, among, log_sum, of_mass
 
 LETTERS = dict(zip(PREFERENCES, "ABCD", strict=True))
-"""The letter of each label, but in questions of Permuted."""
+"""The letter of each label, except in the questions of PermutedLabels."""
 
 _LABEL_OF = {letter: label for label, letter in LETTERS.items()}
 _SHIFTS = tuple(PREFERENCES[shift:] + PREFERENCES[:shift] for shift in range(len(PREFERENCES)))
 
 
-class Letters:
-    """One letter, whose meanings stand before the item."""
+class LabelTokens:
+    """One letter; its meanings are given before the item."""
 
-    way = Way.LETTERS
-    title = "The letter"
-    help = "A letter for each criterion, one for each label. The least work."
+    method = Method.LABEL_TOKENS
+    help = "One token (A to D) for each criterion, one for each label. The fastest method."
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
-        """See WayOfAsking: one, the reply's first letter."""
+        """See ElicitationMethod: one, for the reply's first letter."""
         return (Question("", "", wording.verdict, tuple(LETTERS.values()), PREFERENCES),)
 
-    def label_log_probs(self, answers: Sequence[RawAnswer]) -> LabelLogProbs:
-        """See WayOfAsking: as they were read."""
+    def label_log_probs(self, answers: Sequence[AnswerLogProbs]) -> LabelLogProbs:
+        """See ElicitationMethod: as they were read."""
         (answer,) = answers
         a, b, both_good, both_bad = answer.log_probs
         return a, b, both_good, both_bad
 
 
-class Permuted:
-    """One letter, asked once for each shift of the meanings, which each question says again.
+class PermutedLabels:
+    """One letter, asked once for each shift of the meanings, which each question repeats.
 
-    The name of a question: the letters of `letters` in the order in which it gives them meanings.
+    The name of a question: the letters in the order of the labels that it assigns to A, B, C and D.
     """
 
-    way = Way.PERMUTED
-    title = "Letters with other meanings"
+    method = Method.PERMUTED_LABELS
     help = (
-        "The letters with their meanings changed round, so that a lean to a letter falls out. Four questions"
-        " for each criterion, which say the meanings again."
+        "The label tokens with permuted meanings, which averages out label-token bias. Four questions for"
+        " each criterion, each with the meanings."
     )
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
-        """See WayOfAsking: four."""
+        """See ElicitationMethod: four."""
         letters = tuple(LETTERS.values())
         return tuple(
             Question(
@@ -66,8 +65,8 @@ class Permuted:
             for shift in _SHIFTS
         )
 
-    def label_log_probs(self, answers: Sequence[RawAnswer]) -> LabelLogProbs:
-        """See WayOfAsking: the mean of the log-probabilities that each label had at its letters."""
+    def label_log_probs(self, answers: Sequence[AnswerLogProbs]) -> LabelLogProbs:
+        """See ElicitationMethod: the mean of each label's log-probabilities over the questions."""
         rows = []
         for answer in answers:
             meant = [_LABEL_OF[letter] for letter in answer.question]
@@ -76,23 +75,22 @@ class Permuted:
         return of_mass([fmean(column) for column in zip(*rows, strict=True)], answers)
 
 
-class Thinking:
-    """One letter after each thought: for models that reason."""
+class ChainOfThought:
+    """One letter after each reasoning sample: for reasoning models."""
 
-    way = Way.THINKING
-    title = "The letter after a thought"
+    method = Method.CHAIN_OF_THOUGHT
     help = (
-        "The model writes down what it thinks before its letter. By far the most work; for models that"
+        "The model writes its reasoning before the label token. By far the slowest method; for models that"
         " reason."
     )
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
-        """See WayOfAsking: one, asked after each thought."""
-        return (Question("", "", wording.verdict, tuple(LETTERS.values()), PREFERENCES, thinks=True),)
+        """See ElicitationMethod: one, asked after each reasoning sample."""
+        return (Question("", "", wording.verdict, tuple(LETTERS.values()), PREFERENCES, reasons=True),)
 
-    def label_log_probs(self, answers: Sequence[RawAnswer]) -> LabelLogProbs:
-        """See WayOfAsking: the mean of the probabilities, for a thought may settle on any label; each thought
-        counts alike, however much of all probability its letters hold.
+    def label_log_probs(self, answers: Sequence[AnswerLogProbs]) -> LabelLogProbs:
+        """See ElicitationMethod: the mean of the probabilities, as each sample may end with any label.
+        All samples count alike, whatever their answer mass.
         """
         columns = zip(*map(among, answers), strict=True)
         return of_mass([log_sum(column) for column in columns], answers)

@@ -1,6 +1,6 @@
-"""What each way of asking is made of: questions, and the sums by which their answers become labels.
+"""What each elicitation method consists of: questions, and the sums that turn answers into labels.
 
-Knows: the shape of a way, log-probabilities. Does not know: any one way, prompts, tokens, models.
+Knows: the interface of a method, log-probabilities. Does not know: a single method, prompts, tokens, models.
 """
 
 import math
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from engine.core.formatting import words
-from engine.core.items import Order, Preference, Way
-from engine.core.judgments import RawAnswer
+from engine.core.items import Method, Order, Preference
+from engine.core.judgments import AnswerLogProbs
 from engine.core.rubric import PromptWording, put_in
 
 LabelLogProbs = tuple[float, float, float, float]
@@ -21,11 +21,11 @@ LabelLogProbs = tuple[float, float, float, float]
 class Question:
     """One branch of a prompt, asked of each criterion.
 
-    `name`: by which its answer is stored, one of its way's own. `text`: what follows the criterion's question
-    on a line of its own; empty for nothing. `lead`: how the reply begins. `answers`: the words that may
-    follow it, one of which is read. `says`: what each of them means: a label as the model sees the responses,
-    or words, with {first} and {second} for the responses. `thinks`: the model writes a thought before its
-    reply; such a question is asked once for each thought of a run.
+    `name`: under which its answer is stored, unique within its method. `text`: what follows the criterion's
+    question on a line of its own; empty for nothing. `lead`: how the reply begins. `answers`: the words that
+    may follow it, one of which is read. `says`: what each of them means: a label as the model sees the
+    responses, or words, with {first} and {second} for the responses. `reasons`: the model writes reasoning
+    before its reply; such a question is asked once for each reasoning sample of a run.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Question:
     lead: str
     answers: tuple[str, ...]
     says: tuple[Preference | str, ...]
-    thinks: bool = False
+    reasons: bool = False
 
     @property
     def chooses(self) -> bool:
@@ -41,7 +41,7 @@ class Question:
         return all(isinstance(each, Preference) for each in self.says)
 
     def said(self, answer: int, order: Order) -> str:
-        """What an answer says of the item's own A and B: `both good`, `A is bad`, `B: 4 of 5`."""
+        """What an answer means for the item's own A and B: `both good`, `A is bad`, `B: 4 of 5`."""
         says = self.says[answer]
         if isinstance(says, Preference):
             return words(says if order is Order.AB else says.swapped)
@@ -52,8 +52,8 @@ class Question:
 def of_each_response(
     wording: PromptWording, text: str, lead: str, answers: tuple[str, ...], says: tuple[str, ...]
 ) -> tuple[Question, ...]:
-    """The same question of the response shown first and of the second, named A and B; `text` and `says` have
-    a response's mark.
+    """The same question for the response shown first and for the second, named A and B; `text` and `says`
+    have a response's mark.
     """
     shown = (("A", wording.response_a, "{first}"), ("B", wording.response_b, "{second}"))
     return tuple(
@@ -68,29 +68,24 @@ def of_each_response(
     )
 
 
-class WayOfAsking(Protocol):
-    """A way of asking; the only place that says what one is, asks and means."""
+class ElicitationMethod(Protocol):
+    """An elicitation method; the only place that defines its questions and what their answers mean."""
 
     @property
-    def way(self) -> Way:
+    def method(self) -> Method:
         """Which one it is."""
 
     @property
-    def title(self) -> str:
-        """What it asks for, in a few words."""
-
-    @property
     def help(self) -> str:
-        """What a person should know before choosing it."""
+        """What the user should know before choosing it."""
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
         """What it asks of each criterion in each order, in this order."""
 
-    def label_log_probs(self, answers: Sequence[RawAnswer]) -> LabelLogProbs:
+    def label_log_probs(self, answers: Sequence[AnswerLogProbs]) -> LabelLogProbs:
         """The four labels out of its answers, one for each question, in their order.
 
-        What the four hold together is the mean of what the answers held: the format mass stays that of the
-        model.
+        Their total is the mean total of the answers: the answer mass stays that of the model.
         """
 
 
@@ -102,15 +97,15 @@ def log_sum(values: Sequence[float]) -> float:
     return highest + math.log(math.fsum(math.exp(value - highest) for value in values))
 
 
-def among(answer: RawAnswer) -> list[float]:
-    """The log-probabilities of an answer's words among these words alone."""
+def among(answer: AnswerLogProbs) -> list[float]:
+    """The log-probabilities of an answer's words, normalised over these words."""
     total = log_sum(answer.log_probs)
     return [value - total for value in answer.log_probs]
 
 
-def of_mass(labels: Sequence[float], answers: Sequence[RawAnswer]) -> LabelLogProbs:
-    """Log-probabilities of the four labels as they are to each other in `labels`, that hold together the mean
-    share of all probability that the answers held. NaN where a number is not finite.
+def of_mass(labels: Sequence[float], answers: Sequence[AnswerLogProbs]) -> LabelLogProbs:
+    """Log-probabilities of the four labels, in the proportions of `labels`, with the mean answer mass of
+    `answers` as their total. NaN if a number is not finite.
     """
     held = log_sum([log_sum(answer.log_probs) for answer in answers]) - math.log(len(answers))
     total = log_sum(labels)

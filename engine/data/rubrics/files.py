@@ -1,6 +1,6 @@
 """Rubrics in TOML files: read whole or refused with all that is wrong, written whole or not at all.
 
-Knows: TOML, and how what a person wrote into a file stays there. Does not know: what a model is asked.
+Knows: TOML, and how what the user wrote into a file stays there. Does not know: what a model is asked.
 """
 
 import re
@@ -23,8 +23,8 @@ from engine.data.file_format import SAVE_AS_UTF8, read_text_file
 from engine.data.file_kinds import expecting
 from engine.data.rubrics.values import RubricValuesError, rubric_of_values
 from engine.system.files import write_whole
-from engine.system.gate import gated
-from engine.system.places import Found, is_there, seen_at
+from engine.system.gate import sandboxed
+from engine.system.places import PathKind, is_there, seen_at
 
 MOST_BYTES_OF_RUBRIC = 1 << 20
 """More than the longest questions in any script take."""
@@ -37,17 +37,17 @@ _NO_KEYS = re.compile(
     r"|'[^'\n]*+'?|#[^\n]*+",
     re.DOTALL,
 )
-"""Texts and comments; one that does not end goes on to the end, so that a search takes one walk."""
+"""Texts and comments; one that does not end runs to the end, so that a search takes one walk."""
 _TABLES = (".tsv", ".csv", ".json", ".jsonl", ".ndjson", ".parquet")
-_USUAL = {"weight": 1.0, "tie_threshold": 0.5}
+_DEFAULT = {"weight": 1.0, "tie_threshold": 0.5}
 _WHAT_A_RUBRIC_IS = (
-    "A rubric is a TOML file: name, perhaps source and tie_threshold, then [[criteria]] with name, question"
-    " and perhaps good, bad and weight, perhaps [wording]."
+    "A rubric is a TOML file: name, optionally source and tie_threshold, then [[criteria]] with name,"
+    " question and optionally good, bad and weight, then optionally [wording]."
 )
-_MEND = "Mend the file in a text editor, or choose another one."
+_MEND = "Fix the file in a text editor, or choose another one."
 
 
-@gated
+@sandboxed
 def load_rubric(path: Path) -> Rubric:
     """The rubric in a TOML file.
 
@@ -66,7 +66,7 @@ def own_rubric(path: Path) -> Rubric:
 
 
 def rubric_text(rubric: Rubric) -> str:
-    """A rubric as TOML: what is as usual is left out, but for the weights."""
+    """A rubric as TOML: what is the default is omitted, but for the weights."""
     lines = [f"{name} = {_value(value)}" for name, value in _whole(rubric).items()]
     for criterion in rubric.criteria:
         lines += ["", "[[criteria]]"]
@@ -81,15 +81,15 @@ def save_rubric(path: Path, rubric: Rubric) -> None:
     """Write a rubric to a file, whole or not at all; `load_rubric` gives it back.
 
     Where the file holds one already, its comments, its order and what has not changed stay. Raises SetupError
-    where it cannot be written, or where it is there and is no TOML: nothing else is overwritten.
+    where it cannot be written, or where it is there and is not valid TOML: nothing else is overwritten.
     """
     text = _kept_text(path, rubric) if is_there(path) else rubric_text(rubric)
     write_whole(path, text.encode("utf-8"))
 
 
-@gated
+@sandboxed
 def _kept_text(path: Path, rubric: Rubric) -> str:
-    """The text of a rubric in the place of what a file holds, with what a person wrote into that."""
+    """The text of a rubric in the place of what a file holds, with what the user wrote into that."""
     before = _text_of(path)
     _toml(path, before)
     with suppress(TOMLKitError, ValueError, TypeError, AttributeError, KeyError, IndexError):
@@ -105,7 +105,7 @@ def _text_of(path: Path) -> str:
     if suffix in _TABLES:
         raise InputError(path, [f"is a table by its name ({suffix}), not a rubric."], _WHAT_A_RUBRIC_IS)
     with suppress(OSError):
-        size = path.stat().st_size if seen_at(path) is Found.FILE else 0
+        size = path.stat().st_size if seen_at(path) is PathKind.FILE else 0
         if size > MOST_BYTES_OF_RUBRIC:
             found = f"has {amount_of_file(size)}; at most {amount_of_file(MOST_BYTES_OF_RUBRIC)} are read."
             raise InputError(path, [found], _WHAT_A_RUBRIC_IS)
@@ -114,7 +114,7 @@ def _text_of(path: Path) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        found = f"line {line}: the byte 0x{data[error.start]:02x} is no UTF-8."
+        found = f"line {line}: the byte 0x{data[error.start]:02x} is not UTF-8."
         raise InputError(path, [found], SAVE_AS_UTF8) from error
 
 
@@ -131,13 +131,13 @@ def _toml(path: Path, text: str) -> dict[str, Any]:
 
 
 def _said_of_toml(error: Exception) -> str:
-    """`line 3, column 5: no TOML: ...`, of what the parser says."""
+    """`line 3, column 5: not valid TOML: ...`, of what the parser says."""
     if isinstance(error, RecursionError):
-        return "is no TOML: its values are nested too deeply."
+        return "is not valid TOML: its values are nested too deeply."
     said = re.fullmatch(r"(.*?) \(at (?:(line \d+, column \d+)|(end of document))\)", str(error), re.S)
     if said is None:
-        return f"is no TOML: {error}."
-    return f"{said[2] or 'at its end'}: no TOML: {said[1][:1].lower()}{said[1][1:]}."
+        return f"is not valid TOML: {error}."
+    return f"{said[2] or 'at its end'}: not valid TOML: {said[1][:1].lower()}{said[1][1:]}."
 
 
 def _whole(rubric: Rubric) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def _value(value: str | float) -> str:
 
 
 def _changed(before: str, rubric: Rubric) -> str:
-    """The text of a file with another rubric in it; what people wrote around it stays."""
+    """The text of a file with another rubric in it; what users wrote around it stays."""
     document = tomlkit.parse(before)
     _set_values(document, _whole(rubric), {"source": rubric.source, **_whole(rubric)})
     tables = document["criteria"]
@@ -201,7 +201,7 @@ def _set_criteria(tables: AoT, rubric: Rubric) -> None:
 def _set_values(table: Any, written: Mapping[str, Any], values: Mapping[str, Any]) -> None:
     """Give a table these values; those that are equal stay as they are, those not to be `written` go."""
     for name, value in values.items():
-        if table.get(name, _USUAL.get(name)) == value:
+        if table.get(name, _DEFAULT.get(name)) == value:
             continue
         if name in written:
             table[name] = tomlkit.parse(f"value = {_value(value)}\n")["value"]

@@ -1,6 +1,6 @@
-"""The rubrics to choose from: those of the program, people's own, one drafted of a dataset's labels.
+"""The rubrics to choose from: those of the program, the users' own, one drafted of a dataset's labels.
 
-Knows: their names, where people keep their own, how columns of labels are called.
+Knows: their names, where users keep their own, how columns of labels are called.
 Does not know: what a rubric's file holds, what the labels are.
 """
 
@@ -15,7 +15,7 @@ from engine.core.formatting import HIDDEN, counted, quoted
 from engine.core.rubric import ELOQUENT, LONGEST_RUBRIC_NAME, Rubric, fitting_names, rubric_of_names
 from engine.data.rubrics.files import load_rubric, own_rubric
 from engine.system.paths import rubrics_folder
-from engine.system.places import Found, seen_at
+from engine.system.places import PathKind, seen_at
 
 _SHIPPED = ("helpful-harmless", "summaries", "translation", "code", "faithfulness", "style")
 _SUFFIX = ".toml"
@@ -32,7 +32,7 @@ def shipped_rubrics() -> tuple[Rubric, ...]:
 def own_rubrics() -> tuple[Path, ...]:
     """The files in the user's folder of rubrics, by name; empty where there is no such folder."""
     folder = rubrics_folder()
-    return tuple(sorted(folder.glob(f"*{_SUFFIX}"))) if seen_at(folder) is Found.FOLDER else ()
+    return tuple(sorted(folder.glob(f"*{_SUFFIX}"))) if seen_at(folder) is PathKind.FOLDER else ()
 
 
 def find_rubric(words: str) -> Rubric:
@@ -53,7 +53,7 @@ def find_rubric(words: str) -> Rubric:
     near = difflib.get_close_matches(words.casefold(), names, n=1)
     hint = f" The nearest is {near[0]}." if near else ""
     raise SetupError(
-        f"No rubric is called {quoted(words)}.{hint}", f"Choose from {', '.join(names)}, or name a TOML file."
+        f"There is no rubric {quoted(words)}.{hint}", f"Choose from {', '.join(names)}, or name a TOML file."
     )
 
 
@@ -74,8 +74,8 @@ def draft_rubric(columns: Iterable[str], name: str) -> Rubric | None:
         return None
     source = (
         "Drafted from the columns of a dataset with labels on"
-        f" {counted(len(names), 'criterion', 'criteria')}; the questions are to be"
-        " worded by whoever knows what its annotators were asked."
+        f" {counted(len(names), 'criterion', 'criteria')}; replace the questions by those that its annotators"
+        " were asked."
     )
     return replace(rubric_of_names(names), name=_on_one_line(name), source=source)
 

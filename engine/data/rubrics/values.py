@@ -36,7 +36,7 @@ class RubricValuesError(SetupError):
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
-        super().__init__("\n".join(self.problems), "Mend the values.")
+        super().__init__("\n".join(self.problems), "Fix the values.")
 
 
 def rubric_of_values(values: Mapping[str, Any]) -> Rubric:
@@ -138,7 +138,7 @@ def _place(place: str, name: str) -> str:
 
 
 def _kind(value: Any) -> str:
-    """What a value is, for people."""
+    """What a value is, for users."""
     if isinstance(value, str):
         return f"the text {quoted(value)}"
     if isinstance(value, date | time):

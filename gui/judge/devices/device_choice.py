@@ -22,7 +22,7 @@ from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import one_line, plain_label, set_tip
 from gui.kit.labels import name, narrow
 from gui.kit.layouts import STRETCH, in_column, in_row
-from gui.work.lanes import WAITING, Lane, LatestTask
+from gui.work.lanes import WAITING, LatestTask, ThreadName
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -30,21 +30,21 @@ if TYPE_CHECKING:
     from engine.llama.speed import ModelSpeed
 
 NOT_TRIED = (
-    "No GPU was tried with this model: the processor computes. Trying lets each GPU read what the processor"
-    " reads, and says whether they agree and which is faster. Until then no driver of a GPU is loaded."
+    "No GPU was tried with this model: the processor computes. The trial runs the model on each GPU and on"
+    " the processor and reports whether they agree and which is faster. Until then no GPU driver is loaded."
 )
 NONE_FOUND = (
-    "No GPU was found that Tiebreak can use here: the processor does all the work. If the computer has one,"
-    " its driver is missing, or this Tiebreak was built without a way to it; the bundles for Linux and"
-    " Windows have one."
+    "No GPU was found that Tiebreak can use: the processor does all the work. If the computer has one, its"
+    " driver is missing, or this Tiebreak was built without GPU support; the bundles for Linux"
+    " and Windows have it."
 )
-_CHOOSE_OTHERWISE = "The chosen one is not there: choose Automatic or the processor."
+_CHOOSE_OTHERWISE = "The chosen device was not found: choose Automatic or the processor."
 _AUTOMATIC = ""  # the data of its row
 _LONGEST_NAME = 80  # characters
 
 
 class DeviceChoice(QWidget):
-    """Shows and takes a choice; `wish` is what a RunSetup calls its device."""
+    """Shows and takes a choice; `request` is what a RunSetup calls its device."""
 
     changed = Signal()
     tried = Signal()  # another device may be the fastest by now, and speeds are known
@@ -52,16 +52,16 @@ class DeviceChoice(QWidget):
     def __init__(self, workspace: Workspace, threads: Callable[[], int | None]) -> None:
         """`threads`: how many are set."""
         super().__init__()
-        self._threads_of, self._lanes = threads, workspace.threads
-        self._wish: str | None = None
+        self._threads_of, self._worker_threads = threads, workspace.threads
+        self._request: str | None = None
         self._model: Path | None = None
         self._found: tuple[Device, ...] | None = None  # None: nobody has looked for them
         self._trial: DeviceTrial | None = None
         self._doing = ""
-        self._remembering = LatestTask(workspace.threads, Lane.SCAN, self)
+        self._remembering = LatestTask(workspace.threads, ThreadName.SCAN, self)
         self._remembering.finished.connect(self._take_trial)
         workspace.failures.follow(self._remembering)
-        self._trying = LatestTask(workspace.threads, Lane.MODEL, self)
+        self._trying = LatestTask(workspace.threads, ThreadName.MODEL, self)
         self._trying.progress.connect(self._follow)
         self._trying.finished.connect(self._take)
         workspace.failures.follow(self._trying)
@@ -70,9 +70,9 @@ class DeviceChoice(QWidget):
         self._show()
 
     @property
-    def wish(self) -> str | None:
+    def request(self) -> str | None:
         """What is chosen: None for Automatic, CPU, or what a device is called."""
-        return self._wish
+        return self._request
 
     @property
     def known(self) -> tuple[Device, ...]:
@@ -81,9 +81,9 @@ class DeviceChoice(QWidget):
             return self._found
         return tuple(finding.device for finding in self._trial.findings) if self._trial else ()
 
-    def choose(self, wish: str | None) -> None:
+    def choose(self, request: str | None) -> None:
         """Show a choice; `changed` is not emitted."""
-        self._wish = CPU if wish is not None and wish.strip().casefold() == CPU else wish
+        self._request = CPU if request is not None and request.strip().casefold() == CPU else request
         self._show()
 
     def set_model(self, path: Path) -> None:
@@ -98,7 +98,7 @@ class DeviceChoice(QWidget):
         """Look for devices, and try all of them with the chosen model."""
         if self._model is None or self._trying.busy:
             return
-        waits = self._lanes.busy(Lane.MODEL)
+        waits = self._worker_threads.busy(ThreadName.MODEL)
         self._trying.start(device_jobs.try_devices(self._model, self._threads_of()))
         self.line.begin(f"{WAITING} …" if waits else "Looking for GPUs …")
 
@@ -107,17 +107,17 @@ class DeviceChoice(QWidget):
         narrow(self.field)
         name(
             self.field,
-            "What computes",
-            "Automatic: the GPU that was faster when this model was tried with it, else the processor. A run"
-            " with another GPU is another run; the processor goes on with a run whose GPU fails.",
+            "Compute device",
+            "Automatic: the GPU that was faster when this model was tried with it, else the processor."
+            " A run on another GPU is a new run; if a GPU fails, the processor continues its run.",
         )
         self.field.currentIndexChanged.connect(self._choose)
         self.button = QPushButton("Try the GPU")
         name(
             self.button,
             "Try the GPU with this model",
-            "Looks for GPUs and tries each with the chosen model: whether it computes what the processor"
-            " computes, and how fast. A driver that breaks down harms nothing.",
+            "Looks for GPUs and tries each with the chosen model: whether its results equal"
+            " the processor's, and how fast it is. A driver that crashes does no harm.",
         )
         self.button.clicked.connect(self.try_devices)
         self.line = BusyLine()
@@ -128,7 +128,7 @@ class DeviceChoice(QWidget):
 
     @Slot()
     def _choose(self) -> None:
-        self._wish = self.field.currentData() or None
+        self._request = self.field.currentData() or None
         self._say()
         self.changed.emit()
 
@@ -167,7 +167,7 @@ class DeviceChoice(QWidget):
     def _say(self) -> None:
         trial, found = self._trial, self._found
         if found is not None and not found:
-            lost = self._wish is not None and self._wish != CPU
+            lost = self._request is not None and self._request != CPU
             text = f"{NONE_FOUND}\n{_CHOOSE_OTHERWISE}" if lost else NONE_FOUND
         elif trial is None or self._model is None:
             text = NOT_TRIED
@@ -181,21 +181,23 @@ class DeviceChoice(QWidget):
         with QSignalBlocker(self.field):
             self.field.clear()
             self.field.addItem("Automatic", _AUTOMATIC)
-            self.field.addItem("The processor alone (CPU)", CPU)
+            self.field.addItem("Processor only (CPU)", CPU)
             for device in self.known:
                 self.field.addItem(_named(device), self._called(device))
             self.field.setCurrentIndex(self._place())
 
     def _place(self) -> int:
         """The row of what is chosen; made where it lacks."""
-        if self._wish is None or self._wish == CPU:
-            return self.field.findData(self._wish or _AUTOMATIC)
+        if self._request is None or self._request == CPU:
+            return self.field.findData(self._request or _AUTOMATIC)
         for place, device in enumerate(self.known):
-            if device.is_called(self._wish):
-                self.field.setItemData(2 + place, self._wish)  # what was said stays as it was
+            if device.is_called(self._request):
+                self.field.setItemData(2 + place, self._request)  # what was said stays as it was
                 return 2 + place
         where = "Not looked for yet" if self._found is None else "Not found now"
-        self.field.addItem(f"{where}: {one_line(without_middle(self._wish, _LONGEST_NAME))}", self._wish)
+        self.field.addItem(
+            f"{where}: {one_line(without_middle(self._request, _LONGEST_NAME))}", self._request
+        )
         return self.field.count() - 1
 
     def _called(self, device: Device) -> str:
@@ -240,8 +242,8 @@ def _finding(finding: "DeviceFinding", found: Sequence[Device] | None) -> str:
     speeds = f"{_speeds(finding.speed)}" if finding.speed else ""
     gone = "" if _is_there(finding.device, found) else " Now it is not found, or has another driver."
     if finding.sound:
-        return f"{name} computes what the processor computes, and {speeds}.{gone}"
-    reason = visible(finding.reason) or "it computes something else than the processor"
+        return f"{name} gives the processor's results, and {speeds}.{gone}"
+    reason = visible(finding.reason) or "its results differ from the processor's"
     return f"{name} cannot be used: {reason}{f' (it {speeds})' if speeds else ''}.{gone}"
 
 

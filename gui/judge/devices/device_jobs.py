@@ -1,6 +1,6 @@
 """Jobs on what computes beside the processor: what is remembered of it, all devices tried, what a run uses.
 
-Nothing here has a library of a GPU loaded, not even by a child process, before a person has asked for it.
+Nothing here has a library of a GPU loaded, not even by a child process, before the user has asked for it.
 
 Knows: what looks for devices, and what only remembers them. Does not know: windows, how devices are tried.
 """
@@ -39,7 +39,7 @@ class DevicesTried:
 @dataclass(frozen=True)
 class Computing:
     """What computes a run. `device`: its title, empty for the processor alone. `remark`: why it is not the
-    device that a person may expect, in a sentence, or empty. `failed`: a device failed in this run.
+    device that the user may expect, in a sentence, or empty. `failed`: a device failed in this run.
     """
 
     device: str = ""
@@ -48,7 +48,7 @@ class Computing:
 
     @property
     def on(self) -> str:
-        """What computes, for people."""
+        """What computes, for display."""
         return self.device or PROCESSOR
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The tab of the editor with the criteria: a table of all, below it the fields of the one at hand.
+"""The tab of the editor with the criteria: a table of all, below it the fields of the current one.
 
 Knows: how criteria are written, added, moved and removed. Does not know: the wording, files.
 """
@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from engine.core.formatting import words
 from engine.core.rubric import LONGEST_TEXT
 from gui.judge.rubric.draft import RubricDraft
-from gui.judge.rubric.edited import FIELDS_OF_CRITERION, RUBRIC, At, EditedCriterion
+from gui.judge.rubric.edited import FIELDS_OF_CRITERION, RUBRIC, EditedCriterion, FieldPlace
 from gui.judge.rubric.fields import FieldGrid, LineField, NumberField, TextField
 from gui.kit.actions import add_key
 from gui.kit.foreign_text import one_line, tip
@@ -30,7 +30,7 @@ _HEADS = (
     Head("Question", "What the model is asked."),
     Head("Good", "What makes a response good on it."),
     Head("Bad", "What makes a response bad on it."),
-    Head("Weight", "Its share in the weighted judge.", is_number=True),
+    Head("Weight", "Its weight in weighted scoring.", is_number=True),
 )
 
 
@@ -42,7 +42,7 @@ class CriteriaTable(HeadedModel):
         self._criteria: Sequence[EditedCriterion] = ()
         self._problems: Mapping[int, str] = {}
 
-    def show_criteria(self, criteria: Sequence[EditedCriterion], problems: Mapping[At, str]) -> None:
+    def show_criteria(self, criteria: Sequence[EditedCriterion], problems: Mapping[FieldPlace, str]) -> None:
         """Show these criteria; views keep their place where there are as many as before."""
         wrong: dict[int, str] = {}
         for at, problem in problems.items():
@@ -84,9 +84,9 @@ class CriteriaTable(HeadedModel):
 
 
 _HIGHEST_WEIGHT = 1000.0
-_CAPTION = 9  # letters
-_NUMBER = 18  # letters
-_LEAST = {NAME: 16, QUESTION: 34, GOOD: 9, BAD: 9}  # letters
+_CAPTION = 9  # characters
+_NUMBER = 18  # characters
+_LEAST = {NAME: 16, QUESTION: 34, GOOD: 9, BAD: 9}  # characters
 _ROWS = 5  # of the table, that are seen at least
 _SEPARATORS = str.maketrans({" ": "_", "-": "_"})
 
@@ -114,7 +114,7 @@ class CriteriaTab(QWidget):
         letter = self.view.fontMetrics().averageCharWidth()
         self.view.fill({column: letters * letter for column, letters in _LEAST.items()})
 
-    def go_to(self, at: At) -> None:
+    def go_to(self, at: FieldPlace) -> None:
         """Put the cursor into a field."""
         if at.place >= 0:
             self._draft.choose(at.place)
@@ -133,9 +133,9 @@ class CriteriaTab(QWidget):
 
     def _make_buttons(self) -> None:
         draft = self._draft
-        self.add_button = self._button("&Add", "Add a criterion", "One more, below the one at hand (Ins)")
+        self.add_button = self._button("&Add", "Add a criterion", "One more, below the current one (Ins)")
         self.add_button.clicked.connect(self.add)
-        self.remove_button = self._button("Re&move", "Remove the criterion", "Take it out (Delete)")
+        self.remove_button = self._button("Re&move", "Remove the criterion", "Remove it (Delete)")
         self.remove_button.clicked.connect(draft.remove)
         self.up_button = self._button("&Up", "Move the criterion up", "It is asked earlier (Alt+Up)")
         self.up_button.clicked.connect(lambda: draft.move(-1))
@@ -159,7 +159,7 @@ class CriteriaTab(QWidget):
         self.good_field = TextField("Good", "What makes a response good on it; may be empty.", lines=2)
         self.bad_field = TextField("Bad", "What makes a response bad on it; may be empty.", lines=2)
         self.weight_field = NumberField(
-            "Weight of the criterion", "Its share in the weighted judge, on any scale.", _HIGHEST_WEIGHT, 0.5
+            "Weight of the criterion", "Its weight in weighted scoring, on any scale.", _HIGHEST_WEIGHT, 0.5
         )
         self.name_field.setMaxLength(LONGEST_TEXT)
         self.name_field.setPlaceholderText("politeness")
@@ -228,7 +228,7 @@ class CriteriaTab(QWidget):
         self.table.show_criteria(draft.rubric.criteria, draft.problems)
         if self.view.currentIndex().row() != draft.place:
             self.view.selectRow(draft.place)
-        many = draft.problems.get(At(RUBRIC, "criteria"), "")
+        many = draft.problems.get(FieldPlace(RUBRIC, "criteria"), "")
         show_text(self._none, many)
         self._fill()
 
@@ -247,7 +247,9 @@ class CriteriaTab(QWidget):
         self.bad_field.fill(written.bad)
         self.weight_field.fill(written.weight)
         for key in FIELDS_OF_CRITERION:
-            self.fields.say(key, draft.problems.get(At(draft.place, key), "") if draft.criterion else "")
+            self.fields.say(
+                key, draft.problems.get(FieldPlace(draft.place, key), "") if draft.criterion else ""
+            )
         there, last = draft.criterion is not None, len(draft.rubric.criteria) - 1
         self._form.setEnabled(there)
         self.add_button.setEnabled(draft.can_add)

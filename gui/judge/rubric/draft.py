@@ -1,4 +1,4 @@
-"""What is under way in the editor: the rubric as it stands, its problems, the criterion at hand.
+"""What is under way in the editor: the rubric as it stands, its problems, the current criterion.
 
 Knows: one edited rubric, and that its parts follow each other. Does not know: widgets, files.
 """
@@ -8,11 +8,11 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Signal
 
 from engine.core.rubric import MOST_CRITERIA
-from gui.judge.rubric.edited import At, EditedCriterion, EditedRubric
+from gui.judge.rubric.edited import EditedCriterion, EditedRubric, FieldPlace
 
 
 class RubricDraft(QObject):
-    """`problems`: what is wrong with it now, by field. `place`: the number of the criterion at hand."""
+    """`problems`: what is wrong with it now, by field. `place`: the number of the current criterion."""
 
     changed = Signal()  # the rubric; its problems are those of it
     place_changed = Signal()
@@ -21,11 +21,11 @@ class RubricDraft(QObject):
         super().__init__(parent)
         self.rubric = rubric
         self.place = 0 if rubric.criteria else -1
-        self.problems: dict[At, str] = rubric.problems
+        self.problems: dict[FieldPlace, str] = rubric.problems
 
     @property
     def criterion(self) -> EditedCriterion | None:
-        """The criterion at hand, None where there are none."""
+        """The current criterion, None where there are none."""
         criteria = self.rubric.criteria
         return criteria[self.place] if 0 <= self.place < len(criteria) else None
 
@@ -49,19 +49,19 @@ class RubricDraft(QObject):
             self.place_changed.emit()
 
     def add(self) -> None:
-        """One criterion more, below the one at hand."""
+        """One criterion more, below the current one."""
         if self.can_add:
             self._put(self.place + 1, EditedCriterion())
 
     def remove(self) -> None:
-        """Take the criterion at hand out."""
+        """Take the current criterion out."""
         if self.criterion is not None:
             here = self.place
             others = (*self.rubric.criteria[:here], *self.rubric.criteria[here + 1 :])
             self._write_criteria(others, min(here, len(others) - 1))
 
     def move(self, step: int) -> None:
-        """Let the criterion at hand change places with its neighbour, and stay at hand."""
+        """Let the current criterion change places with its neighbour, and stay current."""
         criteria, here, there = list(self.rubric.criteria), self.place, self.place + step
         if 0 <= here < len(criteria) and 0 <= there < len(criteria):
             criteria[here], criteria[there] = criteria[there], criteria[here]

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from engine.core.errors import SetupError
 from engine.core.formatting import words
 from engine.core.rubric import (
+    DEFAULT_WORDING,
     MOST_CRITERIA,
-    USUAL_WORDING,
     WORDING_PARTS,
     Criterion,
     FieldProblem,
@@ -32,7 +32,7 @@ FIELDS_OF_CRITERION = ("name", "question", "good", "bad", "weight")
 _VERBS = ("is", "has", "holds", "needs")
 
 
-class At(NamedTuple):
+class FieldPlace(NamedTuple):
     """A field: of a criterion by its number, else RUBRIC or WORDING; and its name."""
 
     place: int
@@ -57,13 +57,13 @@ class EditedCriterion:
 
 @dataclass(frozen=True)
 class EditedRubric:
-    """The fields of a rubric as they are written; `wording`: of every part, the usual ones too."""
+    """The fields of a rubric as they are written; `wording`: of every part, the defaults too."""
 
     name: str = ""
     source: str = ""
     tie_threshold: float = 0.5
     criteria: tuple[EditedCriterion, ...] = (EditedCriterion(),)
-    wording: Mapping[str, str] = field(default_factory=lambda: asdict(USUAL_WORDING))
+    wording: Mapping[str, str] = field(default_factory=lambda: asdict(DEFAULT_WORDING))
 
     @classmethod
     def of(cls, rubric: Rubric) -> "EditedRubric":
@@ -90,39 +90,39 @@ class EditedRubric:
         return replace(self, wording={**self.wording, part: text})
 
     @property
-    def problems(self) -> dict[At, str]:
+    def problems(self) -> dict[FieldPlace, str]:
         """What is wrong, by field, in sentences; empty where the rubric is sound."""
         whole = {"name": self.name, "source": self.source, "tie_threshold": self.tie_threshold}
         count = [f"criterion{number}" for number in range(len(self.criteria))]
         found = {
-            At(RUBRIC, problem.field): _sentences(problem)
+            FieldPlace(RUBRIC, problem.field): _sentences(problem)
             for problem in (*criteria_problems(count), *reversed([*rubric_problems(whole)]))
         }
         for place, criterion in enumerate(self.criteria):
             for problem in reversed([*self._of_name(place), *criterion_problems(asdict(criterion))]):
-                found[At(place, problem.field)] = _sentences(problem)
+                found[FieldPlace(place, problem.field)] = _sentences(problem)
         for problem in reversed([*wording_problems(self.wording)]):
             for part in self._alike(problem.field.split(", ")):
-                found[At(WORDING, part)] = _sentences(problem)
+                found[FieldPlace(WORDING, part)] = _sentences(problem)
         return dict(sorted(found.items(), key=_as_read))
 
     def sound(self, place: int) -> Rubric:
-        """A rubric of one criterion that can be shown: what is wrong in it is as usual, or left open."""
+        """A rubric of one criterion that can be shown: what is wrong in it is as by default, or left open."""
         problems = self.problems
         there = 0 <= place < len(self.criteria)
         written = self.criteria[place] if there else EditedCriterion("criterion", "…")
         open_ = {"name": "criterion", "question": "…", "good": "", "bad": ""}
-        wrong = {name: text for name, text in open_.items() if At(place, name) in problems}
+        wrong = {name: text for name, text in open_.items() if FieldPlace(place, name) in problems}
         criterion = Criterion(**{**asdict(written), **wrong})
-        usual = asdict(USUAL_WORDING)
+        default = asdict(DEFAULT_WORDING)
         parts = {
-            part: usual[part] if At(WORDING, part) in problems else self.wording[part]
+            part: default[part] if FieldPlace(WORDING, part) in problems else self.wording[part]
             for part in WORDING_PARTS
         }
         try:
             wording = PromptWording(**parts)
-        except SetupError:  # a usual part may say what another one says
-            wording = USUAL_WORDING
+        except SetupError:  # a default part may say what another one says
+            wording = DEFAULT_WORDING
         return Rubric("preview", (criterion,), wording=wording)
 
     def _of_name(self, place: int) -> Iterator[FieldProblem]:
@@ -143,15 +143,15 @@ class EditedRubric:
 def _sentences(problem: FieldProblem) -> str:
     """What is wrong with a field, where it stands: without the name of the field."""
     if ", " in problem.field:
-        return f"Others of these say the same. {problem.advice}"
+        return f"Another of these is the same. {problem.advice}"
     if problem.field == "criteria":
         return f"Criteria {problem.problem} {problem.advice}"
     begins = problem.problem.split(" ", 1)[0] in _VERBS
     return sentence_case(f"{'it ' if begins else ''}{problem.problem} {problem.advice}")
 
 
-def _as_read(found: tuple[At, str]) -> tuple[int, int]:
-    """The order in which a person comes to a field: the rubric, its criteria, its wording."""
+def _as_read(found: tuple[FieldPlace, str]) -> tuple[int, int]:
+    """The order in which the user comes to a field: the rubric, its criteria, its wording."""
     at, _ = found
     order = (*FIELDS_OF_RUBRIC, *FIELDS_OF_CRITERION, *WORDING_PARTS)
     place = {RUBRIC: -1, WORDING: MOST_CRITERIA * 100}.get(at.place, at.place)

@@ -16,7 +16,7 @@ _ROOM = 12  # pixels of a field beside its lines
 
 
 class TextField(QPlainTextEdit):
-    """Some lines of plain text; Tab leaves it. `written`: by a person, at every letter."""
+    """Some lines of plain text; Tab leaves it. `written`: by the user, at every letter."""
 
     written = Signal(str)
 
@@ -59,7 +59,7 @@ class TextField(QPlainTextEdit):
 
 
 class LineField(QLineEdit):
-    """One line of text. `written`: by a person, at every letter."""
+    """One line of text. `written`: by the user, at every letter."""
 
     written = Signal(str)
 
@@ -77,7 +77,7 @@ class LineField(QLineEdit):
 
 
 class NumberField(DoubleSpinBox):
-    """A number that is not negative. `written`: by a person."""
+    """A number that is not negative. `written`: by the user."""
 
     written = Signal(float)
 
@@ -113,7 +113,7 @@ class FieldGrid(QGridLayout):
     """Fields below each other, each with its caption at the left, and a line below."""
 
     def __init__(self, captions: int) -> None:
-        """`captions`: letters of the longest."""
+        """`captions`: characters of the longest."""
         super().__init__()
         self.setContentsMargins(0, 0, 0, 0)
         self.setVerticalSpacing(2)

@@ -1,6 +1,6 @@
-"""The prompt of the criterion at hand, beside the fields in which it is written.
+"""The prompt of the current criterion, beside the fields in which it is written.
 
-Knows: what a person wants to see of it. Does not know: how prompts are made.
+Knows: what the user wants to see of it. Does not know: how prompts are made.
 """
 
 from pathlib import Path
@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import short_name, visible
-from engine.core.items import Item, Order, Way
+from engine.core.items import Item, Method, Order
 from gui.judge import prompt_jobs
-from gui.judge.prompt_jobs import KINDS, SAMPLE_ITEM, PreviewedPrompt, PreviewWish
+from gui.judge.prompt_jobs import KINDS, SAMPLE_ITEM, PreviewedPrompt, PreviewRequest
 from gui.judge.rubric.draft import RubricDraft
 from gui.kit.fields import ComboBox, SpinBox
 from gui.kit.foreign_text import OneLine, one_line
@@ -21,7 +21,7 @@ from gui.kit.labels import heading, hint, label, name, narrow, show_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import problem_of
 from gui.reading.prompt_pane import PromptView, ShownPrompt
-from gui.work.lanes import EngineThreads, Lane, LatestTask
+from gui.work.lanes import EngineThreads, LatestTask, ThreadName
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -44,7 +44,7 @@ class PreviewPanel(QWidget):
         """`dataset`: whose items are asked about, None for a sample; `model`: in whose chat format."""
         super().__init__()
         self._draft, self._dataset, self._model = draft, dataset, model
-        self._shown_of: tuple[int, Way | None, Order] | None = None
+        self._shown_of: tuple[int, Method | None, Order] | None = None
         self._make_choices()
         self.of = OneLine(role="heading")
         self.view = PromptView()
@@ -55,7 +55,7 @@ class PreviewPanel(QWidget):
         self._lay_out()
         self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self.make)
-        self._making = LatestTask(threads, Lane.FILES, self)
+        self._making = LatestTask(threads, ThreadName.FILES, self)
         self._making.progress.connect(self._take)
         self._making.finished.connect(self._take)
         self._making.failed.connect(self._fail)
@@ -64,13 +64,13 @@ class PreviewPanel(QWidget):
         self.make()
 
     @property
-    def wish(self) -> PreviewWish:
+    def request(self) -> PreviewRequest:
         """What is wanted now."""
-        return PreviewWish(
+        return PreviewRequest(
             self._draft.rubric.sound(self._draft.place),
             self._item(),
             Order(self.order.currentData()),
-            Way(self.kind.currentData()) if self.kind.currentData() else None,
+            Method(self.kind.currentData()) if self.kind.currentData() else None,
             self._model,
         )
 
@@ -86,7 +86,7 @@ class PreviewPanel(QWidget):
         criterion = self._draft.criterion
         of = f"What the model is asked: {criterion.title}" if criterion is not None else "No criterion"
         self.of.setText(one_line(of))
-        self._making.start(prompt_jobs.preview(self.wish, at_once=self.pane.prompt is None))
+        self._making.start(prompt_jobs.preview(self.request, at_once=self.pane.prompt is None))
 
     @Slot()
     def _make_soon(self) -> None:
@@ -102,7 +102,7 @@ class PreviewPanel(QWidget):
         for order, text in _ORDERS.items():
             self.order.addItem(text, order.value)
         narrow(self.kind)
-        name(self.kind, "What is asked", "Which question of the criterion is shown")
+        name(self.kind, "Question", "Which question of the criterion is shown")
         name(self.order, "Order of the responses")
         count = len(self._dataset) if self._dataset is not None else 1
         self.item.setRange(1, min(count, _MOST))
@@ -128,7 +128,7 @@ class PreviewPanel(QWidget):
     @Slot(object)
     def _take(self, made: PreviewedPrompt) -> None:
         before = self.pane.prompt
-        same = (self._draft.place, self.wish.kind, self.wish.order)
+        same = (self._draft.place, self.request.kind, self.request.order)
         self.view.show_prompt(made.prompt)
         if before is None or self._shown_of != same:
             self.pane.show_verdict()
@@ -140,7 +140,7 @@ class PreviewPanel(QWidget):
 
     def _format(self, made: PreviewedPrompt) -> str:
         if made.tokens is None or self._model is None:
-            return "; the text alone, without the chat format of a model."
+            return "; only the text, without a model's chat format."
         return f", as {short_name(self._model.name)} gets it: {made.tokens:,} tokens."
 
     @Slot(object)
@@ -148,7 +148,7 @@ class PreviewPanel(QWidget):
         self._tell(" ".join(problem_of(error)))
 
     def _tell(self, note: str) -> None:
-        wrong = "What has a problem is shown as usual, or left open." if self._draft.problems else ""
+        wrong = "Invalid fields are shown with their defaults, or empty." if self._draft.problems else ""
         show_text(self.note, " ".join(filter(None, (wrong, note))))
 
 

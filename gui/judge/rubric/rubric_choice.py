@@ -19,7 +19,7 @@ from engine.core.run_setup import RunSetup
 from engine.system.paths import rubrics_folder
 from gui.judge.rubric import rubric_jobs
 from gui.judge.rubric.edited import EditedRubric
-from gui.judge.rubric.rubric_dialog import RubricDialog, RubricWish
+from gui.judge.rubric.rubric_dialog import RubricDialog, RubricRequest
 from gui.judge.rubric.rubric_file import KIND
 from gui.judge.rubric.rubric_jobs import RubricFile, RubricsFound
 from gui.kit.fields import ComboBox
@@ -31,7 +31,7 @@ from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import problem_of
 from gui.reading.glossary import Topic
 from gui.reading.help_dialog import HelpMark
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import LatestTask, ThreadName
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -42,28 +42,28 @@ _MOST_NAMED = 4  # criteria
 
 
 class RubricChoice(QWidget):
-    """Shows and changes the rubric that the workspace has at hand."""
+    """Shows and changes the rubric that the workspace has loaded."""
 
     def __init__(self, workspace: Workspace, described: Callable[[], RunSetup]) -> None:
         """`described`: the run that the page describes, by whose model the editor shows prompts."""
         super().__init__()
         self._workspace, self._described = workspace, described
-        self._at_hand = workspace.rubric
+        self._current = workspace.rubric
         self._found = RubricsFound((), ())
         self._offered: Rubric | None = None
         self.dialog: RubricDialog | None = None
         # Neither behind a search for models nor behind a large dataset.
-        self._finding = LatestTask(workspace.threads, Lane.STORE, self)
+        self._finding = LatestTask(workspace.threads, ThreadName.STORE, self)
         self._finding.finished.connect(self._take_found)
         workspace.failures.follow(self._finding)
-        self._opening = LatestTask(workspace.threads, Lane.STORE, self)
+        self._opening = LatestTask(workspace.threads, ThreadName.STORE, self)
         self._opening.finished.connect(self._take_opened)
         self._opening.failed.connect(self._refuse)
-        self._drafting = LatestTask(workspace.threads, Lane.FILES, self)
+        self._drafting = LatestTask(workspace.threads, ThreadName.FILES, self)
         self._drafting.finished.connect(self._take_draft)
         workspace.failures.follow(self._drafting)
         self._make_parts()
-        self._at_hand.changed.connect(self._show)
+        self._current.changed.connect(self._show)
         workspace.dataset_changed.connect(self._show_offer)
         self._show()
 
@@ -82,14 +82,14 @@ class RubricChoice(QWidget):
     def _make_parts(self) -> None:
         self.field = ComboBox()
         narrow(self.field)
-        name(self.field, "Rubric", "What is asked: its criteria, and the words of the prompt")
+        name(self.field, "Rubric", "The criteria and the words of the prompt")
         self.field.activated.connect(self._choose)
         self.source = OneLine(end=True)
         self.edit_button = self._button("Edit…", "Edit the rubric")
         self.edit_button.clicked.connect(self.edit)
         self.new_button = self._button("New…", "Make a rubric of your own")
         self.new_button.clicked.connect(self.make)
-        self.copy_button = self._button("Duplicate…", "Make a rubric of your own out of this one")
+        self.copy_button = self._button("Duplicate…", "Make a rubric of your own from this one")
         self.copy_button.clicked.connect(self.duplicate)
         self.open_button = self._button("Open…", "Open the file of a rubric")
         self.open_button.clicked.connect(self.open_file)
@@ -99,7 +99,7 @@ class RubricChoice(QWidget):
             flow.addWidget(button)
         self.offer = QWidget()
         self._offer_text = plain_label(role="warning")
-        self.offer_button = self._button("Draft a rubric…", "Draft a rubric of the dataset's own criteria")
+        self.offer_button = self._button("Draft a rubric…", "Draft a rubric with the dataset's own criteria")
         self.offer_button.clicked.connect(self._take_offer)
         in_column(self._offer_text, (self.offer_button, Qt.AlignmentFlag.AlignLeft), on=self.offer)
         first = in_row((self.field, STRETCH), HelpMark(Topic.RUBRIC))
@@ -113,21 +113,21 @@ class RubricChoice(QWidget):
     # What is chosen
 
     def _others(self) -> list[Path]:
-        own = [self._at_hand.path] if self._at_hand.path is not None else []
-        return [*own, *self._at_hand.opened]
+        own = [self._current.path] if self._current.path is not None else []
+        return [*own, *self._current.opened]
 
     @Slot()
     def _choose(self) -> None:
         chosen = self.field.currentData()
         if isinstance(chosen, RubricFile) and chosen.rubric is not None:
-            self._at_hand.choose(chosen.rubric, chosen.path)
+            self._current.choose(chosen.rubric, chosen.path)
         elif isinstance(chosen, Rubric):
-            self._at_hand.choose(chosen)
+            self._current.choose(chosen)
 
     @Slot()
     def open_file(self) -> None:
         """Ask for a file, and work with the rubric in it."""
-        folder = self._at_hand.path.parent if self._at_hand.path else rubrics_folder()
+        folder = self._current.path.parent if self._current.path else rubrics_folder()
         path = ask_source(self, "Open rubric", folder, KIND)
         if path is not None:
             self.open_named(path)
@@ -140,8 +140,8 @@ class RubricChoice(QWidget):
     def _take_opened(self, file: RubricFile) -> None:
         if file.rubric is not None:
             if file.path.parent != rubrics_folder():
-                self._at_hand.remember(file.path)
-            self._at_hand.choose(file.rubric, file.path)
+                self._current.remember(file.path)
+            self._current.choose(file.rubric, file.path)
             self.look()
 
     @Slot(object)
@@ -151,40 +151,40 @@ class RubricChoice(QWidget):
 
     @Slot(object)
     def _take_found(self, found: RubricsFound) -> None:
-        """Show what there is; where a person's file was changed since it was chosen, that is what counts."""
+        """Show what there is; where the user's file was changed since it was chosen, that is what counts."""
         self._found = found
         file = self._file()
-        if file is not None and file.rubric is not None and file.rubric != self._at_hand.rubric:
-            self._workspace.note.emit(f"{short_name(file.path.name)} was changed, and is read anew.")
-            self._at_hand.choose(file.rubric, file.path)
+        if file is not None and file.rubric is not None and file.rubric != self._current.rubric:
+            self._workspace.note.emit(f"{short_name(file.path.name)} was changed and is read again.")
+            self._current.choose(file.rubric, file.path)
         self._show()
 
     def _file(self) -> RubricFile | None:
-        """The file of the rubric at hand, where it is there."""
-        return next((file for file in self._found.files if file.path == self._at_hand.path), None)
+        """The file of the current rubric, where it is there."""
+        return next((file for file in self._found.files if file.path == self._current.path), None)
 
     # Editing
 
     @Slot()
     def edit(self) -> None:
-        """Edit the rubric at hand; one that comes with the program becomes a copy once it is saved."""
-        self._open(RubricWish(EditedRubric.of(self._at_hand.rubric), self._file()))
+        """Edit the current rubric; one that comes with the program becomes a copy once it is saved."""
+        self._open(RubricRequest(EditedRubric.of(self._current.rubric), self._file()))
 
     @Slot()
     def make(self) -> None:
         """Begin an empty one."""
-        self._open(RubricWish(EditedRubric()))
+        self._open(RubricRequest(EditedRubric()))
 
     @Slot()
     def duplicate(self) -> None:
-        """Begin one that is like the one at hand."""
-        written = EditedRubric.of(self._at_hand.rubric)
-        self._open(RubricWish(replace(written, name=f"{written.name} (copy)")))
+        """Begin one that is like the current one."""
+        written = EditedRubric.of(self._current.rubric)
+        self._open(RubricRequest(replace(written, name=f"{written.name} (copy)")))
 
-    def _open(self, wish: RubricWish) -> None:
+    def _open(self, request: RubricRequest) -> None:
         space = self._workspace
-        wish = replace(wish, dataset=space.dataset, model=self._described().model_path)
-        self.dialog = RubricDialog(space, wish, self.window())
+        request = replace(request, dataset=space.dataset, model=self._described().model_path)
+        self.dialog = RubricDialog(space, request, self.window())
         self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.dialog.saved.connect(self._take_opened)
         self.dialog.finished.connect(self._let_go)
@@ -201,20 +201,20 @@ class RubricChoice(QWidget):
         dataset = self._workspace.dataset
         if self._offered is not None:
             file = next((file for file in self._found.files if file.rubric == self._offered), None)
-            self._at_hand.choose(self._offered, file.path if file else None)
+            self._current.choose(self._offered, file.path if file else None)
         elif dataset is not None:
             self._drafting.start(rubric_jobs.draft_of(_columns(dataset), dataset.path.stem))
 
     @Slot(object)
     def _take_draft(self, draft: Rubric | None) -> None:
         if draft is not None:
-            self._open(RubricWish(EditedRubric.of(draft)))
+            self._open(RubricRequest(EditedRubric.of(draft)))
 
     @Slot()
     def _show_offer(self) -> None:
         dataset = self._workspace.dataset
         own = _own_criteria(dataset) if dataset is not None else []
-        unasked = [criterion for criterion in own if criterion not in self._at_hand.rubric.names]
+        unasked = [criterion for criterion in own if criterion not in self._current.rubric.names]
         self.offer.setVisible(bool(unasked))
         if not unasked or dataset is None:
             return
@@ -222,16 +222,16 @@ class RubricChoice(QWidget):
         self._offered = min(fitting, key=lambda rubric: len(rubric.names), default=None)
         named = listed([one_line(words(criterion)) for criterion in unasked], _MOST_NAMED)
         self._offer_text.setText(
-            f"{one_line(short_name(dataset.name))} has labels on {named}, which this rubric does not ask."
+            f"{one_line(short_name(dataset.name))} has labels on {named}, which are not in this rubric."
         )
         if self._offered is not None:
             called = one_line(short_name(self._offered.name))
-            self.offer_button.setText(f"Ask “{called}”")
-            name(self.offer_button, f"Work with the rubric {called}")
+            self.offer_button.setText(f"Use “{called}”")
+            name(self.offer_button, f"Use the rubric {called}")
         else:
             count = counted(len(own), "criterion", "criteria")
-            self.offer_button.setText(f"Draft a rubric of its {count}…")
-            name(self.offer_button, "Draft a rubric of the dataset's own criteria")
+            self.offer_button.setText(f"Draft a rubric with its {count}…")
+            name(self.offer_button, "Draft a rubric with the dataset's own criteria")
 
     def _rubrics(self) -> list[Rubric]:
         files = [file.rubric for file in self._found.files if file.rubric is not None]
@@ -242,22 +242,22 @@ class RubricChoice(QWidget):
     @Slot()
     def _show(self) -> None:
         if (whole := self._whole()) is not None:
-            self._at_hand.choose(*whole)  # which is shown then
+            self._current.choose(*whole)  # which is shown then
             return
         self._fill()
-        rubric = self._at_hand.rubric
+        rubric = self._current.rubric
         self.source.setText(one_line(rubric.source) if rubric.source else "No source is named.")
         set_tip(self.source, rubric.source)
         self.source.setAccessibleName(f"Source of the rubric: {self.source.text()}")
         self._show_offer()
 
     def _fill(self) -> None:
-        """Offer what there is; what is at hand and in none of them stays, and is named so."""
-        field, at_hand = self.field, self._at_hand
+        """Offer what there is; what is loaded and in none of them stays, and is named so."""
+        field, current = self.field, self._current
         field.clear()
         for rubric in self._found.shipped:
             self._add(rubric.name, rubric, rubric.source)
-            if at_hand.path is None and rubric == at_hand.rubric:
+            if current.path is None and rubric == current.rubric:
                 field.setCurrentIndex(field.count() - 1)
         if self._found.files:
             field.insertSeparator(field.count())
@@ -266,29 +266,29 @@ class RubricChoice(QWidget):
                 self._add_unread(file)
                 continue
             self._add(file.rubric.name, file, str(file.path))
-            if file.path == at_hand.path:
+            if file.path == current.path:
                 field.setCurrentIndex(field.count() - 1)
         if not self._is_listed():
-            where = f"not in {at_hand.path.name} any more" if at_hand.path else "as in a run"
+            where = f"not in {current.path.name} any more" if current.path else "as in a run"
             looked = f" ({where})" if self._found.shipped else ""
-            self._add(f"{at_hand.rubric.name}{looked}", at_hand.rubric, str(at_hand.path or ""))
+            self._add(f"{current.rubric.name}{looked}", current.rubric, str(current.path or ""))
             field.setCurrentIndex(field.count() - 1)
-        set_tip(field, at_hand.rubric.name)
+        set_tip(field, current.rubric.name)
 
     def _add(self, text: str, data: object, what: str) -> None:
         self.field.addItem(one_line(short_name(text)), data)
         self.field.setItemData(self.field.count() - 1, tip(what), Qt.ItemDataRole.ToolTipRole)
 
     def _whole(self) -> tuple[Rubric, Path | None] | None:
-        """What is offered, of which the rubric at hand is some, as that of a run may be."""
-        at_hand = self._at_hand
-        if at_hand.path is not None or at_hand.rubric in self._found.shipped:
+        """What is offered, of which the current rubric is some, as that of a run may be."""
+        current = self._current
+        if current.path is not None or current.rubric in self._found.shipped:
             return None
         offered: list[tuple[Rubric, Path | None]] = [
             *((file.rubric, file.path) for file in self._found.files if file.rubric is not None),
             *((rubric, None) for rubric in self._found.shipped),
         ]
-        return next((found for found in offered if at_hand.rubric.is_part_of(found[0])), None)
+        return next((found for found in offered if current.rubric.is_part_of(found[0])), None)
 
     def _add_unread(self, file: RubricFile) -> None:
         """A file that cannot be chosen, with the reason; "Open…" says all of it."""
@@ -299,16 +299,16 @@ class RubricChoice(QWidget):
             model.item(self.field.count() - 1).setEnabled(False)
 
     def _is_listed(self) -> bool:
-        """Whether the rubric at hand is one of those that were found."""
-        at_hand = self._at_hand
-        if at_hand.path is None:
-            return at_hand.rubric in self._found.shipped
+        """Whether the current rubric is one of those that were found."""
+        current = self._current
+        if current.path is None:
+            return current.rubric in self._found.shipped
         file = self._file()
         return file is not None and file.rubric is not None
 
 
 def _columns(dataset: "Dataset") -> tuple[str, ...]:
-    """All columns of a dataset's file, and those of ours that a person has said are in it."""
+    """All columns of a dataset's file, and those of ours that the user has said are in it."""
     mapped = [ours for ours, theirs in dataset.columns.sources if theirs] if dataset.columns else []
     found = (*dataset.file_columns, *dataset.table.column_names, *dataset.other_columns, *mapped)
     return tuple(dict.fromkeys(found))

@@ -16,7 +16,7 @@ from engine.core.formatting import counted, short_name
 from engine.core.rubric import LONGEST_RUBRIC_NAME, WORDING_PARTS
 from gui.judge.rubric.criteria_tab import CriteriaTab
 from gui.judge.rubric.draft import RubricDraft
-from gui.judge.rubric.edited import RUBRIC, WORDING, At, EditedRubric
+from gui.judge.rubric.edited import RUBRIC, WORDING, EditedRubric, FieldPlace
 from gui.judge.rubric.fields import FieldGrid, LineField, NumberField, TextField
 from gui.judge.rubric.preview_panel import PreviewPanel
 from gui.judge.rubric.rubric_file import RubricOnDisk
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
 
 HIGHEST_THRESHOLD = 10.0
-_SIZE = (190, 50)  # letters, lines
+_SIZE = (190, 50)  # characters, lines
 _SHARE_OF_SCREEN = 0.94
-_CAPTION = 16  # letters
-_NUMBER = 18  # letters
+_CAPTION = 16  # characters
+_NUMBER = 18  # characters
 
 
 @dataclass(frozen=True)
-class RubricWish:
+class RubricRequest:
     """What is to be edited. `file`: that it is from; None for what is not in a file yet.
 
     `dataset`: whose items prompts are shown of, None for a sample; `model`: in whose chat format.
@@ -57,15 +57,15 @@ class RubricDialog(QDialog):
 
     saved = Signal(object)
 
-    def __init__(self, workspace: Workspace, wish: RubricWish, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, request: RubricRequest, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.draft = RubricDraft(wish.rubric, self)
-        self.disk = RubricOnDisk(workspace.threads, wish.file, self)
-        self._kept = wish.rubric  # as it is saved, or was begun
+        self.draft = RubricDraft(request.rubric, self)
+        self.disk = RubricOnDisk(workspace.threads, request.file, self)
+        self._kept = request.rubric  # as it is saved, or was begun
         self._closes = False  # once it is saved
         self.criteria = CriteriaTab(self.draft)
         self.wording = WordingTab(self.draft)
-        self.preview = PreviewPanel(self.draft, workspace.threads, wish.dataset, wish.model)
+        self.preview = PreviewPanel(self.draft, workspace.threads, request.dataset, request.model)
         self._make_head()
         self._make_foot()
         self._lay_out()
@@ -89,12 +89,12 @@ class RubricDialog(QDialog):
 
     def _make_head(self) -> None:
         self.name_field = LineField(
-            "Name of the rubric", "By which it is chosen and reported.", LONGEST_RUBRIC_NAME + 1
+            "Name of the rubric", "Shown in lists and reports.", LONGEST_RUBRIC_NAME + 1
         )
-        self.source_field = TextField("Source", "Where its criteria come from, for people.", lines=2)
+        self.source_field = TextField("Source", "Where the criteria come from.", lines=2)
         self.threshold_field = NumberField(
             "Tie threshold",
-            "Weighted scores (0 to 10 points) that differ by so much at most are a tie.",
+            "If the weighted scores (0 to 10 points) differ by at most this, it is a tie.",
             HIGHEST_THRESHOLD,
             0.1,
         )
@@ -157,7 +157,7 @@ class RubricDialog(QDialog):
         self.source_field.fill(rubric.source)
         self.threshold_field.fill(rubric.tie_threshold)
         for key in ("name", "source", "tie_threshold"):
-            self.head.say(key, problems.get(At(RUBRIC, key), ""))
+            self.head.say(key, problems.get(FieldPlace(RUBRIC, key), ""))
         self._show_problems()
         path = self.disk.path
         self.where.setText(str(path) if path is not None else "Not saved in a file yet")
@@ -181,8 +181,8 @@ class RubricDialog(QDialog):
         more = f" And {counted(len(found) - 1, 'problem', 'problems')} more." if len(found) > 1 else ""
         self.problem.setText(f"{self._where(at)}: {text}{more}")
 
-    def _where(self, at: At) -> str:
-        """A field, for people."""
+    def _where(self, at: FieldPlace) -> str:
+        """A field, for display."""
         if at.place == WORDING:
             return f"Wording, {WORDING_PARTS[at.field].title}"
         if at.place == RUBRIC:
@@ -241,8 +241,8 @@ class RubricDialog(QDialog):
     def _tell_changed_outside(self) -> None:
         self.reload_button.show()
         self.notice.show_note(
-            "Another program has changed this file. What you see is what it held before, with your changes.",
-            "Read it again to see what it holds now, without your changes; or save, and be asked first.",
+            "Another program changed this file. You see its earlier content with your changes.",
+            "Read it again to see its current content without your changes; or save: you are asked first.",
         )
 
     @Slot(object)
@@ -256,7 +256,7 @@ class RubricDialog(QDialog):
     # Closing
 
     def reject(self) -> None:
-        """Close, unless something would be lost that a person wants to keep."""
+        """Close, unless something would be lost that the user wants to keep."""
         if not self.modified or self._may_discard():
             super().reject()
 
@@ -267,10 +267,10 @@ class RubricDialog(QDialog):
             self.disk.look()
 
     def _may_discard(self) -> bool:
-        """Ask; where a person wants to save, that is done, and the dialog closes then."""
+        """Ask; where the user wants to save, that is done, and the dialog closes then."""
         sound = not self.draft.problems
         unsaved = f"“{short_name(self.draft.rubric.name)}” has changes that are not saved."
-        why_not = "" if sound else "As long as something is wrong in it, it cannot be saved."
+        why_not = "" if sound else "It cannot be saved until its problems are fixed."
         box = question(self, "Unsaved changes", unsaved, why_not)
         save = box.addButton("Save", QMessageBox.ButtonRole.AcceptRole) if sound else None
         discard = box.addButton("Discard them", QMessageBox.ButtonRole.DestructiveRole)

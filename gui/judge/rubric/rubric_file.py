@@ -19,7 +19,7 @@ from gui.judge.rubric import rubric_jobs
 from gui.judge.rubric.rubric_jobs import SUFFIX, RubricFile, RubricWritten
 from gui.kit.file_dialogs import ask_target
 from gui.kit.notice import question
-from gui.work.lanes import EngineThreads, Lane, LatestTask
+from gui.work.lanes import EngineThreads, LatestTask, ThreadName
 
 KIND = f"Rubrics (*{SUFFIX})"
 _LONGEST_STEM = 60  # bytes
@@ -41,14 +41,14 @@ class RubricOnDisk(QObject):
         self._widget = widget
         self.path = file.path if file is not None else None
         self._digest = file.digest if file is not None else ""
-        self._told = self._digest  # what a person knows to be in it
+        self._told = self._digest  # what the user knows to be in it
         self._wanted: tuple[Path, Rubric] | None = None  # that is being written
-        self._writing = LatestTask(threads, Lane.FILES, self)
+        self._writing = LatestTask(threads, ThreadName.FILES, self)
         self._writing.finished.connect(self._take_written)
         self._writing.failed.connect(self._fail)
-        self._looking = LatestTask(threads, Lane.FILES, self)
+        self._looking = LatestTask(threads, ThreadName.FILES, self)
         self._looking.finished.connect(self._take_look)
-        self._reading = LatestTask(threads, Lane.FILES, self)
+        self._reading = LatestTask(threads, ThreadName.FILES, self)
         self._reading.finished.connect(self._take_read)
         self._reading.failed.connect(self._fail)
 
@@ -115,7 +115,7 @@ class RubricOnDisk(QObject):
 
     def _may_replace(self, path: Path) -> bool:
         changed = f"{short_name(path.name)} was changed by another program."
-        lost = "If you replace it, what was written there is lost. Nothing is saved yet."
+        lost = "If you replace it, its new content is lost. Nothing is saved yet."
         box = question(self._widget, "The file was changed", changed, lost)
         box.setIcon(QMessageBox.Icon.Warning)
         replace = box.addButton("Replace it", QMessageBox.ButtonRole.DestructiveRole)

@@ -1,6 +1,6 @@
 """Jobs on files of rubrics: which there are, one read or written, a draft out of a dataset's own columns.
 
-Knows: where a person's rubrics lie, when a file has changed meanwhile. Does not know: windows.
+Knows: where the user's rubrics lie, when a file has changed meanwhile. Does not know: windows.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from engine.core.errors import EngineError, SetupError
 from engine.core.rubric import Rubric
 from engine.system.files import file_hash
 from engine.system.paths import rubrics_folder
-from engine.system.places import Found, seen_at
+from engine.system.places import PathKind, seen_at
 from gui.work.lanes import Job, JobControl
 
 SUFFIX = ".toml"
@@ -114,7 +114,7 @@ def _paths(others: Sequence[Path]) -> list[Path]:
     from engine.data.rubrics.offered import own_rubrics
 
     own = own_rubrics()[:_MOST_FILES]
-    return [path for path in dict.fromkeys([*own, *others]) if seen_at(path) is Found.FILE]
+    return [path for path in dict.fromkeys([*own, *others]) if seen_at(path) is PathKind.FILE]
 
 
 def _read(path: Path) -> RubricFile:

@@ -11,14 +11,14 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.formatting import counted
-from engine.core.rubric import LONGEST_TEXT, USUAL_WORDING, WORDING_PARTS, WordingPart, marks_of
+from engine.core.rubric import DEFAULT_WORDING, LONGEST_TEXT, WORDING_PARTS, WordingPart, marks_of
 from gui.judge.rubric.draft import RubricDraft
-from gui.judge.rubric.edited import WORDING, At
+from gui.judge.rubric.edited import WORDING, FieldPlace
 from gui.judge.rubric.fields import FieldGrid, LineField, TextField
 from gui.kit.labels import DownScroll, column, heading, hint, name
 from gui.kit.layouts import STRETCH, in_column, in_row
 
-_USUAL = asdict(USUAL_WORDING)
+_DEFAULT = asdict(DEFAULT_WORDING)
 MARKS = {
     "letters": "the four lines that say what A, B, C and D mean",
     "title": "one of the three titles",
@@ -29,11 +29,11 @@ MARKS = {
     "response": "the title of a response",
 }
 _HIGH = {"system": 8}  # lines of the higher field
-_CAPTION = 15  # letters
+_CAPTION = 15  # characters
 _WHAT = (
-    "These are the words around an item, in any language. The fences around its texts, the letters A to D and"
-    " the place of an answer stay as they are. Another wording is another run. Marks in braces stand for what"
-    " Tiebreak puts there: "
+    "These are the words of the prompt around an item, in any language. The delimiters around its texts, the"
+    " label tokens A to D and the position of the answer are fixed. Another wording is another run."
+    " Placeholders in braces: "
 )
 
 
@@ -44,11 +44,11 @@ class WordingTab(QWidget):
         super().__init__()
         self._draft = draft
         self.fields: dict[str, LineField | TextField] = {}
-        self.usual_buttons: dict[str, QPushButton] = {}
+        self.default_buttons: dict[str, QPushButton] = {}
         self._grids: dict[str, FieldGrid] = {}
         self._changed = hint("")
-        self.reset_button = QPushButton("All as &usual", autoDefault=False)
-        name(self.reset_button, "All words as usual", "Put back every word that was changed")
+        self.reset_button = QPushButton("All &defaults", autoDefault=False)
+        name(self.reset_button, "Reset all words to their defaults", "Undo all changes of the wording")
         self.reset_button.clicked.connect(self._reset)
         marks = "; ".join(f"{{{mark}}} {what}" for mark, what in MARKS.items())
         parts: list[QWidget] = [hint(f"{_WHAT}{marks}.")]
@@ -63,7 +63,7 @@ class WordingTab(QWidget):
         draft.changed.connect(self._show)
         self._show()
 
-    def go_to(self, at: At) -> None:
+    def go_to(self, at: FieldPlace) -> None:
         """Put the cursor into the field of a part."""
         field = self.fields[at.field]
         field.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -79,16 +79,16 @@ class WordingTab(QWidget):
         for part, said in parts.items():
             field = self._field(part, said)
             field.written.connect(partial(self._write, part))
-            usual = QPushButton("As usual", autoDefault=False)
-            name(usual, f"{said.title}: as usual", _USUAL[part])
-            usual.clicked.connect(partial(self._put_back, part))
-            grid.add(part, said.title, field, [usual])
-            self.fields[part], self.usual_buttons[part], self._grids[part] = field, usual, grid
+            default = QPushButton("Default", autoDefault=False)
+            name(default, f"{said.title}: default", _DEFAULT[part])
+            default.clicked.connect(partial(self._put_back, part))
+            grid.add(part, said.title, field, [default])
+            self.fields[part], self.default_buttons[part], self._grids[part] = field, default, grid
         inside.setLayout(grid)
         return inside
 
     def _field(self, part: str, said: WordingPart) -> LineField | TextField:
-        marks = " and ".join(f"{{{mark}}}" for mark in marks_of(_USUAL[part]))
+        marks = " and ".join(f"{{{mark}}}" for mark in marks_of(_DEFAULT[part]))
         what = f"Needs {marks}." if marks else ""
         accessible = f"Wording: {said.title}"
         if said.one_line:
@@ -99,25 +99,27 @@ class WordingTab(QWidget):
         self._draft.write(self._draft.rubric.with_part(part, text))
 
     def _put_back(self, part: str) -> None:
-        self._write(part, _USUAL[part])
+        self._write(part, _DEFAULT[part])
         self.fields[part].setFocus(Qt.FocusReason.OtherFocusReason)  # its button cannot have it any more
 
     @Slot()
     def _reset(self) -> None:
         rubric = self._draft.rubric
         for part in WORDING_PARTS:
-            rubric = rubric.with_part(part, _USUAL[part])
+            rubric = rubric.with_part(part, _DEFAULT[part])
         self._draft.write(rubric)
         self.fields["system"].setFocus(Qt.FocusReason.OtherFocusReason)
 
     @Slot()
     def _show(self) -> None:
         wording, problems = self._draft.rubric.wording, self._draft.problems
-        own = [part for part in WORDING_PARTS if wording[part] != _USUAL[part]]
+        own = [part for part in WORDING_PARTS if wording[part] != _DEFAULT[part]]
         for part, field in self.fields.items():
             field.fill(wording[part])
-            self.usual_buttons[part].setVisible(part in own)
-            self._grids[part].say(part, problems.get(At(WORDING, part), ""))
+            self.default_buttons[part].setVisible(part in own)
+            self._grids[part].say(part, problems.get(FieldPlace(WORDING, part), ""))
         self.reset_button.setEnabled(bool(own))
         changed = counted(len(own), "part is", "parts are")
-        self._changed.setText(f"{changed} not as usual." if own else "All is worded as usual.")
+        self._changed.setText(
+            f"{changed} changed from the default." if own else "The wording is the default."
+        )

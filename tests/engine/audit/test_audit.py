@@ -10,10 +10,10 @@ import pytest
 
 from bench.coverage.audits import FAIR, FAULTY, Planted, World, audited
 from engine.audit.against_people import LEAST_KNOWN, length_line, tie_line
-from engine.audit.alone import LEAST_MASS, letter_line, mass_line, order_lines
+from engine.audit.alone import LEAST_MASS, label_token_line, mass_line, order_lines
 from engine.audit.audit import Audit, audit_of
 from engine.audit.changed import MOST_WON, again_line, change_lines
-from engine.audit.heard import Heard
+from engine.audit.heard import JudgePredictions
 from engine.audit.lines import AuditLine, AuditVerdict, judged_together
 from engine.audit.means import SCORE, WON, held, over_criteria
 from engine.core.items import Preference
@@ -29,9 +29,9 @@ LINES = (
 )
 
 
-def heard_of(judge: Planted, world: World | None = None, seed: int = 0) -> Heard:
+def received_of(judge: Planted, world: World | None = None, seed: int = 0) -> JudgePredictions:
     random = np.random.default_rng(seed)
-    return (world or World()).drawn(random).heard(judge, random)
+    return (world or World()).drawn(random).received(judge, random)
 
 
 def by_name(found: Audit) -> dict[str, AuditLine]:
@@ -62,44 +62,44 @@ def test_every_line_is_there_whatever_can_be_told() -> None:
 
 
 def test_a_lean_to_the_second_place_is_one_too() -> None:
-    line = order_lines(heard_of(Planted(first=-6.0)))[1]
+    line = order_lines(received_of(Planted(first=-6.0)))[1]
     assert line.value is not None
     assert line.value.value < -0.2
-    assert "second place" in line.sentence
+    assert "second position" in line.sentence
     assert line.p is not None
     assert line.p < 0.001
 
 
 def test_without_both_orders_nothing_is_said_of_order() -> None:
-    heard = heard_of(Planted())
-    one = heard.by_order.copy()
+    received = received_of(Planted())
+    one = received.by_order.copy()
     one[0, 3, 1] = np.nan
-    found = order_lines(replace(heard, by_order=one))
+    found = order_lines(replace(received, by_order=one))
     assert [line.verdict for line in found] == [AuditVerdict.UNKNOWN] * 2
 
 
 def test_the_letter_that_is_leaned_to_is_named() -> None:
-    heard = heard_of(Planted(letter=2.0))
-    assert heard.letters is not None
-    line = letter_line(replace(heard, letters=np.roll(heard.letters, 2, axis=-1)))
-    assert "The letter C gets" in line.sentence
-    assert letter_line(replace(heard, letters=None)).verdict is AuditVerdict.UNKNOWN
+    received = received_of(Planted(letter=2.0))
+    assert received.letters is not None
+    line = label_token_line(replace(received, letters=np.roll(received.letters, 2, axis=-1)))
+    assert "The label token C gets" in line.sentence
+    assert label_token_line(replace(received, letters=None)).verdict is AuditVerdict.UNKNOWN
 
 
 def test_the_letter_that_is_shown_is_the_one_whose_chance_is_told() -> None:
-    heard = heard_of(Planted())
-    assert heard.letters is not None
+    received = received_of(Planted())
+    assert received.letters is not None
     # A gets more than B in the mean, but now more and now less; B gets as much of every item.
-    letters = np.broadcast_to(np.log([0.2, 0.38, 0.21, 0.21]), heard.letters.shape).copy()
-    letters[:, heard.own[::2]] = np.log([0.61, 0.38, 0.005, 0.005])
-    line = letter_line(replace(heard, letters=letters))
-    assert "The letter B gets" in line.sentence
+    letters = np.broadcast_to(np.log([0.2, 0.38, 0.21, 0.21]), received.letters.shape).copy()
+    letters[:, received.own[::2]] = np.log([0.61, 0.38, 0.005, 0.005])
+    line = label_token_line(replace(received, letters=letters))
+    assert "The label token B gets" in line.sentence
     assert line.value is not None
     assert line.value.value == pytest.approx(0.38 - 0.25)
 
 
 def test_what_a_change_costs_is_no_fault() -> None:
-    lines = {line.name: line for line in change_lines(heard_of(Planted(injected=-3.0)))}
+    lines = {line.name: line for line in change_lines(received_of(Planted(with_injection=-3.0)))}
     assert lines["injected"].p == pytest.approx(1.0)
     assert "costs a response" in lines["injected"].sentence
 
@@ -114,7 +114,7 @@ def test_what_none_of_the_items_shows_may_still_be_rare_and_large() -> None:
         for found in (nothing, nothing.repeated(4))
     )
     assert (few.verdict, few.times) == (AuditVerdict.NONE_FOUND, 4)
-    assert "about 120 items more" in few.with_more(40).sentence
+    assert "about 120 more items" in few.with_more(40).sentence
     assert more.verdict is AuditVerdict.SOUND
     assert more.with_more(160).sentence == more.sentence
     # One that wins 4 points everywhere may lose 46 in 4 % of the items, and is within the bound then.
@@ -140,7 +140,7 @@ def test_the_interval_of_what_is_lost_reaches_below_it() -> None:
 
 
 def test_a_judge_that_repeats_itself_differs_nowhere() -> None:
-    line = again_line(heard_of(Planted()))
+    line = again_line(received_of(Planted()))
     assert line.value is not None
     assert line.value.value == 0.0
     assert line.value.ends is not None
@@ -148,26 +148,26 @@ def test_a_judge_that_repeats_itself_differs_nowhere() -> None:
 
 
 def test_a_judge_that_thinks_repeats_itself_by_its_seeds_alone() -> None:
-    line = again_line(replace(heard_of(Planted()), thinks=True))
+    line = again_line(replace(received_of(Planted()), reasons=True))
     assert line.verdict is AuditVerdict.UNKNOWN
-    assert "the same texts get the same thoughts" in line.sentence
+    assert "the same texts get the same reasoning" in line.sentence
 
 
 def test_without_copies_only_they_cannot_be_told() -> None:
-    heard = heard_of(Planted())
-    own = heard.own
+    received = received_of(Planted())
+    own = received.own
     alone = replace(
-        heard,
-        items=tuple(heard.items[place] for place in own),
-        by_order=heard.by_order[:, own],
-        mean=heard.mean[:, own],
-        mass=heard.mass[:, own],
+        received,
+        items=tuple(received.items[place] for place in own),
+        by_order=received.by_order[:, own],
+        mean=received.mean[:, own],
+        mass=received.mass[:, own],
         letters=None,
-        seconds=heard.seconds[own],
-        tokens=heard.tokens[own],
+        seconds=received.seconds[own],
+        tokens=received.tokens[own],
     )
     drawn = World().drawn(np.random.default_rng(0))
-    found, whole = (by_name(audit_of(each, drawn.dataset, "x")) for each in (alone, heard))
+    found, whole = (by_name(audit_of(each, drawn.dataset, "x")) for each in (alone, received))
     copies = {"padded", "formatted", "injected", "again"}
     untold = {name for name, line in found.items() if line.verdict is AuditVerdict.UNKNOWN}
     assert untold == {*copies, "letters"}
@@ -178,21 +178,21 @@ def test_without_copies_only_they_cannot_be_told() -> None:
 def test_without_labels_only_they_cannot_be_told() -> None:
     random = np.random.default_rng(0)
     drawn = World().drawn(random)
-    found = by_name(audit_of(replace(drawn.heard(Planted(), random), human={}), drawn.dataset, "x"))
+    found = by_name(audit_of(replace(drawn.received(Planted(), random), human={}), drawn.dataset, "x"))
     untold = {name for name, line in found.items() if line.verdict is AuditVerdict.UNKNOWN}
     assert untold == {"length", "ties", "slices"}
 
 
 def test_ties_are_known_as_often_as_the_odds_stand_the_right_way_round() -> None:
-    heard = heard_of(Planted())
-    sure = heard.mean.copy()
-    for row, name in enumerate(heard.criteria):
-        for place, item in enumerate(heard.items):
+    received = received_of(Planted())
+    sure = received.mean.copy()
+    for row, name in enumerate(received.criteria):
+        for place, item in enumerate(received.items):
             sure[row, place, 2:] = (-1.0, -2.0) if item.gold[name].label == "both_good" else (-2.0, -1.0)
-    known = tie_line(replace(heard, mean=sure))
+    known = tie_line(replace(received, mean=sure))
     assert known.value is not None
     assert known.value.value == 1.0
-    wrong = tie_line(replace(heard, mean=sure[..., [0, 1, 3, 2]]))
+    wrong = tie_line(replace(received, mean=sure[..., [0, 1, 3, 2]]))
     assert wrong.value is not None
     assert wrong.value.value == 0.0
     assert wrong.p is not None
@@ -200,22 +200,24 @@ def test_ties_are_known_as_often_as_the_odds_stand_the_right_way_round() -> None
 
 
 def test_length_is_what_doubling_adds_beside_the_label() -> None:
-    heard = heard_of(Planted())
+    received = received_of(Planted())
     lead = {"A": 0.3, "B": -0.3}
-    mean = np.full(heard.mean.shape, -2.0)
-    for row, name in enumerate(heard.criteria):
-        for place, item in enumerate(heard.items):
+    mean = np.full(received.mean.shape, -2.0)
+    for row, name in enumerate(received.criteria):
+        for place, item in enumerate(received.items):
             a, b = (length + 1 for length in item.lengths)
             wished = lead.get(str(item.gold[name].label), 0.0) + 0.1 * np.log2(a / b)
             mean[row, place, :2] = np.log([0.5 + wished / 2, 0.5 - wished / 2])
-    line = length_line(replace(heard, mean=mean))
+    line = length_line(replace(received, mean=mean))
     assert line.value is not None
     assert line.value.value == pytest.approx(0.1)
-    assert "A response twice as long is preferred by 10.0 points more" in line.sentence
+    assert (
+        "At the same human label, a response twice as long is preferred by 10.0 points more" in line.sentence
+    )
 
 
 def test_where_the_label_follows_the_length_exactly_neither_is_told_from_the_other() -> None:
-    drawn = heard_of(Planted())
+    drawn = received_of(Planted())
     own, name = drawn.own.tolist(), drawn.criteria[0]
     # Twelve words beside four, or the other way round, as the label says: not all floats of these cancel.
     longer = {place: (Preference.A, Preference.B)[number % 2] for number, place in enumerate(own)}
@@ -228,12 +230,12 @@ def test_where_the_label_follows_the_length_exactly_neither_is_told_from_the_oth
     line = length_line(replace(drawn, items=tuple(items[place] for place in own), human=human))
     assert line.verdict is AuditVerdict.UNKNOWN
     assert line.p is None
-    assert "follows its human label exactly" in line.sentence
+    assert "determine the length ratio exactly" in line.sentence
 
 
 def test_half_of_the_mass_lost_is_seen() -> None:
-    heard = heard_of(Planted())
-    line = mass_line(replace(heard, mass=np.full(heard.mass.shape, 0.5)))
+    received = received_of(Planted())
+    line = mass_line(replace(received, mass=np.full(received.mass.shape, 0.5)))
     assert line.value is not None
     assert line.value.value == 0.5
     assert line.p is not None
@@ -244,7 +246,7 @@ def test_the_section_has_a_row_and_a_sentence_for_each_line() -> None:
     found = audited(FAULTY["always the first"][1], World(), np.random.default_rng(0))
     said, table, sentences = audit_section(found).parts
     assert isinstance(said, Sentences)
-    assert "order: labels that flip" in said.texts[0]
+    assert "order: flip rate" in said.texts[0]
     assert isinstance(table, Table)
     assert [row[3] for row in table.rows][:2] == ["fault", "fault"]
     assert isinstance(sentences, Sentences)

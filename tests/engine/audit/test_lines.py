@@ -73,13 +73,13 @@ def test_a_line_is_told_where_its_interval_lies_on_one_side_of_the_bound(
 def test_what_is_not_known_says_how_many_items_more_would_tell() -> None:
     open_line = line(0.01, -0.03, 0.04, times=4).judged(is_fault=False)
     assert open_line.with_more(40).sentence == (
-        "It is so. Not known, whether it is within its bound: about 120 items more, if they are like these,"
-        " would tell."
+        "It is so. Not significant whether it is within its bound: about 120 more items would be enough,"
+        " if they are like these."
     )
     never = line(0.03, -0.03, 0.04).judged(is_fault=False)
     assert never.with_more(40).sentence == (
-        "It is so. Not known, whether it is beyond its bound: 960 items more, if they are like these, would"
-        " not tell."
+        "It is so. Not significant whether it is beyond its bound: 960 more items would not be enough,"
+        " if they are like these."
     )
 
 

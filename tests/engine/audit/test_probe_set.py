@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.audit.probe_set import ProbeSet, make_probes
-from engine.audit.probes import ProbeKind
+from engine.audit.probe_set import PerturbationSet, make_perturbations
+from engine.audit.probes import PerturbationKind
 from engine.core.errors import SetupError
 from engine.core.items import Tie
 from engine.data.dataset import load_dataset
@@ -22,23 +22,27 @@ ITEMS = dataset(
 
 def test_no_instruction_is_drawn_twice_before_each_was_drawn_once() -> None:
     for seed in range(10):
-        made = make_probes(ITEMS, 2, seed)
+        made = make_perturbations(ITEMS, 2, seed)
         assert Counter(item.instruction for item in made.items if "~" not in item.id) == {"one": 1, "two": 1}
         assert made.drawn == 2
-    assert len({make_probes(ITEMS, 2, seed).items[0].id for seed in range(20)}) == 3
+    assert len({make_perturbations(ITEMS, 2, seed).items[0].id for seed in range(20)}) == 3
 
 
 def test_items_keep_their_order_and_their_copies_come_after_the_last_of_them() -> None:
-    made = make_probes(ITEMS, 100)
+    made = make_perturbations(ITEMS, 100)
     assert made.drawn == 4
     assert [item.id for item in made.items if "~" not in item.id] == ["1", "2", "3", "4"]
     of_copies = ["1"] * 7 + ["2"] * 6 + ["3"] * 7 + ["4"] * 4
     assert [item.id.partition("~")[0] for item in made.items] == ["1", "2", "3", "4", *of_copies]
-    assert made.left_out == {ProbeKind.PADDED: 1, ProbeKind.FORMATTED: 2, ProbeKind.INJECTED: 1}
+    assert made.left_out == {
+        PerturbationKind.FILLER: 1,
+        PerturbationKind.FORMATTING: 2,
+        PerturbationKind.PROMPT_INJECTION: 1,
+    }
 
 
 def test_the_file_is_a_dataset_with_the_labels_of_people(tmp_path: Path) -> None:
-    made = make_probes(ITEMS, 100)
+    made = make_perturbations(ITEMS, 100)
     path = tmp_path / "audits" / made.name
     made.write(path)
     read = load_dataset(path)
@@ -53,29 +57,29 @@ def test_the_file_is_a_dataset_with_the_labels_of_people(tmp_path: Path) -> None
 
 
 def test_the_same_items_make_the_same_file_and_other_labels_another() -> None:
-    name = make_probes(ITEMS, 3).name
-    assert make_probes(ITEMS, 3).name == name
-    assert make_probes(ITEMS, 3, 1).name != name or make_probes(ITEMS, 3, 2).name != name
+    name = make_perturbations(ITEMS, 3).name
+    assert make_perturbations(ITEMS, 3).name == name
+    assert make_perturbations(ITEMS, 3, 1).name != name or make_perturbations(ITEMS, 3, 2).name != name
     others = dataset({"safety": [B, B, B, B]}, instructions=["one", "one", "one", "two"])
-    assert make_probes(others, 3).name != name
+    assert make_perturbations(others, 3).name != name
 
 
 def test_copies_are_found_again_whatever_ids_items_have() -> None:
     strange = with_texts(ITEMS, id=["1~padded-A", "~", "1", "a~again"])
-    made = make_probes(strange, 100)
-    found = ProbeSet.of(made.items)
+    made = make_perturbations(strange, 100)
+    found = PerturbationSet.of(made.items)
     assert [item.id for item in found.own] == ["1~~padded-A", "~~", "1", "a~~again"]
     assert sum(map(len, found.copies.values())) == len(made.items) - 4
-    assert len(found.of_kind(ProbeKind.AGAIN)) == 4
+    assert len(found.of_kind(PerturbationKind.REPEAT)) == 4
 
 
 def test_items_that_only_look_like_copies_are_items() -> None:
     alike = with_texts(ITEMS, id=["1", "1~padded-A", "3~again", "4"])
-    found = ProbeSet.of(alike)
+    found = PerturbationSet.of(alike)
     assert len(found.own) == 4
     assert not found
 
 
 def test_fewer_than_one_item_cannot_be_drawn() -> None:
     with pytest.raises(SetupError, match="is 0"):
-        make_probes(ITEMS, 0)
+        make_perturbations(ITEMS, 0)

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from engine.audit.probes import (
     INJECTIONS,
     PADDING,
-    Probe,
-    ProbeKind,
+    Perturbation,
+    PerturbationKind,
     copies,
     formatted,
-    id_among_probes,
-    injected,
+    id_among_perturbations,
     is_copy,
-    padded,
+    with_filler,
+    with_injection,
 )
 from engine.core.items import Gold, Item, Preference
 
@@ -30,34 +30,34 @@ def words(text: str) -> list[str]:
 
 
 def test_an_item_has_a_copy_of_each_kind_and_side_and_itself_once_more() -> None:
-    made = {probe.id: copy for probe, copy in copies(ITEM)}
+    made = {perturbation.id: copy for perturbation, copy in copies(ITEM)}
     sides = [f"17~{kind}-{side}" for kind in ("padded", "formatted", "injected") for side in "AB"]
     assert list(made) == [*sides, "17~again"]
     for item_id, copy in made.items():
         assert copy is not None
         assert copy.id == item_id
         assert copy.gold == ITEM.gold
-        probe = Probe.of_id(item_id)
-        assert probe is not None
-        assert is_copy(probe, ITEM, copy)
+        perturbation = Perturbation.of_id(item_id)
+        assert perturbation is not None
+        assert is_copy(perturbation, ITEM, copy)
 
 
 def test_a_change_keeps_all_words_and_adds_a_sentence_at_most() -> None:
-    assert padded(ITEM.output_a, ITEM).removeprefix(f"{ITEM.output_a} ") in PADDING
-    assert injected(ITEM.output_a, ITEM).removeprefix(f"{ITEM.output_a} ") in INJECTIONS
+    assert with_filler(ITEM.output_a, ITEM).removeprefix(f"{ITEM.output_a} ") in PADDING
+    assert with_injection(ITEM.output_a, ITEM).removeprefix(f"{ITEM.output_a} ") in INJECTIONS
     changed = formatted(ITEM.output_a, ITEM)
     assert changed in ("- Hello there.\n- How are you?", "**Hello there.** How are you?")
     assert formatted(ITEM.output_b, ITEM) == "**Hi!**"
 
 
 def test_a_sentence_stands_on_a_line_of_its_own_below_lines() -> None:
-    assert padded("One.\nTwo.", ITEM).startswith("One.\nTwo.\n\n")
+    assert with_filler("One.\nTwo.", ITEM).startswith("One.\nTwo.\n\n")
 
 
 def test_the_words_change_from_item_to_item_and_both_responses_of_one_get_the_same() -> None:
     items = [replace(ITEM, instruction=f"Say {number}.") for number in range(40)]
-    assert len({padded("Yes.", item) for item in items}) == len(PADDING)
-    assert len({injected("Yes.", item) for item in items}) == len(INJECTIONS)
+    assert len({with_filler("Yes.", item) for item in items}) == len(PADDING)
+    assert len({with_injection("Yes.", item) for item in items}) == len(INJECTIONS)
     assert {formatted("Yes. No.", item) for item in items} == {"- Yes.\n- No.", "**Yes.** No."}
 
 
@@ -71,7 +71,7 @@ def test_the_words_change_from_item_to_item_and_both_responses_of_one_get_the_sa
 )
 def test_what_has_a_form_already_is_not_formatted(response: str) -> None:
     assert formatted(response, ITEM) is None
-    made = {probe.id: copy for probe, copy in copies(replace(ITEM, output_a=response))}
+    made = {perturbation.id: copy for perturbation, copy in copies(replace(ITEM, output_a=response))}
     assert made["17~formatted-A"] is None
     assert made["17~formatted-B"] is not None
 
@@ -95,7 +95,7 @@ def test_a_text_is_cut_only_where_a_sentence_surely_ends(response: str, sentence
 
 
 def test_an_empty_response_is_not_changed() -> None:
-    made = {probe.id: copy for probe, copy in copies(replace(ITEM, output_b=" \n"))}
+    made = {perturbation.id: copy for perturbation, copy in copies(replace(ITEM, output_b=" \n"))}
     assert [item_id for item_id, copy in made.items() if copy is None] == [
         *("17~padded-B", "17~formatted-B", "17~injected-B"),
     ]
@@ -108,32 +108,40 @@ def test_a_formatted_response_has_the_same_words(response: str) -> None:
         assert words(changed) == words(response)
 
 
-@given(IDS, st.sampled_from(ProbeKind), st.sampled_from([Preference.A, Preference.B]))
-def test_whatever_an_id_holds_it_is_read_back(item_id: str, kind: ProbeKind, side: Preference) -> None:
-    own = id_among_probes(item_id)
-    assert Probe.of_id(own) is None
-    probe = Probe(own, kind, None if kind is ProbeKind.AGAIN else side)
-    assert Probe.of_id(probe.id) == probe
+@given(IDS, st.sampled_from(PerturbationKind), st.sampled_from([Preference.A, Preference.B]))
+def test_whatever_an_id_holds_it_is_read_back(item_id: str, kind: PerturbationKind, side: Preference) -> None:
+    own = id_among_perturbations(item_id)
+    assert Perturbation.of_id(own) is None
+    perturbation = Perturbation(own, kind, None if kind is PerturbationKind.REPEAT else side)
+    assert Perturbation.of_id(perturbation.id) == perturbation
 
 
 @given(st.lists(IDS, min_size=2, max_size=2, unique=True))
 def test_no_two_items_share_an_id_with_their_copies(ids: list[str]) -> None:
-    made = [probe.id for item_id in ids for probe, _ in copies(replace(ITEM, id=id_among_probes(item_id)))]
-    made += map(id_among_probes, ids)
+    made = [
+        perturbation.id
+        for item_id in ids
+        for perturbation, _ in copies(replace(ITEM, id=id_among_perturbations(item_id)))
+    ]
+    made += map(id_among_perturbations, ids)
     assert len(set(made)) == len(made)
 
 
 @pytest.mark.parametrize("item_id", ["17", "17~padded", "17~again-A", "17~other-A", "17~padded-C", "~~again"])
 def test_other_ids_are_of_no_copy(item_id: str) -> None:
-    assert Probe.of_id(item_id) is None
+    assert Perturbation.of_id(item_id) is None
 
 
 def test_what_differs_in_more_than_its_response_is_no_copy() -> None:
-    probe = Probe("17", ProbeKind.PADDED, Preference.A)
-    assert is_copy(probe, ITEM, replace(ITEM, id=probe.id, output_a="Hello. Bye."))
-    assert not is_copy(probe, ITEM, replace(ITEM, id=probe.id))
-    assert not is_copy(probe, ITEM, replace(ITEM, id=probe.id, output_a="Hello.", output_b="Ho!"))
-    assert not is_copy(probe, ITEM, replace(ITEM, id=probe.id, output_a="Hello.", instruction="Sing."))
-    again = Probe("17", ProbeKind.AGAIN)
+    perturbation = Perturbation("17", PerturbationKind.FILLER, Preference.A)
+    assert is_copy(perturbation, ITEM, replace(ITEM, id=perturbation.id, output_a="Hello. Bye."))
+    assert not is_copy(perturbation, ITEM, replace(ITEM, id=perturbation.id))
+    assert not is_copy(
+        perturbation, ITEM, replace(ITEM, id=perturbation.id, output_a="Hello.", output_b="Ho!")
+    )
+    assert not is_copy(
+        perturbation, ITEM, replace(ITEM, id=perturbation.id, output_a="Hello.", instruction="Sing.")
+    )
+    again = Perturbation("17", PerturbationKind.REPEAT)
     assert is_copy(again, ITEM, replace(ITEM, id=again.id))
     assert not is_copy(again, ITEM, replace(ITEM, id=again.id, output_b="Ho!"))

@@ -58,9 +58,9 @@ def good_judge(items: int, seed: int) -> CalibrationReport:
     """The report of a judge without bias whose probabilities can be believed, labels equally frequent."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(4, size=items)
-    readings = rng.normal(0, 1, (items, 4))
-    readings[np.arange(items), labels] += 3
-    return calibrate_criterion("good", log_softmax(1.5 * readings), labels, range(items))
+    raw_predictions = rng.normal(0, 1, (items, 4))
+    raw_predictions[np.arange(items), labels] += 3
+    return calibrate_criterion("good", log_softmax(1.5 * raw_predictions), labels, range(items))
 
 
 def without_polarity(labels: IntArray, seed: int, share: float) -> IntArray:

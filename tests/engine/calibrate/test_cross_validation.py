@@ -16,10 +16,10 @@ from engine.calibrate import cross_validation, fitting
 from engine.calibrate.cross_validation import calibrate_criterion
 from engine.calibrate.fitting import (
     AS_READ,
-    LEAST_FOR_READINGS,
+    LEAST_FOR_PREDICTIONS,
     STRENGTHS,
     fit_calibration,
-    fit_with_strength,
+    fit_with_penalty,
 )
 from engine.calibrate.quality import quality, reliability
 from engine.calibrate.scaling import PSEUDO_COUNT, log_frequencies, solve
@@ -65,7 +65,7 @@ class TestWithoutInformation:
     def test_few_labels_hardly_hurt(self, skew: str, items: int) -> None:
         reports = [uninformed(SKEWS[skew], items, seed) for seed in range(12)]
         assert np.mean([report.after.log_loss - report.baseline.log_loss for report in reports]) < 0.02
-        assert not any(report.surely_helps for report in reports)
+        assert not any(report.helps_significantly for report in reports)
 
     def test_random_readings_on_the_development_set(self, shared_data: Path) -> None:
         dataset = load_dataset(shared_data / "eloquent" / "validation.tsv")
@@ -205,7 +205,7 @@ class TestFewLabels:
             calibrate_criterion("safety", np.zeros((items, 4)), np.zeros(items, int), ["the same"] * items)
 
     def test_below_the_least_number_only_frequencies_are_learned(self) -> None:
-        log_probs, labels, _ = biased_judge(LEAST_FOR_READINGS - 1, 0)
+        log_probs, labels, _ = biased_judge(LEAST_FOR_PREDICTIONS - 1, 0)
         found = fit_calibration(log_probs, labels, range(len(labels)))
         assert (found.scale, found.strength) == (0, None)
         assert calibrated(log_probs[0], found) == pytest.approx(log_frequencies(labels))
@@ -259,7 +259,7 @@ class TestStrength:
         assert found.gain == pytest.approx(found.baseline.log_loss - found.after.log_loss)
         assert found.gain_interval is not None
         assert found.gain_interval.low < found.gain < found.gain_interval.high
-        assert found.surely_helps
+        assert found.helps_significantly
 
 
 class TestAAndBAlike:
@@ -279,7 +279,7 @@ class TestAAndBAlike:
         log_probs, labels, groups = biased_judge(60, 1)
         twice = np.concatenate([log_probs, log_probs[:, SWAPPED]])
         both = solve(twice, np.concatenate([labels, np.array(SWAPPED)[labels]]), [3.0], views=2)
-        found = fit_with_strength(3.0, log_probs, labels, groups, log_probs[:, SWAPPED])
+        found = fit_with_penalty(3.0, log_probs, labels, groups, log_probs[:, SWAPPED])
         assert found.scale == pytest.approx(both.scales[0])
         assert found.biases == pytest.approx(both.biases[0] - both.biases[0].mean(), abs=1e-6)
         heavier = solve(twice, np.concatenate([labels, np.array(SWAPPED)[labels]]), [3.0])
@@ -296,9 +296,9 @@ class TestAAndBAlike:
     def test_the_leaning_of_one_order_is_mended_by_what_the_other_says(self) -> None:
         """Whatever is shown first is read as better. That most labels are A is no reason to believe it."""
         log_probs, labels, groups = biased_judge(400, 0, SKEWS["naturalness"])
-        lean = np.array([3.0, 0, 0, 0])
-        first, second = log_probs + lean, log_probs[:, SWAPPED] + lean
-        found = fit_with_strength(0.1, first, labels, groups, second)
+        token_bias = np.array([3.0, 0, 0, 0])
+        first, second = log_probs + token_bias, log_probs[:, SWAPPED] + token_bias
+        found = fit_with_penalty(0.1, first, labels, groups, second)
         assert found.biases[1] - found.biases[0] == pytest.approx(3 * found.scale, abs=0.1)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from engine.calibrate.cross_validation import Added, added
-from engine.calibrate.fitting import Shrinkage, Views, fitted, fitted_with
+from engine.calibrate.cross_validation import SourceGain, added
+from engine.calibrate.fitting import Regularisation, Views, fitted, fitted_with
 from engine.calibrate.labelled import OTHER_CRITERIA, FittedCriterion, Labelled
 from engine.calibrate.run_calibration import Wishes, calibrate_run
 from engine.calibrate.scaling import (
@@ -25,12 +25,12 @@ from engine.calibrate.scaling import (
 )
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.events import followed
-from engine.core.head_parts import LENGTHS, HeadPart, PartKind
-from engine.core.items import Order, Way, digest
-from engine.core.judgments import CriterionCalibration, JudgedItem, Judgment, Reading
+from engine.core.head_parts import LENGTHS, Feature, FeatureKind
+from engine.core.items import Method, Order, digest
+from engine.core.judgments import CriterionCalibration, JudgedItem, Judgment, RawPrediction
 from engine.core.log_probs import FloatArray, IntArray, log_softmax
 from engine.decisions.decision import decide_all
-from engine.decisions.read_items import SWAPPED, ReadRun, parts_of
+from engine.decisions.read_items import SWAPPED, RunPredictions, parts_of
 from engine.measure.matching import match
 from tests.engine.calibrate.simulated import SKEWS, biased_judge, without_polarity
 from tests.judged import RATHER_A, SURE_A, SURE_B, A, B, dataset, stored_run
@@ -165,7 +165,7 @@ class TestSolve:
 
 
 @dataclass(frozen=True)
-class Panel:
+class Jury:
     """Judges numbered from 1, whose readings are scale x (signal for the label + noise), or hard labels with
     a certainty of 0.9, which are right as often as `hard` says.
 
@@ -208,7 +208,7 @@ def labelled(read: FloatArray, labels: IntArray) -> Labelled:
             *(place, str(place), digest(place)),
             {
                 CRITERION: tuple(
-                    Reading(Order.AB, (a, b, good, bad), judge=judge)
+                    RawPrediction(Order.AB, (a, b, good, bad), judge=judge)
                     for judge, (a, b, good, bad) in enumerate(rows, start=1)
                 )
             },
@@ -222,7 +222,7 @@ def of_items(
     items: Sequence[JudgedItem], labels: IntArray, *, lengths: bool, alike: bool = True, other: str = ""
 ) -> Labelled:
     """Judged items with labels on one criterion."""
-    read = ReadRun(items)
+    read = RunPredictions(items)
     others = [other] if other else []
     parts = parts_of(read, CRITERION, others, by_order=not alike, lengths=lengths)
     return Labelled(CRITERION, read, labels, tuple(map(str, range(len(items)))), parts, alike)
@@ -230,7 +230,7 @@ def of_items(
 
 def of_judge(panel: Labelled, judge: int) -> Views:
     """With the readings of one judge alone, as its own run would have them."""
-    kept = [item.keeping(lambda reading: reading.judge == judge) for item in panel.read.judged]
+    kept = [item.run_writer(lambda reading: reading.judge == judge) for item in panel.read.judged]
     return of_items(kept, panel.labels, lengths=False).views()
 
 
@@ -240,7 +240,7 @@ def worth(known: Views, new: Views) -> list[float]:
     return [found.accuracy, found.log_loss]
 
 
-def worths(panel: Panel, seeds: int, labels: int = 100) -> FloatArray:
+def worths(panel: Jury, seeds: int, labels: int = 100) -> FloatArray:
     """Mean accuracy and log-loss of the head, of the mean alone and of each judge alone: (judges + 2, 2)."""
     found = []
     for seed in range(seeds):
@@ -257,7 +257,7 @@ def worths(panel: Panel, seeds: int, labels: int = 100) -> FloatArray:
 
 class TestPanels:
     def test_judges_of_uneven_loudness_are_better_together_than_their_mean_and_than_each(self) -> None:
-        head, mean, *alone = worths(Panel((1, 5, 0.3), (1.7, 1.7, 1.7), shared=0.3), seeds=4)
+        head, mean, *alone = worths(Jury((1, 5, 0.3), (1.7, 1.7, 1.7), shared=0.3), seeds=4)
         assert head[0] > mean[0] + 0.02
         assert head[1] < mean[1] - 0.05
         assert head[0] > max(accuracy for accuracy, _ in alone) + 0.05
@@ -267,13 +267,13 @@ class TestPanels:
     def test_two_loud_judges_that_know_nothing_hardly_hurt_the_one_that_does(
         self, loudness: float, shared: float
     ) -> None:
-        panel = Panel((1, loudness, loudness), (1.7, 0, 0), shared)
+        panel = Jury((1, loudness, loudness), (1.7, 0, 0), shared)
         head, mean, good, *_ = worths(panel, seeds=4)
         assert good[0] > mean[0] + 0.3
         assert head[0] > good[0] - 0.02
 
     def test_of_two_that_contradict_each_other_the_better_one_breaks_the_tie(self) -> None:
-        panel = Panel(hard=(0.8, 0.5))
+        panel = Jury(hard=(0.8, 0.5))
         for seed in range(3):
             random = np.random.default_rng(seed)
             known, new = panel.labelled(random, 100), panel.labelled(random, NEW)
@@ -283,7 +283,7 @@ class TestPanels:
 
     @pytest.mark.parametrize("skew", ["relevance", "truthfulness"])
     def test_judges_that_know_nothing_hardly_ever_leave_the_most_frequent_label(self, skew: str) -> None:
-        panel, left = Panel((1, 5, 0.3), (0, 0, 0)), []
+        panel, left = Jury((1, 5, 0.3), (0, 0, 0)), []
         for seed in range(5):
             random = np.random.default_rng(seed)
             known, new = panel.labelled(random, 60, SKEWS[skew]), panel.labelled(random, NEW).views()
@@ -292,39 +292,39 @@ class TestPanels:
         assert np.mean(left) < 0.01
 
 
-def in_all_ways(random: np.random.Generator, items: int) -> Iterator[tuple[JudgedItem, int]]:
+def in_all_methods(random: np.random.Generator, items: int) -> Iterator[tuple[JudgedItem, int]]:
     """Items read by one judge in two ways and both orders on two criteria, with the label of the first."""
     for place in range(items):
         label = int(random.integers(4))
         own = np.eye(4)[label]
-        readings = {
+        raw_predictions = {
             name: tuple(
-                _seen(order, signal * own + random.normal(size=4), way)
-                for way in (Way.LETTERS, Way.GRADED)
+                _seen(order, signal * own + random.normal(size=4), asked_by)
+                for asked_by in (Method.LABEL_TOKENS, Method.POINTWISE_GRADE)
                 for order in Order
             )
             for name, signal in {CRITERION: 1.0, "relevance": 0.7}.items()
         }
         a, b = (int(100 + 200 * own[seat] + random.integers(100)) for seat in (0, 1))
-        yield JudgedItem(place, str(place), digest(place), readings, lengths=(a, b)), label
+        yield JudgedItem(place, str(place), digest(place), raw_predictions, lengths=(a, b)), label
 
 
-def _seen(order: Order, own: FloatArray, way: Way) -> Reading:
+def _seen(order: Order, own: FloatArray, asked_by: Method) -> RawPrediction:
     """What a model that leans to the first place says."""
     seen = (own if order is Order.AB else own[SWAPPED]) + np.array([0.5, 0, 0, 0])
     a, b, both_good, both_bad = log_softmax(seen).tolist()
-    return Reading(order, (a, b, both_good, both_bad), way)
+    return RawPrediction(order, (a, b, both_good, both_bad), asked_by)
 
 
 def exchanged_item(item: JudgedItem) -> JudgedItem:
     """The same responses in the other places: what was AB is BA."""
     other = {Order.AB: Order.BA, Order.BA: Order.AB}
-    readings = {
+    raw_predictions = {
         name: tuple(replace(reading, order=other[reading.order]) for reading in own)
-        for name, own in item.readings.items()
+        for name, own in item.raw_predictions.items()
     }
     assert item.lengths
-    return replace(item, readings=readings, lengths=item.lengths[::-1])
+    return replace(item, raw_predictions=raw_predictions, lengths=item.lengths[::-1])
 
 
 def decided(items: Sequence[JudgedItem], by: CriterionCalibration) -> list[Judgment]:
@@ -335,16 +335,16 @@ def decided(items: Sequence[JudgedItem], by: CriterionCalibration) -> list[Judgm
 class TestPlaces:
     @staticmethod
     def drawn(items: int, *, alike: bool) -> Labelled:
-        found = list(in_all_ways(np.random.default_rng(0), items))
+        found = list(in_all_methods(np.random.default_rng(0), items))
         labels = np.array([label for _, label in found])
         return of_items([item for item, _ in found], labels, lengths=True, alike=alike, other="relevance")
 
     def test_nothing_depends_on_the_place_of_a_response_where_a_and_b_are_alike(self) -> None:
         known = self.drawn(60, alike=True)
-        made = fitted_with(known.views(), Shrinkage(0.1, known.parts, 0.3))
+        made = fitted_with(known.views(), Regularisation(0.1, known.parts, 0.3))
         assert len(made.parts) == 4
         assert min(map(abs, made.parts.values())) > 1e-4
-        items = [item for item, _ in in_all_ways(np.random.default_rng(1), 200)]
+        items = [item for item, _ in in_all_methods(np.random.default_rng(1), 200)]
         here, there = decided(items, made), decided([exchanged_item(item) for item in items], made)
         assert [one.preference for one in here] == [other.preference.swapped for other in there]
         probabilities = np.array([other.probabilities for other in there])[:, SWAPPED]
@@ -354,8 +354,8 @@ class TestPlaces:
 
     def test_where_places_matter_a_label_may_depend_on_the_place(self) -> None:
         known = self.drawn(60, alike=False)
-        made = fitted_with(known.views(), Shrinkage(0.1, known.parts, 0.3))
-        items = [item for item, _ in in_all_ways(np.random.default_rng(1), 200)]
+        made = fitted_with(known.views(), Regularisation(0.1, known.parts, 0.3))
+        items = [item for item, _ in in_all_methods(np.random.default_rng(1), 200)]
         here, there = decided(items, made), decided([exchanged_item(item) for item in items], made)
         moved = [
             one.preference is not other.preference.swapped for one, other in zip(here, there, strict=True)
@@ -364,29 +364,31 @@ class TestPlaces:
         assert [one.place_decides for one in here] == moved
 
     def test_where_places_matter_each_order_has_a_part_of_its_own(self) -> None:
-        ways = (Way.GRADED, Way.LETTERS)
+        methods = (Method.POINTWISE_GRADE, Method.LABEL_TOKENS)
         apart, together = (set(self.drawn(20, alike=alike).parts) for alike in (False, True))
         assert apart - together == {
-            HeadPart(PartKind.READINGS, 0, way, order) for way in ways for order in Order
+            Feature(FeatureKind.RAW_PREDICTIONS, 0, asked_by, order)
+            for asked_by in methods
+            for order in Order
         }
-        assert together - apart == {HeadPart(PartKind.READINGS, 0, way) for way in ways}
+        assert together - apart == {Feature(FeatureKind.RAW_PREDICTIONS, 0, asked_by) for asked_by in methods}
 
     def test_a_run_is_calibrated_so_where_that_is_wished(self, tmp_path: Path) -> None:
         gold = dataset({CRITERION: [A, B] * 15})
         read = [SURE_A, SURE_B, RATHER_A, SURE_B, SURE_A, SURE_A] * 5
         matched = match(stored_run(tmp_path, gold, {CRITERION: read}), gold)
-        found = [calibrate_run(matched, wishes=Wishes(wish)).calibration for wish in (False, True)]
+        found = [calibrate_run(matched, wishes=Wishes(request)).calibration for request in (False, True)]
         assert [{part.order for part in each.parts} for each in found] == [set(), set(Order)]
 
 
-LOUD = Panel((1, 1), (1.7, 0))
+LOUD = Jury((1, 1), (1.7, 0))
 
 
 def fitted_of(known: Labelled) -> FittedCriterion:
     return followed(known.fitting(), lambda _: None)
 
 
-def adds(made: FittedCriterion, source: str) -> Added:
+def adds(made: FittedCriterion, source: str) -> SourceGain:
     return added({CRITERION: made.without[source]}, {CRITERION: made.report})
 
 
@@ -408,8 +410,8 @@ class TestSources:
             JudgedItem(
                 *(place, str(place), digest(place)),
                 {
-                    CRITERION: (_seen(Order.AB, 0.7 * np.eye(4)[label] + read[place], Way.LETTERS),),
-                    "relevance": (_seen(Order.AB, 3 * np.eye(4)[label] + read[place], Way.LETTERS),),
+                    CRITERION: (_seen(Order.AB, 0.7 * np.eye(4)[label] + read[place], Method.LABEL_TOKENS),),
+                    "relevance": (_seen(Order.AB, 3 * np.eye(4)[label] + read[place], Method.LABEL_TOKENS),),
                 },
                 lengths=(int(random.integers(900)), int(random.integers(900))),
             )

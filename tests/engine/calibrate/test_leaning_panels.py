@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from engine.calibrate.labelled import SECOND_ORDER
-from engine.calibrate.panel import make_panel
+from engine.calibrate.panel import make_jury
 from engine.calibrate.run_calibration import CalibratedRun, calibrate_run
 from engine.core.errors import SetupError
-from engine.core.head_parts import HeadPart, PartKind
+from engine.core.head_parts import Feature, FeatureKind
 from engine.core.items import PREFERENCES, Order
-from engine.core.judgments import CriterionCalibration, Judgment, Reading
+from engine.core.judgments import CriterionCalibration, Judgment, RawPrediction
 from engine.core.log_probs import FloatArray, log_softmax
 from engine.data.dataset import Dataset
 from engine.decisions.calibration import judge_of_run
@@ -27,7 +27,7 @@ from engine.measure.systems import System, system_of_run
 from tests.judged import dataset, stored_run
 
 ITEMS = 160
-LEAN = np.array([3.0, 0, 0, 0])
+TOKEN_BIAS = np.array([3.0, 0, 0, 0])
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def gold() -> Dataset:
     return dataset({"safety": [PREFERENCES[place] for place in places]})
 
 
-def leaning(folder: Path, gold: Dataset, name: str, orders: Sequence[Order]) -> System:
+def position_bias(folder: Path, gold: Dataset, name: str, orders: Sequence[Order]) -> System:
     """A run that read these orders."""
     (folder / name).mkdir()
     settings = {"mode": "labels", "orders": list(orders), "examples": ""}
@@ -47,16 +47,16 @@ def leaning(folder: Path, gold: Dataset, name: str, orders: Sequence[Order]) -> 
     said = random.normal(size=(ITEMS, 4))
     said[np.arange(ITEMS), known] += 1.5
     judged = tuple(
-        replace(item, readings={"safety": tuple(_reading(row, order) for order in orders)})
+        replace(item, raw_predictions={"safety": tuple(_reading(row, order) for order in orders)})
         for item, row in zip(made.results.judged, said, strict=True)
     )
     return replace(made, name=name, results=replace(made.results, judged=judged).calibrated(None))
 
 
-def _reading(own: FloatArray, order: Order) -> Reading:
+def _reading(own: FloatArray, order: Order) -> RawPrediction:
     seen = own if order is Order.AB else own[SWAPPED]
-    a, b, both_good, both_bad = log_softmax(seen + LEAN).tolist()
-    return Reading(order, (a, b, both_good, both_bad))
+    a, b, both_good, both_bad = log_softmax(seen + TOKEN_BIAS).tolist()
+    return RawPrediction(order, (a, b, both_good, both_bad))
 
 
 def fitted(system: System, gold: Dataset) -> CalibratedRun:
@@ -65,9 +65,9 @@ def fitted(system: System, gold: Dataset) -> CalibratedRun:
 
 @pytest.mark.slow
 def test_a_panel_of_runs_in_one_order_mends_what_they_lean_to(tmp_path: Path, gold: Dataset) -> None:
-    judges = [leaning(tmp_path, gold, name, [Order.AB]) for name in ("one", "other")]
+    judges = [position_bias(tmp_path, gold, name, [Order.AB]) for name in ("one", "other")]
     alone = max(fitted(judge, gold).reports["safety"].after.accuracy for judge in judges)
-    panel = make_panel(judges, gold)
+    panel = make_jury(judges, gold)
     made = fitted(system_of_run(panel.results), gold)
     assert not made.calibration.alike
     assert made.reports["safety"].after.accuracy > alone
@@ -77,14 +77,14 @@ def test_a_panel_of_runs_in_one_order_mends_what_they_lean_to(tmp_path: Path, go
 
 @pytest.mark.slow
 def test_a_panel_of_runs_in_both_orders_treats_a_and_b_alike(tmp_path: Path, gold: Dataset) -> None:
-    judges = [leaning(tmp_path, gold, name, tuple(Order)) for name in ("one", "other")]
-    made = fitted(system_of_run(make_panel(judges, gold).results), gold)
+    judges = [position_bias(tmp_path, gold, name, tuple(Order)) for name in ("one", "other")]
+    made = fitted(system_of_run(make_jury(judges, gold).results), gold)
     assert made.calibration.alike
 
 
 def test_the_second_order_adds_what_a_run_without_it_lacks(tmp_path: Path, gold: Dataset) -> None:
-    both = fitted(leaning(tmp_path, gold, "judge", tuple(Order)), gold)
-    first = fitted(leaning(tmp_path, gold, "first", [Order.AB]), gold)
+    both = fitted(position_bias(tmp_path, gold, "judge", tuple(Order)), gold)
+    first = fitted(position_bias(tmp_path, gold, "first", [Order.AB]), gold)
     lost = float(np.mean(both.without[SECOND_ORDER]["safety"].right))
     assert lost == pytest.approx(
         both.reports["safety"].after.accuracy - first.reports["safety"].after.accuracy, abs=0.08
@@ -93,10 +93,10 @@ def test_the_second_order_adds_what_a_run_without_it_lacks(tmp_path: Path, gold:
 
 
 def test_what_is_not_said_of_an_item_stands_as_in_the_mean_of_the_fit(tmp_path: Path, gold: Dataset) -> None:
-    part = HeadPart(PartKind.CRITERION, criterion="relevance")
+    part = Feature(FeatureKind.CRITERION, criterion="relevance")
     mean = (1.0, -1.0, 0.5, -0.5)
     made = CriterionCalibration(0.0, (0.0,) * 4, 1.0, 9, parts={part: 2.0}, part_means={part: mean})
-    item = leaning(tmp_path, gold, "judge", [Order.AB]).results
+    item = position_bias(tmp_path, gold, "judge", [Order.AB]).results
     assert item is not None
     found = decide(item.judged[0], "safety", made)
     assert isinstance(found, Judgment)
@@ -110,9 +110,9 @@ def test_a_calibration_that_looks_at_a_criterion_fits_no_run_without_it(tmp_path
     unsure = [(0.25,) * 4] * 48
     run = stored_run(tmp_path, of_both, {"safety": unsure, "relevance": near})  # type: ignore[dict-item]
     made = calibrate_run(match(run, of_both)).calibration
-    assert HeadPart(PartKind.CRITERION, criterion="relevance") in made.criteria["safety"].parts
+    assert Feature(FeatureKind.CRITERION, criterion="relevance") in made.criteria["safety"].parts
     (tmp_path / "alone").mkdir()
     alone = stored_run(tmp_path / "alone", of_both, {"safety": unsure}, key="alone")
     assert alone.results is not None
-    with pytest.raises(SetupError, match="looks at the readings on relevance too"):
+    with pytest.raises(SetupError, match="also uses the readings on relevance"):
         made.check_fits(judge_of_run(alone.results.run.identity))

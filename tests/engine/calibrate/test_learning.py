@@ -9,7 +9,7 @@ import pytest
 
 from engine.calibrate.fitting import Views, fitted, views_of
 from engine.calibrate.learning import LEAST_TO_LEARN, LearningCurve, Thoroughness, learning, run_curve
-from engine.calibrate.run_calibration import USUAL, RunReadings, Wishes, calibrate_run
+from engine.calibrate.run_calibration import DEFAULT, CalibrationInputs, Wishes, calibrate_run
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress, followed
@@ -43,7 +43,7 @@ def test_where_labels_help_the_curve_falls_and_beats_the_frequencies() -> None:
     losses = [point.log_loss.value for point in curve.points]
     assert losses == sorted(losses, reverse=True)
     assert losses[0] - losses[-1] > 0.08
-    assert curve.points[-1].ahead.surely_above
+    assert curve.points[-1].ahead.significantly_above
     assert curve.points[-1].right.value > curve.points[-1].frequent.value + 0.2
     last = curve.last
     assert (last.from_labels, last.to_labels) == (30, 60)
@@ -54,7 +54,7 @@ def test_where_labels_help_the_curve_falls_and_beats_the_frequencies() -> None:
 def test_readings_that_know_nothing_are_at_no_point_surely_better_than_the_frequencies() -> None:
     for seed in range(3):
         curve = made(safety=drawn(60, 0.0, seed=seed))
-        assert not any(point.ahead.surely_above for point in curve.points)
+        assert not any(point.ahead.significantly_above for point in curve.points)
         assert all(point.right.value < 0.55 for point in curve.points)
 
 
@@ -79,23 +79,23 @@ def test_all_sizes_are_asked_the_same_items_and_taught_by_none_of_their_instruct
 ) -> None:
     groups = [number // 2 for number in range(60)]
     seen = drawn(60, 1.0, groups)
-    taught: list[list[Hashable]] = []
+    trained_on: list[list[Hashable]] = []
 
     def noted(known: Views, cancel: CancelToken | None = None) -> object:
-        taught.append(list(known.groups))
+        trained_on.append(list(known.groups))
         return fitted(known, cancel)
 
     monkeypatch.setattr("engine.calibrate.learning.fitted", noted)
     curve = made(safety=seen)
     sizes = [point.labels for point in curve.points]
     assert sizes == [10, 20, 40]
-    assert [len(known) for known in taught] == sizes * FEW.folds
-    for first in range(0, len(taught), len(sizes)):
-        least, middle, most = taught[first : first + len(sizes)]
+    assert [len(known) for known in trained_on] == sizes * FEW.folds
+    for first in range(0, len(trained_on), len(sizes)):
+        least, middle, most = trained_on[first : first + len(sizes)]
         assert most[: len(middle)] == middle  # the same labels, and as many again
         assert middle[: len(least)] == least
         assert len(set(groups) - set(most)) == 10  # which are asked
-    asked = [set(groups) - set(most) for most in taught[2::3]]
+    asked = [set(groups) - set(most) for most in trained_on[2::3]]
     assert set.union(*asked) == set(groups)
     assert sum(map(len, asked)) == len(set(groups))
 
@@ -133,15 +133,15 @@ def test_a_run_is_learned_from_its_own_readings_beside_the_people_who_labelled_i
     read = [SURE_A if label is A else SURE_B for label in human]
     stored_run(tmp_path, gold, {"safety": [*read[:-1], None], "relevance": [*[SURE_A] * 29, None]})
     with RunStore(tmp_path / "runs.sqlite") as store:
-        for person, label in (("Ada", A), ("Ben", A), ("Cy", B)):
+        for annotator, label in (("Ada", A), ("Ben", A), ("Cy", B)):
             for item in "1234":
-                store.override(1, NewOverride(item, "safety", label, None, person))
+                store.override(1, NewOverride(item, "safety", label, None, annotator))
         run = system_of_run(load_results(store, 1))
     curve = followed(run_curve(match(run, gold), thorough=FEW), lambda _: None)
     assert curve.labelled == {"safety": 29}  # one is unscored
     assert curve.left_out == {"relevance": 0}
     assert curve.points[-1].right.value == 1.0  # whatever people say
-    assert [(held.person, held.items, held.own.value) for held in curve.people] == [
+    assert [(held.annotator, held.items, held.own.value) for held in curve.annotators] == [
         (None, 4, 0.0),
         ("Cy", 4, 0.0),
     ]
@@ -162,11 +162,11 @@ def test_what_people_overrode_teaches_nothing_and_is_no_reading(tmp_path: Path) 
     assert curves[0] == curves[1]
     assert curves[0].labelled == {"safety": 29}
     assert curves[0].points[-1].right.value == 1.0
-    readings = RunReadings.of(match(run, gold), USUAL, "have a learning curve")
-    assert not readings.results.overrides
+    raw_predictions = CalibrationInputs.of(match(run, gold), DEFAULT, "have a learning curve")
+    assert not raw_predictions.results.overrides
 
 
-@pytest.mark.parametrize("wishes", [USUAL, Wishes(places_matter=True), Wishes(lengths=True)])
+@pytest.mark.parametrize("wishes", [DEFAULT, Wishes(places_matter=True), Wishes(lengths=True)])
 def test_without_wishes_the_curve_is_to_a_calibration_like_that_of_the_run(
     tmp_path: Path, wishes: Wishes
 ) -> None:
@@ -182,7 +182,7 @@ def test_without_wishes_the_curve_is_to_a_calibration_like_that_of_the_run(
     calibrated = match(system_of_run(results.calibrated(made)), gold)
     curve = followed(run_curve(calibrated, thorough=FEW), lambda _: None)
     assert curve == followed(run_curve(plain, None, wishes, FEW), lambda _: None)
-    if wishes != USUAL:
+    if wishes != DEFAULT:
         assert curve != followed(run_curve(plain, thorough=FEW), lambda _: None)
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from engine.calibrate.fitting import Views, fitted
-from engine.calibrate.labelled import Labelled, ReadingSource
-from engine.calibrate.panel import NOT_SAID, Panel, items_of, make_panel
+from engine.calibrate.labelled import Labelled, RawPredictionSource
+from engine.calibrate.panel import NOT_SAID, Jury, items_of, make_jury
 from engine.calibrate.run_calibration import Wishes, calibrate_run
 from engine.core.errors import SetupError
 from engine.core.head_parts import LENGTHS
@@ -26,14 +26,14 @@ from engine.core.sheets import Sentences
 from engine.core.ways.all_ways import together
 from engine.data.dataset import Dataset
 from engine.decisions.calibration import Calibration, judge_of_run
-from engine.decisions.read_items import ReadBy
+from engine.decisions.read_items import PredictionSource
 from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_json import as_json
-from engine.decisions.run_results import ALL_WAYS, load_results
+from engine.decisions.run_results import ALL_METHODS, load_results
 from engine.measure.evaluation import evaluate
 from engine.measure.matching import match
 from engine.measure.systems import System, system_of_run
-from engine.report.run_tables import way_sections
+from engine.report.run_tables import method_sections
 from engine.review.doubt import by_item, review_rows
 from engine.store.run_store import RunStore
 from tests.judged import (
@@ -65,7 +65,7 @@ def run(
     return replace(made, name=name)
 
 
-def labels(panel: Panel) -> list[Preference | None]:
+def labels(panel: Jury) -> list[Preference | None]:
     results = panel.results
     return [results.label(judgment) for judgment in results.judgments["safety"]]
 
@@ -75,7 +75,7 @@ def test_the_mean_of_the_log_probabilities_decides(tmp_path: Path) -> None:
         run(tmp_path, "one", RATHER_A, SURE_A, SURE_GOOD),
         run(tmp_path, "two", SURE_B, RATHER_A, SURE_B),
     )
-    panel = make_panel([one, other], THREE)
+    panel = make_jury([one, other], THREE)
     first = panel.results.judgments["safety"][0]
     assert isinstance(first, Judgment)
     expected = log_softmax((np.log(RATHER_A) + np.log(SURE_B)) / 2)
@@ -88,7 +88,7 @@ def test_the_mean_of_the_log_probabilities_decides(tmp_path: Path) -> None:
 def test_a_label_alone_is_a_reading_of_a_stated_certainty_and_others_break_a_tie(tmp_path: Path) -> None:
     undecided = (0.45, 0.45, 0.05, 0.05)
     one = run(tmp_path, "one", undecided, undecided, SURE_A)
-    panel = make_panel([one, system({"safety": [B, A, B]})], THREE, certainty=0.7)
+    panel = make_jury([one, system({"safety": [B, A, B]})], THREE, certainty=0.7)
     assert labels(panel)[:2] == [B, A]
     third = panel.results.judgments["safety"][2]
     assert isinstance(third, Judgment)
@@ -100,14 +100,14 @@ def test_a_label_alone_is_a_reading_of_a_stated_certainty_and_others_break_a_tie
 def test_each_judge_counts_alike_however_often_it_was_read(tmp_path: Path) -> None:
     """A run was read in both orders, a submission once."""
     one = run(tmp_path, "one", RATHER_B, RATHER_B, RATHER_B)
-    panel = make_panel([one, system({"safety": [A, A, A]})], THREE, certainty=0.9)
+    panel = make_jury([one, system({"safety": [A, A, A]})], THREE, certainty=0.9)
     assert labels(panel) == [A, A, A]
 
 
 def test_what_people_changed_takes_no_part(tmp_path: Path) -> None:
     by_ada = run(tmp_path, "one", SURE_A, SURE_A, SURE_A, overrides=[("1", "safety", B, None)])
     assert by_ada.labels[JudgmentKey("1", "safety")] is B
-    assert labels(make_panel([by_ada, run(tmp_path, "two", RATHER_A, RATHER_A, RATHER_A)], THREE)) == [
+    assert labels(make_jury([by_ada, run(tmp_path, "two", RATHER_A, RATHER_A, RATHER_A)], THREE)) == [
         A,
         A,
         A,
@@ -115,7 +115,7 @@ def test_what_people_changed_takes_no_part(tmp_path: Path) -> None:
 
 
 def test_what_one_judge_could_not_score_the_others_decide(tmp_path: Path) -> None:
-    panel = make_panel(
+    panel = make_jury(
         [run(tmp_path, "one", None, None, SURE_A), run(tmp_path, "two", SURE_B, None, SURE_A)], THREE
     )
     assert labels(panel) == [B, None, A]
@@ -131,20 +131,21 @@ def test_a_panel_of_which_judges_failed_is_less_sure_and_says_how_many_decided(t
         system({"safety": [None, A, B]}),
         system({"safety": [None, None, A]}),
     ]
-    panel = make_panel([replace(each, name=f"{place}.tsv") for place, each in enumerate(judges)], THREE)
+    panel = make_jury([replace(each, name=f"{place}.tsv") for place, each in enumerate(judges)], THREE)
     one, two, three = panel.results.judgments["safety"]
     assert isinstance(one, Judgment)
     assert isinstance(two, Judgment)
     assert isinstance(three, Judgment)
     assert labels(panel) == [A, A, B]
     # A judge that says nothing: all four labels alike.
-    for judgment, heard in ((one, 1), (two, 2)):
-        sure = heard * np.log([0.9, *[0.1 / 3] * 3]) / 3
+    for judgment, received in ((one, 1), (two, 2)):
+        sure = received * np.log([0.9, *[0.1 / 3] * 3]) / 3
         assert judgment.probabilities == pytest.approx(np.exp(log_softmax(sure)))
     assert [(each.judges, each.judges_missing) for each in (one, two, three)] == [(1, 2), (2, 1), (3, 0)]
     assert [each.judges_differ for each in (one, two, three)] == [None, False, True]
     assert panel.results.judges_missing_sentence.startswith(
-        "Not all 3 judges of the panel decided 2 of 3 judgments (1 by 1, 1 by 2): the others could not"
+        "Not all 3 judges of the jury decided 2 of 3 judgments (1 by 1, 1 by 2): the others have no"
+        " answer there"
     )
     assert [item.item_id for item in by_item(review_rows(panel.results))] == ["1", "3", "2"]
     write_results_csv(tmp_path / "all.csv", panel.results)
@@ -154,7 +155,7 @@ def test_a_panel_of_which_judges_failed_is_less_sure_and_says_how_many_decided(t
             ("2", "1"),
             ("3", "0"),
         ]
-    alone = panel.results.by_way()["1: 0.tsv"].judgments["safety"][0]
+    alone = panel.results.by_method()["1: 0.tsv"].judgments["safety"][0]
     assert isinstance(alone, Judgment)
     assert alone.probabilities == pytest.approx([0.9, *[0.1 / 3] * 3])
 
@@ -179,7 +180,7 @@ def test_calibrated_what_is_left_of_a_panel_claims_what_it_is_worth() -> None:
         )
         for judge, column in enumerate(said.tolist())
     ]
-    panel = make_panel(judges, gold)
+    panel = make_jury(judges, gold)
     made = calibrate_run(match(system_of_run(panel.results), gold))
     column = panel.results.calibrated(made.calibration).judgments["safety"]
     for places, least, most in ((slice(0, 400), 0.75, 0.9), (slice(400, 600), 0.62, 0.78)):
@@ -197,17 +198,17 @@ def test_a_judge_that_failed_in_one_order_says_nothing_in_a_panel(tmp_path: Path
     one = run(tmp_path, "one", SURE_A, SURE_A, SURE_A)
     assert one.results is not None
     first, *others = one.results.judged
-    ab, ba = first.readings["safety"]
+    ab, ba = first.raw_predictions["safety"]
     failed = replace(ba, log_probs=(np.nan,) * 4)
-    judged = (replace(first, readings={"safety": (ab, failed)}), *others)
+    judged = (replace(first, raw_predictions={"safety": (ab, failed)}), *others)
     one = replace(one, results=replace(one.results, judged=judged).calibrated(None))
-    assert labels(make_panel([one, run(tmp_path, "two", RATHER_B, RATHER_B, RATHER_B)], THREE))[0] is B
+    assert labels(make_jury([one, run(tmp_path, "two", RATHER_B, RATHER_B, RATHER_B)], THREE))[0] is B
 
 
 def test_a_label_is_explained_by_a_judge_that_wrote_for_it(tmp_path: Path) -> None:
     one = run(tmp_path, "one", RATHER_A, RATHER_A, RATHER_A, explanations={"safety": "A is kind."})
     texts = {"safety": ["B is kinder.", None, None]}
-    panel = make_panel([one, system({"safety": [B, A, A]}, texts)], THREE)
+    panel = make_jury([one, system({"safety": [B, A, A]}, texts)], THREE)
     first, second, _ = panel.results.judgments["safety"]
     assert labels(panel)[0] is B
     assert panel.results.explanation(first) == "B is kinder."
@@ -216,19 +217,19 @@ def test_a_label_is_explained_by_a_judge_that_wrote_for_it(tmp_path: Path) -> No
 
 def test_a_panel_in_the_store_is_a_run_made_of_what_it_says(tmp_path: Path) -> None:
     judges = [run(tmp_path, "one", RATHER_A, SURE_A, None), system({"safety": [B, A, GOOD]})]
-    panel = make_panel(judges, THREE)
+    panel = make_jury(judges, THREE)
     with RunStore(tmp_path / "runs.sqlite") as store:
         kept = panel.keep(store, "both")
         again = panel.keep(store)
         results = load_results(store, kept.id)
     assert again.id == kept.id
-    assert (kept.title, kept.judges, kept.complete) == (f"Panel {kept.id} “both”", ("one", "judge.tsv"), True)
+    assert (kept.title, kept.judges, kept.complete) == (f"Jury {kept.id} “both”", ("one", "judge.tsv"), True)
     assert results.judged == panel.judged
     assert results.judgments == panel.results.judgments
     found = evaluate(match(system_of_run(results), THREE))
     assert found.labels["safety"].accuracy == pytest.approx(1 / 3)
-    alone = results.by_way()
-    assert list(alone) == [ALL_WAYS, "1: one", "2: judge.tsv"]
+    alone = results.by_method()
+    assert list(alone) == [ALL_METHODS, "1: one", "2: judge.tsv"]
     assert [alone["2: judge.tsv"].label(each) for each in alone["2: judge.tsv"].judgments["safety"]] == [
         B,
         A,
@@ -238,30 +239,30 @@ def test_a_panel_in_the_store_is_a_run_made_of_what_it_says(tmp_path: Path) -> N
 
 def test_what_was_not_read_has_no_order_and_no_format_mass(tmp_path: Path) -> None:
     judges = [run(tmp_path, "one", RATHER_A, SURE_A, None), system({"safety": [B, A, GOOD]})]
-    panel = make_panel(judges, THREE)
+    panel = make_jury(judges, THREE)
     first, _, third = panel.results.judgments["safety"]
     assert isinstance(first, Judgment)
     assert isinstance(third, Judgment)
-    assert first.format_mass == pytest.approx(1)
-    assert third.format_mass is None
-    assert [each.judge for each in together(first.readings)] == [1, 1]
-    assert (len(third.readings), together(third.readings)) == (1, ())
+    assert first.answer_mass == pytest.approx(1)
+    assert third.answer_mass is None
+    assert [each.judge for each in together(first.raw_predictions)] == [1, 1]
+    assert (len(third.raw_predictions), together(third.raw_predictions)) == (1, ())
     write_results_csv(tmp_path / "all.csv", panel.results)
     with (tmp_path / "all.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     columns = ("flipped", "judges_differ", "format_mass", "log_probability_AB_A")
     assert [rows[2][name] for name in columns] == ["", "", "", ""]
     assert [row["judges_differ"] for row in rows] == ["yes", "no", ""]
-    readings = [
+    raw_predictions = [
         each["readings"] for item in as_json(panel.results)["items"] for each in item["judgments"].values()
     ]
-    assert [set(reading) for reading in readings[2]] == [{"judge", "label_taken_as"}]
-    assert readings[2][0]["label_taken_as"]["both_good"] == pytest.approx(np.log(0.9))
+    assert [set(reading) for reading in raw_predictions[2]] == [{"judge", "label_taken_as"}]
+    assert raw_predictions[2][0]["label_taken_as"]["both_good"] == pytest.approx(np.log(0.9))
 
 
 def test_panels_of_before_know_their_submissions_too(tmp_path: Path) -> None:
     """Their judges have no orders, but what was no run was a submission."""
-    panel = make_panel([run(tmp_path, "one", SURE_A, SURE_A, SURE_A), system({"safety": [B] * 3})], THREE)
+    panel = make_jury([run(tmp_path, "one", SURE_A, SURE_A, SURE_A), system({"safety": [B] * 3})], THREE)
     judges = [{name: judge[name] for name in judge if name != "orders"} for judge in panel.manifest[JUDGES]]
     of_before = replace(panel, manifest={**panel.manifest, JUDGES: judges})
     with RunStore(tmp_path / "runs.sqlite") as store:
@@ -275,7 +276,7 @@ def test_all_together_is_none_of_the_judges_that_are_chosen_from(tmp_path: Path)
         run(tmp_path, "one", *[SURE_A, RATHER_A] * 12, gold=gold),
         system({"safety": [A, A, B] * 8}),
     ]
-    (section,) = way_sections(make_panel(judges, gold).results, gold)
+    (section,) = method_sections(make_jury(judges, gold).results, gold)
     said = [each for part in section.parts if isinstance(part, Sentences) for each in part.texts]
     assert said[0].startswith("The best of 2 judges is chosen by these items")
 
@@ -283,23 +284,23 @@ def test_all_together_is_none_of_the_judges_that_are_chosen_from(tmp_path: Path)
 def test_of_a_run_that_went_on_another_panel_is_made(tmp_path: Path) -> None:
     one, other = run(tmp_path, "one", SURE_A, SURE_A, SURE_A), system({"safety": [A, A, A]})
     part = THREE.head(2)
-    shorter = make_panel([one, other], part, partial=True)
+    shorter = make_jury([one, other], part, partial=True)
     assert len(shorter.judged) == 2
-    assert shorter.identity.key != make_panel([one, other], THREE).identity.key
+    assert shorter.identity.key != make_jury([one, other], THREE).identity.key
     # The judges are the same: what was fitted to one decides the other.
     assert judge_of_run(shorter.identity) == replace(
-        judge_of_run(make_panel([one, other], THREE).identity), model_name=shorter.identity.model_name
+        judge_of_run(make_jury([one, other], THREE).identity), model_name=shorter.identity.model_name
     )
 
 
 def test_between_equals_the_first_judge_decides() -> None:
     one, other = system({"safety": [GOOD, B, A]}), system({"safety": [A, A, A]}, name="other.tsv")
-    assert labels(make_panel([one, other], THREE)) == [GOOD, B, A]
-    assert labels(make_panel([other, one], THREE)) == [A, A, A]
+    assert labels(make_jury([one, other], THREE)) == [GOOD, B, A]
+    assert labels(make_jury([other, one], THREE)) == [A, A, A]
 
 
 def test_made_again_by_the_mean_it_is_not_calibrated_any_more_and_not_in_the_archive(tmp_path: Path) -> None:
-    panel = make_panel([run(tmp_path, "one", SURE_A, SURE_A, SURE_A), system({"safety": [B, B, B]})], THREE)
+    panel = make_jury([run(tmp_path, "one", SURE_A, SURE_A, SURE_A), system({"safety": [B, B, B]})], THREE)
     always_b = Calibration(
         judge_of_run(panel.identity), "gold.tsv", "e" * 64, {"safety": ALWAYS_B}, {"safety": {}}
     )
@@ -313,7 +314,7 @@ def test_made_again_by_the_mean_it_is_not_calibrated_any_more_and_not_in_the_arc
 
 def test_what_a_judge_lacks_is_left_out_and_said(tmp_path: Path) -> None:
     one = run(tmp_path, "one", SURE_A, SURE_A, SURE_A)
-    panel = make_panel([one, system({"safety": [A, A]})], THREE, partial=True)
+    panel = make_jury([one, system({"safety": [A, A]})], THREE, partial=True)
     assert len(panel.judged) == 2
     assert panel.remarks[-1] == "judge.tsv lacks 1 item of gold.tsv, not scored: 3"
 
@@ -326,30 +327,30 @@ def test_on_what_runs_were_asked_differently_they_are_not_put_together(tmp_path:
         run(tmp_path, "two", SURE_A, SURE_A, SURE_A, rubric=other),
     ]
     with pytest.raises(SetupError, match="were asked different questions"):
-        make_panel(judges, THREE)
+        make_jury(judges, THREE)
 
 
 @pytest.mark.parametrize("certainty", [0.25, 1.0, float("nan")])
 def test_a_certainty_is_more_than_chance_and_less_than_sure(tmp_path: Path, certainty: float) -> None:
     judges = [run(tmp_path, "one", SURE_A, SURE_A, SURE_A), system({"safety": [A, A, A]})]
     with pytest.raises(SetupError, match="The certainty of a label is"):
-        make_panel(judges, THREE, certainty=certainty)
+        make_jury(judges, THREE, certainty=certainty)
 
 
 def test_what_cannot_be_a_panel_is_refused(tmp_path: Path) -> None:
     one = run(tmp_path, "one", SURE_A, SURE_A, SURE_A)
     alone = system({"relevance": [A, A, A]}, name="other.tsv")
-    of_two = make_panel([one, system({"safety": [A] * 3})], THREE).results
-    of_panel = replace(system_of_run(of_two), name="panel 2")
+    of_two = make_jury([one, system({"safety": [A] * 3})], THREE).results
+    of_jury = replace(system_of_run(of_two), name="panel 2")
     for judges, problem in (
         ([one], "two judges or more"),
-        ([one, one], "one would judge twice"),
+        ([one, one], "The judge one is listed twice"),
         ([one, alone], "no criterion in common"),
-        ([one, of_panel], "panel 2 is a panel itself"),
+        ([one, of_jury], "panel 2 is a jury"),
         ([one, system({"safety": [A, A]})], "ids missing"),
     ):
         with pytest.raises(SetupError, match=problem):
-            make_panel(judges, THREE)
+            make_jury(judges, THREE)
     other_texts = run(
         tmp_path,
         "texts",
@@ -358,8 +359,8 @@ def test_what_cannot_be_a_panel_is_refused(tmp_path: Path) -> None:
         SURE_A,
         gold=dataset({"safety": [A, B, A]}, outputs=[("x", "y")] * 3),
     )
-    with pytest.raises(SetupError, match="holds other texts"):
-        make_panel([one, other_texts], THREE)
+    with pytest.raises(SetupError, match="has other texts"):
+        make_jury([one, other_texts], THREE)
 
 
 def test_submissions_alone_need_a_dataset() -> None:
@@ -377,7 +378,7 @@ def test_labels_say_which_judge_is_to_be_believed(tmp_path: Path) -> None:
     loud = system(
         {"safety": [PREFERENCES[(place + 1 + place // 4 % 3) % 4] for place in range(48)]}, name="loud.tsv"
     )
-    panel = make_panel([right, loud], gold)
+    panel = make_jury([right, loud], gold)
     before = evaluate(match(system_of_run(panel.results), gold)).labels["safety"].accuracy
     made = calibrate_run(match(system_of_run(panel.results), gold))
     after = panel.results.calibrated(made.calibration)
@@ -396,7 +397,7 @@ def test_lengths_are_those_of_the_dataset(tmp_path: Path) -> None:
     gold = dataset({"safety": [A, B] * 20}, outputs=[("long" * 9, "x"), ("x", "long" * 9)] * 20)
     silent = [(0.25, 0.25, 0.25, 0.25)] * 40
     judges = [run(tmp_path, name, *silent, gold=gold) for name in ("one", "two")]
-    panel = make_panel(judges, gold)
+    panel = make_jury(judges, gold)
     assert panel.judged[0].lengths == (36, 1)
     matched = match(system_of_run(panel.results), gold)
     assert calibrate_run(matched).reports["safety"].after.accuracy < 0.7
@@ -423,7 +424,7 @@ def pandalm(shared_data: Path) -> Labelled:
         system({"overall_quality": [_label(row[name]) for row in rows]}, name=name)
         for name in ("judge_gpt_3_5", "judge_pandalm_7b")
     ]
-    results = make_panel(judges, gold).results
+    results = make_jury(judges, gold).results
     pairs = match(system_of_run(results), gold).pairs["overall_quality"]
     return Labelled.of("overall_quality", pairs, results, alike=True, lengths=False)
 
@@ -443,7 +444,7 @@ def test_two_real_judges_know_more_together_than_the_better_one(
     pandalm: Labelled, known: int, most_lost: float
 ) -> None:
     """In log-loss on items that took no part, nats; with 100 labels as many of them right."""
-    of_each = [ReadingSource("", partial(_is_of, judge)) for judge in (1, 2)]
+    of_each = [RawPredictionSource("", partial(_is_of, judge)) for judge in (1, 2)]
     seen = [pandalm.views(), *(pandalm.views(judge).looking_at(()) for judge in of_each)]
     found = np.mean([[_worth(views, known, seed) for views in seen] for seed in range(8)], axis=0)
     together, better = found[0], found[1:][found[1:, 0].argmin()]
@@ -452,7 +453,7 @@ def test_two_real_judges_know_more_together_than_the_better_one(
         assert together[1] > better[1] - 0.005
 
 
-def _is_of(judge: int, read_by: ReadBy) -> bool:
+def _is_of(judge: int, read_by: PredictionSource) -> bool:
     return read_by.judge == judge
 
 

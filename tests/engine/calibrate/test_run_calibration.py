@@ -83,8 +83,10 @@ def test_a_calibration_that_gives_one_label_to_everything_is_called_so(tmp_path:
     made = calibrate_run(match(judged, gold), wishes=Wishes(places_matter=True))
     assert judged.results is not None
     said = "This calibration gives one label to everything on safety (“B” for all 24 items"
-    assert made.one_label_sentence(judged.results).startswith(f"{said}, cross-validated too). There nothing")
-    assert made.trivial["safety"] == ("most_frequent", 2 / 3)
+    assert made.one_label_sentence(judged.results).startswith(
+        f"{said}, cross-validated too). Its accuracy there is that of always"
+    )
+    assert made.best_baselines["safety"] == ("most_frequent", 2 / 3)
     _, safety, mean = quality_table(made.reports).rows
     every = [item.instruction for item in gold]
     assert safety[2:4] == [
@@ -100,24 +102,27 @@ def test_a_calibration_that_gives_one_label_to_everything_is_called_so(tmp_path:
     after = system_of_run(results)
     assert [row[-1] for row in changes_table(judged.results, results).texts()] == ["B", ""]
     assert "calibrated on gold.tsv, to one label on safety (B)" in after.description
-    assert f"{said}). There nothing is judged any more" in " ".join(in_short(evaluate(match(after, gold))))
+    assert f"{said}). Its accuracy there is that of always giving this label" in " ".join(
+        in_short(evaluate(match(after, gold)))
+    )
 
 
-@pytest.mark.parametrize("way", ["as it was", "backwards", "one is missing"])
+@pytest.mark.parametrize("method", ["as it was", "backwards", "one is missing"])
 def test_items_of_the_fit_are_known_and_decided_without_it_in_any_file(
-    system: System, gold: Dataset, made: CalibratedRun, way: str
+    system: System, gold: Dataset, made: CalibratedRun, method: str
 ) -> None:
     scored = {
         "as it was": gold,
         "backwards": replace(gold, table=gold.table[::-1], path=Path("other.tsv")),
         "one is missing": gold.only(gold.ids[1:]),
-    }[way]
+    }[method]
     assert system.results is not None
     matched = match(system_of_run(system.results.calibrated(made.calibration)), scored, partial=True)
     took_part = f"{len(scored)} of these {len(scored)} items took part in the fit of the calibration. "
     (said,) = (caveat for caveat in matched.caveats if "took part" in caveat)
     assert (
-        said == f"{took_part}Those that took part are decided out of fold, by what was fitted without them."
+        said
+        == f"{took_part}Items that took part in the fit are predicted out of fold, by a fit without them."
     )
     for name, report in made.reports.items():
         by_id = dict(zip(gold.ids, report.probabilities_after, strict=True))
@@ -160,7 +165,7 @@ def test_without_information_neither_place_is_preferred_and_that_is_said(tmp_pat
     made = calibrate_run(match(judged, gold))
     assert made.calibration.alike
     assert made.calibration.criteria["safety"].strength is None
-    assert made.trivial["safety"] == ("most_frequent", 1 / 2)
+    assert made.best_baselines["safety"] == ("most_frequent", 1 / 2)
     results = judged.results.calibrated(made.calibration)
     assert [each.preference for each in results.judgments["safety"] if isinstance(each, Judgment)] == [
         A,

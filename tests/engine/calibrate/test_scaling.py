@@ -44,9 +44,9 @@ class TestSolve:
 
     def test_strengths_are_solved_together_as_alone(self) -> None:
         log_probs, labels, _ = biased_judge(99, 0)
-        strengths = [0.01, 1.0, 100.0]
-        scales, biases = fitted(log_probs, labels, strengths)
-        for place, strength in enumerate(strengths):
+        l2_strengths = [0.01, 1.0, 100.0]
+        scales, biases = fitted(log_probs, labels, l2_strengths)
+        for place, strength in enumerate(l2_strengths):
             scale, bias = fitted(log_probs, labels, [strength])
             assert scales[place] == pytest.approx(scale[0], rel=1e-4)
             assert biases[place] == pytest.approx(bias[0], rel=1e-3, abs=1e-4)
@@ -97,10 +97,10 @@ def test_a_tie_is_shared_as_often_as_its_labels_occur(labels: list[int], expecte
 
 
 def fitted(
-    log_probs: FloatArray, labels: IntArray, strengths: Sequence[float]
+    log_probs: FloatArray, labels: IntArray, l2_strengths: Sequence[float]
 ) -> tuple[FloatArray, FloatArray]:
     """Scales and biases, without parts."""
-    found = solve(log_probs, labels, strengths)
+    found = solve(log_probs, labels, l2_strengths)
     return found.scales, found.biases
 
 

@@ -28,13 +28,13 @@ def test_an_address_is_read(text: str, found: str) -> None:
     "text", ["", "http://x:1", "tls://x:0", "tls://x:99999", "tls://x y:1", "tls://:5", "a:b:c"]
 )
 def test_what_is_no_address_is_refused(text: str) -> None:
-    with pytest.raises(SetupError, match="is no address of a scheduler"):
+    with pytest.raises(SetupError, match="is not the address of a scheduler"):
         scheduler_address(text)
 
 
 @pytest.mark.parametrize("host", ["judge-1", "10.0.0.7", "0.0.0.0", "127.0.0.1.example.org"])
 def test_a_plain_connection_leaves_this_computer_only_where_that_is_wished(host: str) -> None:
-    with pytest.raises(SetupError, match="everybody on the way could read the dataset"):
+    with pytest.raises(SetupError, match="anyone on the network path could read the dataset"):
         scheduler_address(f"tcp://{host}:8786")
     assert not scheduler_address(f"tcp://{host}:8786", plain_tcp=True).encrypted
 

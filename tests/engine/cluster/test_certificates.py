@@ -23,7 +23,7 @@ def test_a_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
         path.touch(0o600)
     assert certificate_files(tmp_path) == files
     files.key.chmod(0o640)
-    with pytest.raises(SetupError, match="others on this computer may read"):
+    with pytest.raises(SetupError, match="others on this computer can read"):
         certificate_files(tmp_path)
 
 
@@ -59,4 +59,4 @@ def test_how_this_computer_works_is_no_matter_of_a_cluster(tmp_path: Path, optio
         "judge", "x.tsv", "--model", "demo", "--out", tmp_path / "o", "--cluster", "tls://x:1", *option
     )
     assert done.returncode == 2
-    assert "Say it where each worker is started" in done.stderr
+    assert "Set it for each worker" in done.stderr

@@ -83,7 +83,7 @@ def test_all_workers_compute_with_one_device() -> None:
     gpu = facts_of({**asdict(HERE), "device": "Vulkan: X"})
     assert device_of([HERE]) is None
     assert device_of([gpu, gpu]) == "Vulkan: X"
-    with pytest.raises(SetupError, match="different things"):
+    with pytest.raises(SetupError, match="different compute devices"):
         device_of([HERE, gpu])
 
 

@@ -1,6 +1,6 @@
 """Who has which task in hand: nothing is lost, nothing is waited for that others could do."""
 
-from engine.cluster.ledger import MOST_TRIES, Hand, Ledger, Patience
+from engine.cluster.ledger import MOST_TRIES, AssignedTask, Ledger, Patience
 from engine.cluster.work import ItemTask, tasks_of
 
 PATIENCE = Patience(times=5, least=10, first=100)
@@ -18,7 +18,7 @@ def ledger_of(tasks: int, clock: Clock | None = None) -> Ledger:
     return Ledger(tasks_of(groups, 4), PATIENCE, clock or Clock())
 
 
-def taken(ledger: Ledger, worker: str) -> Hand:
+def taken(ledger: Ledger, worker: str) -> AssignedTask:
     hand = ledger.take(worker)
     assert hand is not None
     return hand

@@ -9,18 +9,28 @@ from typing import Any
 
 from pyarrow import csv
 
-from engine.commands import calibrate, compare, curve, evaluate, judge, panel, report, runs, weigh
+from engine.commands import (
+    calibrate,
+    compare,
+    evaluate,
+    judge,
+    jury,
+    learning_curve,
+    report,
+    runs,
+    weighted_score,
+)
 
 COMMANDS: dict[str, Any] = {
     "evaluate": evaluate,
     "calibrate": calibrate,
     "compare": compare,
-    "curve": curve,
+    "learning-curve": learning_curve,
     "judge": judge,
-    "panel": panel,
+    "jury": jury,
     "report": report,
     "runs": runs,
-    "weigh": weigh,
+    "weighted-score": weighted_score,
 }
 
 Command = Callable[..., str]

@@ -21,7 +21,7 @@ FOREIGN = "uid,prompt,a,b,best\n1,Say a,x,y,A\n2,Say b,x,y,B\n"
 
 OF_A_FILE = """
 judge FILE --model demo --plan
-judge --anchors 1 --gold FILE --plan
+judge --regression-check 1 --gold FILE --plan
 tune demo FILE --out r.json
 prompt FILE --model demo
 prompt 1 --dataset FILE
@@ -47,7 +47,7 @@ compare 1 sub.tsv --gold FILE
 report 1 --gold FILE --out r.html
 """
 OF_A_RUN = """
-judge --anchors 1 --plan
+judge --regression-check 1 --plan
 prompt 1
 runs export 1 --as-dataset x.tsv
 runs export 1 --for dpo --out x.jsonl
@@ -150,14 +150,14 @@ def test_a_dataset_that_was_moved_is_read_where_it_is_named(folder: Path, demo_g
         "runs.sqlite",
     )
     done = run_here("runs", "diff", 1, 2, *there)
-    assert (done.returncode, "is not told" in done.stderr) == (0, False), done.stderr
+    assert (done.returncode, "Drift is not measured" in done.stderr) == (0, False), done.stderr
     with RunStore(folder / "runs.sqlite") as store:
         store.override(1, NewOverride("1", "safety", Preference.A, None, author="Ada"))
-    done = run_here("people", "export", 1, "--with-texts", "--out", "p.json", *there, "--save-columns")
+    done = run_here("annotations", "export", 1, "--with-texts", "--out", "p.json", *there, "--save-columns")
     assert done.returncode == 0, done.stderr
-    assert "The columns are remembered" in done.stderr
+    assert "The columns are stored" in done.stderr
     refused = run_here("rank", 1, "--store", "runs.sqlite")
-    assert "Put it back there, or name its file with --gold." in refused.stderr
+    assert "Put it back, or name its file with --gold." in refused.stderr
 
 
 @pytest.mark.slow

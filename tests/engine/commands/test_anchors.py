@@ -1,4 +1,4 @@
-"""`judge --anchors`: items of an earlier run are judged again, as a run of its own, which says what
+"""`judge --regression-check`: items of an earlier run are judged again, as a run of its own, which says what
 changed.
 """
 
@@ -32,7 +32,7 @@ class Checked:
 
     def again(self, *words: object) -> CompletedProcess[str]:
         """Run 1 checked."""
-        done = self.judge("--anchors", 1, *words)
+        done = self.judge("--regression-check", 1, *words)
         assert done.returncode == 0, done.stderr
         return done
 
@@ -77,9 +77,9 @@ def checked(first: Path, tmp_path: Path, demo_tried: None) -> Checked:
 def test_the_same_judge_says_the_same(checked: Checked) -> None:
     done = checked.again("--items", 10)
     assert "What differs between the two runs:\nNothing that the store knows of.\n" in done.stdout
-    assert "What changed from Run 1 to Run 2 “anchors of run 1”:" in done.stdout
+    assert "What changed from Run 1 to Run 2 “regression check of run 1”:" in done.stdout
     assert (
-        "Nothing changed significantly in the labels: none of 20 labels is another; so many can show"
+        "The labels did not change significantly: none of 20 labels changed; this number of items can show"
         in done.stdout
     )
     assert "Rounding" not in done.stdout  # nothing moved, so nothing was read again
@@ -90,7 +90,7 @@ def test_the_same_judge_says_the_same(checked: Checked) -> None:
     made, before = checked.run(2), checked.run(1)
     assert made["judged"] == 10
     same = ("mode", "orders", "context", "examples")
-    assert [made["settings"][name] for name in same] == [before["settings"][name] for name in same]  # type: ignore[index]
+    assert [made[("settings")][name] for name in same] == [before["settings"][name] for name in same]  # type: ignore[index]
     assert made["criteria"] == before["criteria"] == ("truthfulness", "safety")
 
 
@@ -114,7 +114,7 @@ def test_a_check_of_all_items_is_never_the_run_itself_nor_an_earlier_check(check
     for number in (2, 3):
         done = checked.again()
         assert f"All {ITEMS} items that run 1 judged are judged again." in done.stderr
-        assert f"Run {number} “anchors of run 1”: {ITEMS} items of data.tsv" in done.stdout
+        assert f"Run {number} “regression check of run 1”: {ITEMS} items of data.tsv" in done.stdout
     with RunStore(checked.store) as store:
         keys = {store.run(number).identity.key for number in (1, 2, 3)}
     assert len(keys) == 1
@@ -124,10 +124,10 @@ def test_another_order_is_said_and_what_it_changed_is_shown(checked: Checked, tm
     out, data = tmp_path / "out.tsv", tmp_path / "run.json"
     done = checked.again("--items", 8, "--orders", "one", "--name", "once", "--out", out, "--json", data)
     assert "orders  AB, BA → AB\n" in done.stdout
-    assert "What changed from Run 1 to Run 2 “once”:" in done.stdout
-    assert re.search(r"Probabilities moved by \d+\.\d points on average \(\d", done.stdout)
-    assert "How much likelier each label became, in points:" in done.stdout
-    assert "Flipped then and now" not in done.stdout
+    assert "Drift from Run 1 to Run 2 “once”:" in done.stdout
+    assert re.search(r"Probabilities changed by \d+\.\d points on average \(\d", done.stdout)
+    assert "Change of each label's probability, in points:" in done.stdout
+    assert "Flip rate then and now" not in done.stdout
     assert len(pd.read_csv(out, sep="\t")) == 8
     assert data.exists()
 
@@ -158,7 +158,7 @@ def test_another_wording_of_a_question_changes_its_criterion_alone(checked: Chec
     assert safety is not None
     assert truth is not None
     assert float(safety[1]) > 0 == float(truth[1])
-    moves = section.partition("From which label to which:")[2].partition("\n\n")[0].splitlines()[2:]
+    moves = section.partition("Label changes:")[2].partition("\n\n")[0].splitlines()[2:]
     assert moves
     assert all(line.startswith("safety") for line in moves)
     shown = run_here("runs", "diff", 1, 2, "--store", checked.store).stdout
@@ -179,14 +179,14 @@ def test_a_stopped_check_goes_on_with_the_same_command(
 
     with monkeypatch.context() as patch:
         patch.setattr(RunStore, "add", stopping)
-        assert checked.judge("--anchors", 1, *words).returncode == 1
+        assert checked.judge("--regression-check", 1, *words).returncode == 1
     assert checked.run(2)["judged"] == 4
     with RunStore(checked.store) as store:
         store.name(2, "mine")
     done = checked.again(*words)
     assert "Run 2 “mine”: 6 of" in done.stdout
     assert checked.run(2)["judged"] == 6
-    assert "Run 3 “anchors of run 1”: 6 of" in checked.again(*words).stdout
+    assert "Run 3 “regression check of run 1”: 6 of" in checked.again(*words).stdout
 
 
 @pytest.mark.slow
@@ -198,7 +198,7 @@ def test_labels_of_another_file_give_the_accuracy(checked: Checked, tmp_path: Pa
     assert "Accuracy" not in without.stdout
     held = checked.again(bare, "--items", 4, "--gold", first_data(checked))
     assert "Accuracy then and now:" in held.stdout
-    empty = checked.judge("--anchors", 1, "--gold", bare)
+    empty = checked.judge("--regression-check", 1, "--gold", bare)
     assert empty.returncode == 2
     assert f"bare.tsv has no human label of the {ITEMS} items that are judged again" in empty.stderr
 
@@ -206,18 +206,24 @@ def test_labels_of_another_file_give_the_accuracy(checked: Checked, tmp_path: Pa
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--anchors", 9], "holds no run 9"),
-        (["--anchors", 1, "--items", ITEMS + 1], f"--items is {ITEMS + 1}: run 1 judged {ITEMS} items."),
-        (["--anchors", 1, "--items", 0], "--items is 0."),
-        (["--anchors", 1, "--sample", 3], "--sample would choose others"),
-        (["--anchors", 1, "--until", "sure"], "--until would choose others"),
-        (["--anchors", 1, "--calibration", "c.json"], "--anchors decides both runs alike"),
-        (["--anchors", 1, "--rubric", "code"], "nothing of that is asked now (correctness"),
-        (["--anchors", 1, "--criteria", "naturalness"], "nothing of that is asked now (naturalness)"),
-        (["nowhere.tsv", "--anchors", 1], "nowhere.tsv is not there"),
+        (["--regression-check", 9], "has no run 9"),
+        (
+            ["--regression-check", 1, "--items", ITEMS + 1],
+            f"--items is {ITEMS + 1}: run 1 judged {ITEMS} items.",
+        ),
+        (["--regression-check", 1, "--items", 0], "--items is 0."),
+        (["--regression-check", 1, "--sample", 3], "--sample would choose others"),
+        (["--regression-check", 1, "--until", "significant"], "--until would choose others"),
+        (["--regression-check", 1, "--calibration", "c.json"], "--regression-check decides both runs alike"),
+        (["--regression-check", 1, "--rubric", "code"], "none of them is requested now (correctness"),
+        (
+            ["--regression-check", 1, "--criteria", "naturalness"],
+            "none of them is requested now (naturalness)",
+        ),
+        (["nowhere.tsv", "--regression-check", 1], "nowhere.tsv is not there"),
         (
             ["data.tsv", "--model", "demo", "--out", "x.tsv", "--gold", "x"],
-            "--gold names the human labels of anchors",
+            "--gold names human labels for a regression check",
         ),
         (["--model", "demo", "--out", "x.tsv"], "DATASET is missing."),
         (["data.tsv", "--out", "x.tsv"], "--model is missing."),
@@ -236,27 +242,27 @@ def test_a_dataset_whose_texts_changed_is_refused(checked: Checked, tmp_path: Pa
     rows.loc[3, "output_a"] = "Something else."
     changed = tmp_path / "changed.tsv"
     rows.to_csv(changed, sep="\t", index=False)
-    done = checked.judge(changed, "--anchors", 1)
+    done = checked.judge(changed, "--regression-check", 1)
     assert done.returncode == 2
-    assert "changed.tsv does not hold the items of run 1" in done.stderr
+    assert "changed.tsv does not have the items of run 1" in done.stderr
 
 
 def test_submissions_and_panels_are_refused(checked: Checked, first: Path) -> None:
     data, words = first_data(checked), ("--store", checked.store)
     added = run_here("runs", "add", first / "out.tsv", "--dataset", data, *words)
     assert added.returncode == 0, added.stderr
-    decided = run_here("panel", 1, 2, "--dataset", data, *words)
+    decided = run_here("jury", 1, 2, "--dataset", data, *words)
     assert decided.returncode == 0, decided.stderr
     for number, what in (
         (2, "is the submission out.tsv"),
         (3, "is of 2 judges, so it cannot be judged again"),
     ):
-        done = checked.judge("--anchors", number)
+        done = checked.judge("--regression-check", number)
         assert done.returncode == 2
         assert what in done.stderr
         compared = run_here("runs", "diff", 1, number, *words)
         assert compared.returncode == 0
-        assert "What changed in what they say is not told." in compared.stderr
+        assert "Drift is not measured." in compared.stderr
 
 
 def test_a_run_is_compared_with_one_whose_dataset_is_gone_only_where_it_is_named(
@@ -269,6 +275,6 @@ def test_a_run_is_compared_with_one_whose_dataset_is_gone_only_where_it_is_named
         assert store.run(2).identity.dataset_path == moved
     moved.unlink()
     shown = run_here("runs", "diff", 2, 1, "--store", checked.store)  # run 1 has its file
-    assert "What changed from Run 2 “anchors of run 1” to Run 1:" in shown.stdout
+    assert "What changed from Run 2 “regression check of run 1” to Run 1:" in shown.stdout
     assert re.search(rf"^items that both judged +yes +4 of 4 +4 of {ITEMS}$", shown.stdout, re.M)
     assert "dataset, SHA-256" not in shown.stdout

@@ -24,7 +24,7 @@ def audit(store: Path, *words: object) -> tuple[int, str, str]:
 
 
 def audit_demo(store: Path, *more: object) -> tuple[int, str, str]:
-    words = ["--items", ITEMS, "--criteria", "safety", "--ways", "letters", "--threads", 1]
+    words = ["--items", ITEMS, "--criteria", "safety", "--method", "label-tokens", "--threads", 1]
     return audit(store, "demo", DEMO, *words, *more)
 
 
@@ -40,23 +40,23 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
 @pytest.mark.slow
 def test_the_page_is_printed_and_the_copies_are_an_ordinary_run(audited: tuple[Path, str, str]) -> None:
     store, out, err = audited
-    assert "What is wrong with the judge:" in out
+    assert "Robustness audit of the judge:" in out
     assert f"by {ITEMS} items and " in out
     titles = [line.split("  ")[0] for line in out.splitlines()]
-    assert {"order: labels that flip", "repeatability: asked once more", "format mass"} <= set(titles)
-    assert "not asked with permuted letters" in out
+    assert {"order: flip rate", "repeatability: asked again", "answer mass"} <= set(titles)
+    assert "not asked with permuted label tokens" in out
     assert f"Audit: {ITEMS} of 240 items of demo.tsv and " in err
-    [probes] = (store.parent / "audits").iterdir()
-    items = load_dataset(probes)
+    [perturbations] = (store.parent / "audits").iterdir()
+    items = load_dataset(perturbations)
     assert items.criteria[-1] == "overall_quality"
     with RunStore(store) as opened:
         results = load_results(opened, 1)
-    assert results.run.identity.dataset_path == probes
+    assert results.run.identity.dataset_path == perturbations
     assert len(results.judged) == len(items) > 7 * ITEMS
     assert results.run.name == "audit with demo.tsv"
     flips = [judgment.flipped for judgment in results.judgments["safety"]]  # type: ignore[union-attr]
     own = [flip for flip, item in zip(flips, results.judged, strict=True) if "~" not in item.item_id]
-    [line] = [line for line in out.splitlines() if line.startswith("order: labels that flip  ")]
+    [line] = [line for line in out.splitlines() if line.startswith("order: flip rate  ")]
     assert f"{100 * sum(map(bool, own)) / ITEMS:.1f} (" in line
 
 
@@ -88,23 +88,23 @@ def test_any_run_tells_what_needs_no_copies(demo_store: Path, demo_gold: Path) -
     for told in ("order: labels that flip", "length: at the same human label", "agreement: the least slice"):
         assert "cannot be told" not in rows[told]
     assert "cannot be told" in rows["length: a response is padded"]
-    assert "What copies of items tell: audit MODEL DATASET" in err
+    assert "To test it with perturbations of items: audit MODEL DATASET" in err
     assert audit(demo_store, 1, "--gold", demo_gold)[1] == out
 
 
 def test_a_run_whose_dataset_is_gone_needs_the_file(audited: tuple[Path, str, str], tmp_path: Path) -> None:
     store, out, _ = audited
-    [probes] = (store.parent / "audits").iterdir()
+    [perturbations] = (store.parent / "audits").iterdir()
     moved = tmp_path / "moved.tsv"
-    moved.write_bytes(probes.read_bytes())
-    probes.rename(tmp_path / "away")
+    moved.write_bytes(perturbations.read_bytes())
+    perturbations.rename(tmp_path / "away")
     try:
         code, _, err = audit(store, 1)
         assert code == 2
         assert "name its file with --gold" in err
         assert audit(store, 1, "--gold", moved)[1] == out
     finally:
-        (tmp_path / "away").rename(probes)
+        (tmp_path / "away").rename(perturbations)
 
 
 def test_the_plan_judges_nothing_and_out_says_where_the_copies_are(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_the_plan_overwrites_nothing_but_takes_the_same_copies(tmp_path: Path) -
     out.write_text("mine\n", encoding="utf-8")
     code, _, err = audit_demo(store, "--plan", "--out", out)
     assert code == 2
-    assert "is there already, and --plan overwrites nothing" in err
+    assert "already exists, and --plan overwrites nothing" in err
     assert out.read_text("utf-8") == "mine\n"
     out.unlink()
     for _ in range(2):
@@ -132,23 +132,28 @@ def test_the_plan_overwrites_nothing_but_takes_the_same_copies(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["demo"], "with what is it to be audited?"),
-        (["1", "--items", "5"], "--items is of no use with run 1"),
-        (["1", "--plan"], "--plan is of no use with run 1"),
+        (["demo"], "a dataset is missing"),
+        (["1", "--items", "5"], "--items has no effect with run 1"),
+        (["1", "--plan"], "--plan has no effect with run 1"),
         *(
-            (["1", *words], f"{words[0]} is of no use with run 1: it is judged already")
+            (["1", *words], f"{words[0]} has no effect with run 1, which is judged already")
             for words in (
-                *(["--fresh"], ["--shots", "2"], ["--threads", "1"], ["--rubric", "task"], ["--shorten"]),
-                *(["--seed", "0"], ["--context", "512"], ["--keep-awake", "mains"], ["--choose", "near"]),
+                *(["--fresh"], ["--few-shot", "2"], ["--threads", "1"], ["--rubric", "task"], ["--shorten"]),
+                *(
+                    ["--seed", "0"],
+                    ["--context", "512"],
+                    ["--keep-awake", "mains"],
+                    ["--few-shot-selection", "nearest"],
+                ),
                 *(["--device", "cpu"], ["--gpu-layers", "0"], ["--kv-type", "f16"], ["--out", "x.tsv"]),
             )
         ),
-        (["1", "--columns", "id=uid"], "--columns is of no use with run 1: its dataset is read as it was"),
+        (["1", "--columns", "id=uid"], "--columns has no effect with run 1, whose dataset is read as it was"),
         (["1"], "There is no run store"),
         (["demo", DEMO, "--items", "0"], "The number of items to audit with is 0"),
-        (["demo", DEMO, "--gold", DEMO], "--gold is for the labels of a run's items"),
+        (["demo", DEMO, "--gold", DEMO], "--gold names labels for the items of a stored run"),
         (["demo", DEMO, "--out", "x.json"], "write the audit itself: --json x.json"),
-        (["demo", DEMO, "--out", "x.csv"], "the items and their copies are kept, as TSV"),
+        (["demo", DEMO, "--out", "x.csv"], "the items and perturbations are stored there as TSV"),
         (["demo", DEMO, "--criteria", "wit"], "Unknown criterion: wit"),
     ],
 )
@@ -166,5 +171,5 @@ def test_where_the_usual_folder_cannot_be_written_another_place_can_be_named(tmp
         code, _, err = audit_demo(store, "--plan")
         assert code == 2
         assert str(folder) in err
-        assert "with --out FILE.tsv" in err
+        assert "--out FILE.tsv" in err
         assert audit_demo(store, "--plan", "--out", tmp_path / "copies.tsv")[0] == 0

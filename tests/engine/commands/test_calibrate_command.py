@@ -88,7 +88,7 @@ def test_judge_with_a_calibration_writes_explanations_for_the_calibrated_label(
         assert load_results(opened, 1).calibration is None
     labels = {row.predictions["safety"].preference for row in submission_of(results).rows}
     assert labels == {"both_bad"}
-    assert results.outdated == 0
+    assert results.stale == 0
     assert results.unexplained == 0
 
 

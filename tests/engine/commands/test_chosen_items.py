@@ -71,7 +71,7 @@ def test_ids_come_from_standard_input(
     words = ["-" if word == chosen.ids else word for word in chosen.words]
     for given, code, said in (
         ("\n".join(IDS), 0, "Run 1: 5 of 240"),
-        ("", 2, "standard input: holds no ids."),
+        ("", 2, "standard input: contains no ids."),
     ):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode()), encoding="utf-8"))
         done = run_here(*words, "--out", tmp_path / "again.tsv")
@@ -90,7 +90,7 @@ def test_a_killed_run_of_chosen_items_goes_on_to_the_same_submission(chosen: Cho
     assert not killed.out.exists()
     again = run_here(*killed.words, "--out", killed.out)
     assert again.returncode == 0, again.stderr
-    assert f"goes on: {kept} of 5" in again.stderr
+    assert f"is resumed: {kept} of 5" in again.stderr
     assert "Run 1: 5 of 240" in again.stdout
     assert killed.out.read_bytes() == chosen.out.read_bytes()
 
@@ -150,7 +150,7 @@ def test_chosen_items_are_scored_against_all_labels_only_where_that_is_asked_for
     refused = run_here(*words)
     assert refused.returncode == 2
     assert "ids missing (235 of 240)" in refused.stderr
-    assert "The run judged 5 chosen items of demo.tsv alone." in refused.stderr
+    assert "The run judged only 5 chosen items of demo.tsv." in refused.stderr
     assert "--partial" in refused.stderr
     scored = run_here(*words, "--partial")
     assert scored.returncode == 0, scored.stderr
@@ -179,7 +179,7 @@ def test_explanations_of_chosen_items_are_written_again(tmp_path: Path) -> None:
         store.override(1, NewOverride("20", "safety", other, None, "Ann"))
     done = run_here("runs", "rewrite", 1, "--threads", 1, "--store", choice.store)
     assert done.returncode == 0, done.stderr
-    assert "1 of 1 outdated explanations" in done.stdout
+    assert "1 of 1 stale explanations" in done.stdout
 
 
 def test_a_dataset_whose_chosen_items_were_changed_is_not_that_of_the_run(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_a_dataset_whose_chosen_items_were_changed_is_not_that_of_the_run(tmp_pa
     moved.write_bytes(b"".join([lines[0], *lines[3:42]]))
     assert "without texts" not in run_here(*export).stderr
     moved.write_bytes(b"".join([lines[0], *lines[4:42]]))
-    assert "does not hold the items of run 1" in run_here(*export).stderr
+    assert "does not have the items of run 1" in run_here(*export).stderr
 
 
 def test_drawn_items_are_judged_and_named_wherever_the_run_is(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_drawn_items_are_judged_and_named_wherever_the_run_is(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (["--sample", 0], "The number of items to draw is 0."),
+        (["--sample", 0], "The sample size is 0."),
         (["--sample", 4, "--seed", -1], "The seed is -1."),
         (["--sample", 4, "--items", 5], "--items and --sample both choose the items."),
         (["--sample-by", "x"], "--sample-by needs the number of items."),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.commands import curve
+from engine.commands import learning_curve
 from engine.core.errors import SetupError
 from tests.conftest import DEMO_ITEMS
 from tests.engine.commands.in_process import Command, row, safety_alone
@@ -17,7 +17,7 @@ def test_a_curve_is_printed_and_written(
     command: Command, demo_store: Path, demo_gold: Path, tmp_path: Path
 ) -> None:
     gold, path = safety_alone(demo_gold, tmp_path), tmp_path / "curve.json"
-    printed = command("curve", 1, "--gold", gold, "--places-matter", "--json", path)
+    printed = command("learning-curve", 1, "--gold", gold, "--places-matter", "--json", path)
     most = DEMO_ITEMS * 4 // 5
     assert re.search(
         rf"Doubling the labels of each criterion from {most // 2} to {most}: the log-loss (fell|rose)",
@@ -35,7 +35,7 @@ def test_a_curve_is_printed_and_written(
     page = tmp_path / "report.html"
     command("report", 1, "--gold", gold, "--out", page, "--curve")
     assert "Is labelling more worth it?" in page.read_text("utf-8")
-    assert 'alt="Log-loss and share of labels right by how many labels taught.' in page.read_text("utf-8")
+    assert 'alt="Log-loss and accuracy by number of training labels.' in page.read_text("utf-8")
 
 
 def test_too_few_labels_are_refused_before_anything_is_written(
@@ -44,11 +44,11 @@ def test_too_few_labels_are_refused_before_anything_is_written(
     few = tmp_path / "few.tsv"
     few.write_bytes(b"\n".join(demo_gold.read_bytes().split(b"\n")[:10]))
     with pytest.raises(SetupError, match="of 20 different instructions; there are 9"):
-        command("curve", 1, "--gold", few, "--partial", "--json", tmp_path / "curve.json")
+        command("learning-curve", 1, "--gold", few, "--partial", "--json", tmp_path / "curve.json")
     assert not (tmp_path / "curve.json").exists()
 
 
 def test_a_submission_is_refused(command: Command, demo_gold: Path, demo_store: Path) -> None:
     with pytest.raises(SetupError, match="it holds labels, no probabilities"):
-        command("curve", demo_store.with_name("submission.tsv"), "--gold", demo_gold)
-    assert "20 different instructions" in curve.parser().format_help()
+        command("learning-curve", demo_store.with_name("submission.tsv"), "--gold", demo_gold)
+    assert "20 different instructions" in learning_curve.parser().format_help()

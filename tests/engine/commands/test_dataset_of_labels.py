@@ -15,7 +15,7 @@ def test_the_labels_of_people_become_a_dataset_that_is_read(
     path = tmp_path / "labelled.tsv"
     out, err = streams("runs", "export", 1, "--as-dataset", path)
     assert out.splitlines()[:2] == [f"Dataset: {path}", out.splitlines()[1]]
-    assert out.splitlines()[1].endswith("labels are people's, by Ada.")
+    assert out.splitlines()[1].endswith("labels are human ones, by Ada.")
     assert err == ""
     assert load_dataset(path).hash == load_dataset(demo_gold).hash
 
@@ -23,8 +23,8 @@ def test_the_labels_of_people_become_a_dataset_that_is_read(
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        ((), "there is nothing to write"),
-        (("--with-judge", "--csv", "x.csv"), "--with-judge is of no use here"),
+        ((), "no output file is named"),
+        (("--with-judge", "--csv", "x.csv"), "--with-judge has no effect here"),
         (("--as-dataset", "x.xlsx"), "a dataset is written as TSV, JSON or Parquet"),
     ],
 )
@@ -39,7 +39,7 @@ def test_the_dataset_of_a_run_may_lie_elsewhere_by_now(
     moved = tmp_path / "moved.tsv"
     moved.write_bytes(demo_gold.read_bytes())
     out, _ = streams("runs", "export", 1, "--as-dataset", tmp_path / "x.json", "--dataset", moved)
-    assert "labels are people's" in out
+    assert "labels are human ones" in out
     with pytest.raises(SetupError, match="would be overwritten"):
         streams("runs", "export", 1, "--as-dataset", moved, "--dataset", moved)
 
@@ -49,7 +49,7 @@ def test_all_data_of_a_run_are_taken_as_labels_and_it_is_said(streams: Streams, 
     streams("runs", "export", 1, "--csv", path)
     out, err = streams("evaluate", 1, "--gold", path)
     assert (
-        "All data of run 1: its human labels are those that people gave or confirmed (1 of 150, by Ada)"
+        "All data of run 1: its human labels are those that annotators gave or accepted (1 of 150, by Ada)"
         in err
     )
     assert "safety" in out

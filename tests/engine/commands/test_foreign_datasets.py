@@ -32,7 +32,7 @@ def test_what_check_advises_opens_the_file_when_it_is_typed(shape: Shape, tmp_pa
     path = shape(tmp_path)
     refused = run_here("check", path)
     assert refused.returncode == 2
-    assert "What they seem to be" in refused.stdout
+    assert "A guess of their meaning" in refused.stdout
     done = run_here("check", path, *advised(refused.stderr))
     assert done.returncode == 0, done.stderr
     assert f"{path.name}: a dataset of" in done.stdout
@@ -54,7 +54,7 @@ def test_columns_are_remembered_for_all_commands(tmp_path: Path) -> None:
     path = arena(tmp_path)
     words = advised(run_here("check", path).stderr)
     saved = run_here("check", path, *words, "--save-columns")
-    assert "The columns are remembered" in saved.stderr
+    assert "The columns are stored" in saved.stderr
     again = run_here("check", path)
     assert again.returncode == 0
     assert "Note: Its columns are mapped: id is 'question_id'" in again.stdout
@@ -64,7 +64,7 @@ def test_numbers_are_refused_with_their_counts_and_what_to_write(tmp_path: Path)
     path = panda_lm(tmp_path)
     first = run_here("check", path)
     assert re.search(r"^0\s+1\s+\?$", first.stdout, re.MULTILINE)
-    said = "what the labels '1' (6 times), '2' (5 times), '0' (1 time) mean you know alone"
+    said = "fill in what the labels '1' (6 times), '2' (5 times), '0' (1 time) mean"
     assert f"{said}: A, B, both_good, both_bad, tie or none: --columns" in first.stderr
     assert first.stderr.rstrip().endswith('--labels "0=…,1=…,2=…"')
     columns = ("--columns", advised(first.stderr)[1])
@@ -92,8 +92,8 @@ def test_shares_of_annotators_and_their_agreement_are_measured_with_a_submission
     words = advised(run_here("check", path).stderr)
     done = run_here("evaluate", out, "--gold", path, "--json", scores, *words)
     assert done.returncode == 0, done.stderr
-    assert "people among themselves" in done.stdout
-    assert "say tie, and not" not in done.stderr + done.stdout  # the one tie is no majority
+    assert "annotators" in done.stdout
+    assert "only “tie”, without" not in done.stderr + done.stdout  # the one tie is no majority
     details = json.loads(scores.read_text("utf-8"))["details"]
     assert details["labels"]["overall_quality"]["items"] == 3
     assert details["annotators"]["overall_quality"]["2"] == {
@@ -117,7 +117,7 @@ def test_a_foreign_dataset_is_judged_and_measured_by_its_columns(tmp_path: Path)
     assert "4 items" in evaluated.stdout
     others = [words[0], words[1].replace("instruction+input", "instruction"), *words[2:]]
     exported = run_here("runs", "export", 1, "--csv", tmp_path / "x.csv", "--store", store, *others)
-    assert "pandalm.json does not hold the items of run 1" in exported.stderr
+    assert "pandalm.json does not have the items of run 1" in exported.stderr
     assert "without texts and human labels" in exported.stderr
     both = ["--csv", tmp_path / "x.csv", "--json", tmp_path / "x.json"]
     run_here("runs", "export", 1, *both, "--store", store, *words)
@@ -142,7 +142,7 @@ def test_a_run_reads_its_dataset_by_the_columns_that_it_was_judged_with(tmp_path
     assert "pandalm.json is read by the columns that it was judged with." in evaluated.stderr
     assert "4 items" in evaluated.stdout
     assert run_here("report", 1, "--gold", path, "--out", report, *kept).returncode == 0
-    assert run_here("weigh", 1, "--gold", path, *kept).returncode == 0
+    assert run_here("weighted-score", 1, "--gold", path, *kept).returncode == 0
     compared = run_here("compare", 1, out, "--gold", path, *kept)
     assert compared.returncode == 0, compared.stderr
     assert "Answer in one sentence." in run_here("prompt", 1, *kept).stdout
@@ -186,15 +186,15 @@ def test_chosen_items_of_a_foreign_dataset(tmp_path: Path) -> None:
 def test_half_a_ranked_pair_is_refused(tmp_path: Path) -> None:
     path = hh_rlhf(tmp_path)
     done = run_here("check", path, "--columns", "instruction=chosen@prompt,chosen=chosen@reply")
-    assert "nothing is named for 'rejected'" in done.stderr
+    assert "'rejected' has no column" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--save-columns"], "--save-columns: there is nothing to remember."),
+        (["--save-columns"], "--save-columns: there are no columns to store."),
         (["--columns", "prompt"], "Columns: cannot read 'prompt'."),
-        (["--columns", "question=prompt"], "Columns: 'question' is no column of a dataset."),
+        (["--columns", "question=prompt"], "Columns: 'question' is not a column of a dataset."),
         (["--labels", "1=best"], "Label values: cannot read '1=best'."),
         (["--columns", "instruction=nope"], "instruction: the file has no column 'nope'."),
     ],

@@ -37,7 +37,7 @@ GOLD = ["--gold", DATA, "--store", STORE]
         ["evaluate", "1", "--gold", HERE, "--store", STORE],
         ["evaluate", "1", *GOLD, "--json", HERE],
         ["evaluate", "1", *GOLD, "--judge-model", HERE],
-        ["weigh", HERE, "--weights", "safety=1", "--store", STORE],
+        ["weighted-score", HERE, "--weights", "safety=1", "--store", STORE],
         ["compare", "1", HERE, *GOLD],
         ["report", "1", *GOLD, "--out", OUT, "--figures", HERE],
     ],

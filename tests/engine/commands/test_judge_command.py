@@ -98,8 +98,8 @@ def test_a_judged_dataset_has_an_answer(tmp_path: Path, model: Path, demo_gold: 
     done = run_here(*job.arguments)
     assert done.returncode == 0, done.stderr
     assert "most-frequent-label baseline" in done.stdout
-    assert "The model does not judge: do not use its labels. In what it gave for 12 items:" in done.stdout
-    assert "In what it gave for 10 items:" in done.stderr  # while it still judged
+    assert "The model does not judge: do not use its labels. In its answers for 12 items:" in done.stdout
+    assert "In its answers for 10 items:" in done.stderr  # while it still judged
     read = pd.read_csv(job.out, sep="\t")
     assert list(read["id"]) == list(range(1, 13))
     judgment = json.loads((tmp_path / "all.json").read_text("utf-8"))["items"][0]["judgments"]["safety"]
@@ -113,18 +113,29 @@ def test_a_judged_dataset_has_an_answer(tmp_path: Path, model: Path, demo_gold: 
 
 @pytest.mark.slow
 def test_each_item_is_shown_the_examples_nearest_to_it(tmp_path: Path, model: Path) -> None:
-    near = ["--items", 2, "--mode", "labels", "--examples", SAMPLE, "--shots", 2, "--choose", "near"]
+    near = [
+        "--items",
+        2,
+        "--mode",
+        "labels",
+        "--examples",
+        SAMPLE,
+        "--few-shot",
+        2,
+        "--few-shot-selection",
+        "nearest",
+    ]
     job = Job(tmp_path, model, *near)
     done = run_here(*job.arguments)
     assert done.returncode == 0, done.stderr
     assert run_here(*job.arguments, "--items", 2).returncode == 0  # the same run, which is complete
     assert job.stored("SELECT count(*) FROM run") == 1
-    assert run_here(*job.arguments, "--choose", "fixed").returncode == 0
+    assert run_here(*job.arguments, "--few-shot-selection", "fixed").returncode == 0
     assert job.stored("SELECT count(*) FROM run") == 2
     plan = run_here(*job.arguments, "--plan")
     assert "2 of " in plan.stdout
     shown = [
-        run_here("prompt", SAMPLE, "--model", model, *near[4:-1], choice) for choice in ("near", "fixed")
+        run_here("prompt", SAMPLE, "--model", model, *near[4:-1], choice) for choice in ("nearest", "fixed")
     ]
     assert all("Example 2\n" in each.stdout for each in shown)
     assert shown[0].stdout != shown[1].stdout
@@ -144,8 +155,8 @@ def test_a_run_at_work_keeps_others_away_and_ctrl_c_stops_it_and_says_how_to_go_
     assert second.returncode == 2
     assert f"is being judged by another process (process id {child.pid})" in second.stderr
     assert child.returncode == 1
-    assert "0 of 16 items are judged and kept" in err
-    assert "The same command goes on from there" in err
+    assert "0 of 16 items are judged and stored" in err
+    assert "The same command resumes it" in err
     assert "Traceback" not in err
     assert not job.out.exists()
 
@@ -159,7 +170,7 @@ def test_a_request_to_end_stops_cleanly_too(tmp_path: Path, slower_model: Path) 
     child.send_signal(signal.SIGTERM)
     _, err = child.communicate(timeout=60)
     assert child.returncode == 1
-    assert f"{job.stored()} of 48 items are judged and kept" in err
+    assert f"{job.stored()} of 48 items are judged and stored" in err
 
 
 def test_a_fresh_run_is_a_new_one_and_the_old_one_stays(tmp_path: Path, model: Path) -> None:
@@ -232,7 +243,7 @@ def test_no_socket_is_opened_and_no_text_of_a_dataset_is_logged_or_stored(
 
 
 @pytest.mark.parametrize(
-    ("options", "problem", "remedy"),
+    ("options", "problem", "hint"),
     [
         (["--criteria", "charm"], "Unknown criterion: charm", "Choose from relevance"),
         (["--items", "0"], "--items is 0", "Use 1 or more"),
@@ -240,24 +251,28 @@ def test_no_socket_is_opened_and_no_text_of_a_dataset_is_logged_or_stored(
         (["--context", "256"], "tokens, the context holds 256: no item fits", "larger --context"),
         (["--temperature", "-1"], "The temperature is -1.0", "Use 0 (greedy)"),
         (["--criteria", ","], "--criteria: cannot read ','", "relevance,naturalness"),
-        (["--shots", "2"], "--shots without --examples", "--examples"),
-        (["--choose", "near"], "--choose without --examples", "--examples"),
-        (["--choose", "nearest", "--examples", SAMPLE], "invalid choice: 'nearest'", "fixed"),
-        (["--choose", "near", "--shots", "999", "--examples", SAMPLE], "999 examples were asked", "--shots "),
+        (["--few-shot", "2"], "--few-shot without --examples", "--examples"),
+        (["--few-shot-selection", "nearest"], "--few-shot-selection without --examples", "--examples"),
+        (["--few-shot-selection", "near", "--examples", SAMPLE], "invalid choice: 'near'", "nearest"),
+        (
+            ["--few-shot-selection", "nearest", "--few-shot", "999", "--examples", SAMPLE],
+            "999 examples were asked",
+            "--few-shot ",
+        ),
         (["--out", "submission.csv"], "a submission is TSV", "Name it submission.tsv"),
-        (["--shots", "0", "--examples", SAMPLE], "The number of examples is 0", "Use 1 or more"),
+        (["--few-shot", "0", "--examples", SAMPLE], "The number of examples is 0", "Use 1 or more"),
         (["--out", "nowhere/at/all.tsv"], "does not exist", "Create the folder"),
         (["--examples", "missing.tsv"], "missing.tsv", "name"),
         (["--model", "missing.gguf"], "missing.gguf", "Check"),
     ],
 )
 def test_wrong_input_is_a_problem_with_a_remedy(
-    tmp_path: Path, slower_model: Path, options: list[object], problem: str, remedy: str
+    tmp_path: Path, slower_model: Path, options: list[object], problem: str, hint: str
 ) -> None:
     done = run_here(*Job(tmp_path, slower_model, *options).arguments)
     assert done.returncode == 2
     assert problem in done.stderr
-    assert remedy in done.stderr
+    assert hint in done.stderr
 
 
 @pytest.mark.parametrize("read", ["dataset", "model", "examples", "store"])
@@ -288,7 +303,7 @@ def test_an_unknown_command_is_answered_with_the_usage() -> None:
     done = run("jugde")
     assert done.returncode == 2
     assert "There is no command and no file 'jugde'." in done.stderr
-    assert "judge     judge a dataset" in done.stderr
+    assert "judge           judge a dataset" in done.stderr
 
 
 def test_a_llama_cpp_that_cannot_be_loaded_is_no_fault_of_the_program(
@@ -297,9 +312,9 @@ def test_a_llama_cpp_that_cannot_be_loaded_is_no_fault_of_the_program(
     monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(tmp_path))
     done = run("models")
     assert done.returncode == 2
-    problem, remedy = done.stderr.splitlines()
+    problem, hint = done.stderr.splitlines()
     assert problem.startswith("llama.cpp cannot be loaded: FileNotFoundError: ")
-    assert remedy == "Set Tiebreak up again."
+    assert hint == "Set Tiebreak up again."
 
 
 @pytest.mark.parametrize("command", COMMANDS)

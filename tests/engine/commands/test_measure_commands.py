@@ -94,7 +94,7 @@ def test_a_dataset_with_other_texts_under_the_same_ids_is_refused(
 ) -> None:
     other = demo_store.with_name("other_texts.tsv")
     other.write_bytes(demo_gold.read_bytes().replace(b" the ", b" a "))
-    with pytest.raises(SetupError, match="holds other texts than run 1 judged"):
+    with pytest.raises(SetupError, match="has other texts than run 1 judged"):
         command("evaluate", 1, "--gold", other)
 
 
@@ -120,7 +120,7 @@ def test_bertscore_and_agreement_are_measured_once(
     assert evaluate.run(options) == 0
     first = capsys.readouterr()
     # The demo judge says yes or no to whatever is asked so; nothing warns of that it has not learned this.
-    assert "it did not understand what it was asked" not in first.err
+    assert "it did not understand the question" not in first.err
     scores = json.loads(demo_store.with_name("slow.json").read_text("utf-8"))
     assert 0 < scores["safety_bertscore_f1"] <= 100
     assert 0 <= scores["safety_demo-judge"] <= 100
@@ -144,7 +144,7 @@ def test_a_judge_model_that_does_not_say_yes_or_no_is_named(
     words = [1, "--gold", few, "--partial", "--threads", 1, "--judge-model", tried_model("headers")]
     options = evaluate.parser().parse_args([*map(str, words), "--store", str(demo_store)])
     assert evaluate.run(options) == 0
-    assert "it did not understand what it was asked" in capsys.readouterr().err
+    assert "it did not understand the question" in capsys.readouterr().err
 
 
 def test_a_judge_that_gives_one_label_is_named_as_one_to_look_at(
@@ -154,7 +154,7 @@ def test_a_judge_that_gives_one_label_is_named_as_one_to_look_at(
     text = (demo_store.parent / "submission.tsv").read_text("utf-8")
     constant.write_text(re.sub(r"\t(A|B|both_good|both_bad)(?=\t)", "\tA", text), "utf-8")
     # Of labels alone nobody knows whether it went by the place.
-    verdict = "The model may not judge as it should. In what it gave for 30 items:\n"
+    verdict = "The model may not judge properly. In its answers for 30 items:\n"
     sign = "- 100.0 % of all labels are “A”, whatever the item and the criterion. Both orders would show"
     assert verdict + sign in command("evaluate", constant, "--gold", demo_gold, "--json", out)
     assert json.loads(out.read_text("utf-8"))["details"]["health"]["verdict"] == "look_closely"
@@ -180,13 +180,13 @@ def test_compare_ranks_a_run_beside_a_submission(command: Command, demo_gold: Pa
 
 def test_weigh_decides_a_run_and_fits_weights(command: Command, demo_gold: Path, demo_store: Path) -> None:
     out = demo_store.with_name("weighed.json")
-    asked = ("weigh", 1, "--gold", demo_gold, "--fit-weights", "--json", out)
+    asked = ("weighted-score", 1, "--gold", demo_gold, "--fit-weights", "--json", out)
     with pytest.raises(SetupError, match=r"30 instructions .* 10 for each are 60, so 30 are missing"):
         command(*asked)
     printed = command(*asked, "--weights", "relevance=1,safety=1,overall_quality=0")
-    assert "Fitted on all of them: --weights relevance=" in printed
+    assert "Fitted on all items: --weights relevance=" in printed
     assert "95 % range" in printed
-    assert "these labels say nothing" in printed
+    assert "these labels do not determine it" in printed
     found = json.loads(out.read_text("utf-8"))
     assert len(found["results"]) == ITEMS
     assert found["win_rate_a"] + found["win_rate_b"] + found["tie_rate"] == pytest.approx(1, abs=1e-3)
@@ -202,12 +202,12 @@ def test_weigh_decides_a_run_and_fits_weights(command: Command, demo_gold: Path,
         (["1", "--weights", "speed=1"], "run 1 has no criterion speed"),
         (["1", "--fit-weights"], "--fit-weights needs human labels"),
         (["1", "--tie-threshold", "-1"], "tie_threshold is -1"),
-        (["7"], "holds no run 7"),
+        (["7"], "has no run 7"),
     ],
 )
 def test_weigh_refuses_what_means_nothing(command: Command, words: list[str], problem: str) -> None:
     with pytest.raises(SetupError, match=problem):
-        command("weigh", *words)
+        command("weighted-score", *words)
 
 
 def test_fitted_weights_know_the_items_of_their_fit(
@@ -215,22 +215,24 @@ def test_fitted_weights_know_the_items_of_their_fit(
 ) -> None:
     out = demo_store.with_name("fitted.json")
     two = "relevance=1,overall_quality=1"
-    command("weigh", 1, "--gold", demo_gold, "--weights", two, "--fit-weights", "--json", out)
+    command("weighted-score", 1, "--gold", demo_gold, "--weights", two, "--fit-weights", "--json", out)
     fitted = json.loads(out.read_text("utf-8"))["fitted"]
-    again = command("weigh", 1, "--gold", first_of(demo_gold, tmp_path), "--partial", "--weights", out)
-    assert "4 of these 4 items took part in the fit of the weights. Held against these," in again
+    again = command(
+        "weighted-score", 1, "--gold", first_of(demo_gold, tmp_path), "--partial", "--weights", out
+    )
+    assert "4 of these 4 items took part in the fit of the weights. On these the weights" in again
     assert f"Differences up to {fitted['tie_threshold']:g} points are a tie." in again
     for key in ("dataset", "took_part"):  # as a file of before
         del fitted[key]
     out.write_text(json.dumps({"fitted": fitted}), "utf-8")
-    before = command("weigh", 1, "--gold", demo_gold, "--weights", out)
-    assert "Which items took part in the fit of " in before
+    before = command("weighted-score", 1, "--gold", demo_gold, "--weights", out)
+    assert "was fitted on are not known" in before
     out.write_text(json.dumps({"fitted": {"weights": {"safety": "much"}}}), "utf-8")
-    with pytest.raises(SetupError, match="'much' stands in the place of a number"):
-        command("weigh", 1, "--gold", demo_gold, "--weights", out)
+    with pytest.raises(SetupError, match="'much' is not a number"):
+        command("weighted-score", 1, "--gold", demo_gold, "--weights", out)
 
 
-@pytest.mark.parametrize("name", ["evaluate", "compare", "weigh"])
+@pytest.mark.parametrize("name", ["evaluate", "compare", "weighted-score"])
 def test_what_is_read_is_never_overwritten(
     command: Command, demo_gold: Path, demo_store: Path, name: str
 ) -> None:
@@ -242,10 +244,10 @@ def test_what_is_read_is_never_overwritten(
             command(name, *systems, "--gold", demo_gold, "--json", target)
 
 
-@pytest.mark.parametrize("name", ["orders", "audit", "weigh"])
+@pytest.mark.parametrize("name", ["orders", "audit", "weighted-score"])
 def test_the_dataset_of_a_run_is_never_overwritten(demo_store: Path, demo_gold: Path, name: str) -> None:
     before = demo_gold.read_bytes()
-    command = import_module(f"engine.commands.{name}")
+    command = import_module(f"engine.commands.{name.replace('-', '_')}")
     words = ["1", "--json", str(demo_gold), "--store", str(demo_store)]
     with pytest.raises(SetupError, match="is the dataset of run 1: it would be overwritten"):
         command.run(command.parser().parse_args(words))
@@ -263,12 +265,12 @@ def test_files_of_one_name_are_told_apart_by_their_folders(
 
 
 def test_weigh_decides_only_what_has_a_label(command: Command, demo_gold: Path, tmp_path: Path) -> None:
-    printed = command("weigh", 1, "--gold", first_of(demo_gold, tmp_path), "--partial")
+    printed = command("weighted-score", 1, "--gold", first_of(demo_gold, tmp_path), "--partial")
     assert row(printed, "comparisons")[-1] == "4"
 
 
 def test_a_number_that_no_run_can_have_is_no_fault_of_ours(command: Command, demo_gold: Path) -> None:
-    with pytest.raises(SetupError, match="holds no run 99999999999999999999"):
+    with pytest.raises(SetupError, match="has no run 99999999999999999999"):
         command("evaluate", "99999999999999999999", "--gold", demo_gold)
 
 
@@ -284,5 +286,5 @@ def test_what_only_ids_join_is_said(
     scores = tmp_path / "scores.json"
     rows = [{"id": name, "scores_a": {"quality": 1}, "scores_b": {"quality": 0}} for name in ("1", "2", "x")]
     scores.write_text(json.dumps(rows), "utf-8")
-    said = streams("weigh", scores, "--weights", "quality=1", "--gold", demo_gold)[1]
-    assert "2 of 3 ids of scores.json are in gold.tsv. Scores hold no texts" in said
+    said = streams("weighted-score", scores, "--weights", "quality=1", "--gold", demo_gold)[1]
+    assert "2 of 3 ids of scores.json are in gold.tsv. Scored comparisons have no texts" in said

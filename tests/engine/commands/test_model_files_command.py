@@ -54,10 +54,10 @@ def test_the_speed_of_models_is_a_table_beside_the_format_mass_and_tells_a_plan_
     assert json.loads(out.read_bytes()) == [found]
     asked = [*judge, "--items", 4, "--store", tmp_path / "none.sqlite", "--plan"]
     plan = run_here(*asked)
-    assert "at the pace of this model file when it was measured here." in plan.stdout
+    assert "at the speed of this model file when it was measured here." in plan.stdout
     assert "judging some items" not in plan.stderr
     assert "measured here, with explanations of 50 tokens." in run_here(*asked, "--mode", "explain").stdout
-    assert "at the pace of some items of usual length" in run_here(*asked, "--threads", 2).stdout
+    assert "at the speed of some items of typical length" in run_here(*asked, "--threads", 2).stdout
     assert run_here("models", "speed", "--again", "demo", *words).returncode == 0
     assert json.loads(out.read_bytes())[0]["reading"] != found["reading"]
 
@@ -95,11 +95,11 @@ def test_a_model_is_converted_among_our_own_and_says_what_it_costs() -> None:
     assert done.returncode == 0, done.stderr
     made = models_folder() / "demo-judge-Q8_0.gguf"
     assert f"{made}: Q8_0," in done.stdout
-    assert "It loses next to nothing." in done.stdout
+    assert "Almost no loss." in done.stdout
     assert read_model_file(made).quantisation == "Q8_0"
     again = run_here("models", "convert", "demo", "--to", "q8_0")
     assert again.returncode == 2
-    assert "is there already, and is not written over" in again.stderr
+    assert "exists already, and is not overwritten" in again.stderr
     assert run_here("models", "check", "demo-judge-Q8_0").returncode == 0
 
 
@@ -111,7 +111,7 @@ def test_a_small_source_needs_a_word(tmp_path: Path) -> None:
     refused = run_here(*words)
     assert refused.returncode == 2
     assert "small is a small quantisation already" in refused.stderr
-    assert "or this one all the same: --lossy-source" in refused.stderr
+    assert "or allow this one: --lossy-source" in refused.stderr
     assert not target.exists()
     assert run_here(*words, "--lossy-source").returncode == 0
     assert target.exists()

@@ -32,7 +32,7 @@ def test_what_cannot_judge_is_named_with_the_reason(
     path = file.write(tmp_path)
     done = run_here("models", tmp_path)
     assert "No usable models found" in done.stdout
-    first, problem, _remedy = done.stderr.splitlines()
+    first, problem, _hint = done.stderr.splitlines()
     assert first == f"Not usable: {name}, {path}"
     assert why in problem
     assert why in run_here("models", "check", path).stderr

@@ -18,7 +18,7 @@ BERT, ROBERTA = FOLDER / "bert.gguf", FOLDER / "roberta.gguf"
 def test_check_says_that_an_encoder_can_serve(family: str) -> None:
     done = run_here("models", "check", FOLDER / f"{family}.gguf")
     assert done.returncode == 0, done.stderr
-    assert "it is an encoder, which cannot judge, but can serve as --encoder" in done.stdout
+    assert "It is an encoder: it cannot judge, but can be used with --encoder" in done.stdout
     assert "3, vectors of 32 numbers" in done.stdout
 
 
@@ -46,7 +46,7 @@ def test_check_refuses_an_encoder_that_cannot_serve(tmp_path: Path) -> None:
         (HEADERS, "chat template    its own"),
         (None, "chat template    none: plain text is used"),
         ("{{ raise_exception('not today') }}", "cannot be used (not today): plain text is used."),
-        (HEADERS + "{% if add_generation_prompt %}<think>\n{% endif %}", "opens a thought (<think>)"),
+        (HEADERS + "{% if add_generation_prompt %}<think>\n{% endif %}", "opens a reasoning block (<think>)"),
     ],
 )
 def test_check_says_what_judging_will_make_of_the_chat_template(
@@ -74,7 +74,7 @@ def test_cut_writes_a_smaller_encoder_and_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["cut", BERT, "--layers", 9, "--out", "OUT"], "bert.gguf has 3 layers: its first 9 cannot be kept"),
+        (["cut", BERT, "--layers", 9, "--out", "OUT"], "bert.gguf has 3 layers: it has no first 9"),
         (["cut", BERT, "--layers", 2, "--out", BERT], "bert.gguf is the encoder itself"),
         (["cut", BERT, "--layers", 2], "models cut takes one file, --layers and --out"),
         (["cut", "--layers", 2, "--out", "OUT"], "models cut takes one file, --layers and --out"),

@@ -1,4 +1,4 @@
-"""`orders`, and `judge --orders doubtful`, as a user gives them."""
+"""`orders`, and `judge --orders uncertain`, as a user gives them."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ def judge(store: Path, out: Path, *more: object, items: int = ITEMS) -> tuple[in
 def test_the_curve_is_printed_and_written(store: Path, tmp_path: Path) -> None:
     done = run_here("orders", 1, "--store", store, "--json", tmp_path / "orders.json")
     assert done.returncode == 0, done.stderr
-    assert f"{ITEMS} items in both orders, before any calibration" in done.stdout
+    assert f"{ITEMS} items in both orders, uncalibrated" in done.stdout
     assert "The least margin that keeps 99.0 % of the labels of every criterion" in done.stdout
     assert "Chosen again without the items it is then measured on" in done.stdout
     found = json.loads((tmp_path / "orders.json").read_text("utf-8"))
@@ -50,12 +50,20 @@ def test_without_the_dataset_the_labels_are_still_counted(store: Path, tmp_path:
     elsewhere.write_text("\n".join(DEMO.read_text("utf-8").splitlines()[:3]) + "\n", encoding="utf-8")
     done = run_here("orders", 1, "--store", store, "--dataset", elsewhere)
     assert done.returncode == 2
-    assert "does not hold the items" in done.stderr
+    assert "does not have the items" in done.stderr
 
 
 def test_a_learned_margin_reads_fewer_tokens_and_keeps_the_labels(store: Path, tmp_path: Path) -> None:
     out = tmp_path / "doubtful.tsv"
-    options = ["--orders", "doubtful", "--margin-from", 1, "--json", tmp_path / "run.json", "--fresh"]
+    options = [
+        "--orders",
+        "uncertain",
+        "--margin-threshold-from",
+        1,
+        "--json",
+        tmp_path / "run.json",
+        "--fresh",
+    ]
     code, printed, told = judge(store, out, *options)
     assert code == 0, told
     assert f"learned from {ITEMS} items of run 1" in told
@@ -79,32 +87,48 @@ def test_a_learned_margin_reads_fewer_tokens_and_keeps_the_labels(store: Path, t
 
 
 def test_a_plan_says_by_which_run_it_counts(store: Path, tmp_path: Path) -> None:
-    words = ["--model", "demo", "--mode", "labels", "--items", ITEMS, "--orders", "doubtful", "--plan"]
-    known = run_here("judge", DEMO, *words, "--margin", 0.31, "--store", store)
+    words = ["--model", "demo", "--mode", "labels", "--items", ITEMS, "--orders", "uncertain", "--plan"]
+    known = run_here("judge", DEMO, *words, "--margin-threshold", 0.31, "--store", store)
     assert known.returncode == 0, known.stderr
     assert "of the items, as in run 1" in known.stdout
     unknown = run_here("judge", DEMO, *words, "--store", tmp_path / "none.sqlite")
     assert "at most; no run tells how many items have a margin below 0.5" in unknown.stdout
-    assert "Margin: 0.5, the usual one." in unknown.stderr
+    assert "Margin threshold: 0.5, the default." in unknown.stderr
 
 
 @pytest.mark.parametrize(
-    ("options", "found", "remedy"),
+    ("options", "found", "hint"),
     [
-        (["--margin", 0.5], "--margin is of no use with --orders both", "--orders doubtful"),
-        (["--orders", "one", "--margin-from", 1], "--margin-from is of no use with --orders one", "leave"),
-        (["--orders", "doubtful", "--margin", 0.5, "--margin-from", 1], "say both", "Leave one of them out"),
-        (["--orders", "doubtful", "--margin", 0], "The margin is 0.0", "more than 0 and at most 1"),
-        (["--orders", "doubtful", "--margin-from", 99], "99", "runs"),
+        (
+            ["--margin-threshold", 0.5],
+            "--margin-threshold has no effect with --orders both",
+            "--orders uncertain",
+        ),
+        (
+            ["--orders", "one", "--margin-threshold-from", 1],
+            "--margin-threshold-from has no effect with --orders one",
+            "remove",
+        ),
+        (
+            ["--orders", "uncertain", "--margin-threshold", 0.5, "--margin-threshold-from", 1],
+            "both set the margin threshold",
+            "Remove one of them",
+        ),
+        (
+            ["--orders", "uncertain", "--margin-threshold", 0],
+            "The margin is 0.0",
+            "more than 0 and at most 1",
+        ),
+        (["--orders", "uncertain", "--margin-threshold-from", 99], "99", "runs"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(
-    store: Path, tmp_path: Path, options: list[object], found: str, remedy: str
+    store: Path, tmp_path: Path, options: list[object], found: str, hint: str
 ) -> None:
     code, _, told = judge(store, tmp_path / "out.tsv", *options)
     assert code == 2
     assert found in told
-    assert remedy in told
+    assert hint in told
 
 
 @pytest.mark.slow
@@ -112,14 +136,14 @@ def test_a_calibration_of_both_orders_decides_a_run_in_doubt(store: Path, tmp_pa
     made = tmp_path / "calibration.json"
     done = run_here("calibrate", 1, "--gold", DEMO, "--partial", "--out", made, "--store", store)
     assert done.returncode == 0, done.stderr
-    options = ["--orders", "doubtful", "--margin", 0.6, "--calibration", made, "--fresh"]
+    options = ["--orders", "uncertain", "--margin-threshold", 0.6, "--calibration", made, "--fresh"]
     code, printed, told = judge(store, tmp_path / "out.tsv", *options)
     assert code == 0, told
     assert f"of {ITEMS} items in both orders, calibrated" in printed
 
 
 def test_a_margin_of_another_judge_is_refused(store: Path, tmp_path: Path) -> None:
-    options = ["--orders", "doubtful", "--margin-from", 1, "--examples", DEMO, "--shots", 1]
+    options = ["--orders", "uncertain", "--margin-threshold-from", 1, "--examples", DEMO, "--few-shot", 1]
     code, _, told = judge(store, tmp_path / "out.tsv", *options)
     assert code == 2
-    assert "--margin-from 1: that run had other labelled examples (none) than this one" in told
+    assert "--margin-threshold-from 1: that run had other labelled examples (none) than this one" in told

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.commands import weigh
+from engine.commands import weighted_score
 from engine.core.errors import SetupError
 from engine.store.run_store import RunStore
-from engine.system.outbox import Outbox
+from engine.system.outbox import WriteAheadLog
 from tests.commands import MAIN, ROOT, run, run_here
 from tests.read_only import read_only
 
@@ -38,7 +38,7 @@ def test_check_lists_all_problems_of_a_dataset(tmp_path: Path) -> None:
     done = run_here("check", path)
     assert done.returncode == 2
     assert "bad.tsv: 2 problems." in done.stderr
-    assert "line 3, id: id '1' is already that of line 2." in done.stderr
+    assert "line 3, id: id '1' is already used by line 2." in done.stderr
     assert "line 3, safety_preference: unknown label 'best'" in done.stderr
 
 
@@ -110,16 +110,16 @@ def test_a_store_that_is_read_only_is_read_by_commands_and_changed_by_none(
         ("runs", "export", 1, "--out", out),
         ("evaluate", 1, *gold),
         ("compare", 1, demo_store.with_name("submission.tsv"), *gold),
-        ("weigh", 1),
+        ("weighted-score", 1),
     ]
-    outbox = Outbox(store)
-    outbox.say({"kind": "note"})
-    name = outbox.name
-    outbox.close()
+    write_ahead_log = WriteAheadLog(store)
+    write_ahead_log.say({"kind": "note"})
+    name = write_ahead_log.name
+    write_ahead_log.close()
     with read_only(folder, store):
         for words in reading:
             assert run_here(*words, "--store", store).returncode == 0, words
-        assert "1 thing that people said waits" in run_here("runs", "--store", store).stderr
+        assert "1 annotation is in the write-ahead log" in run_here("runs", "--store", store).stderr
         refused = run_here("runs", "recalibrate", 1, "--none", "--store", store)
         assert refused.returncode == 2
         assert "Nothing can be changed in the run store" in refused.stderr
@@ -178,7 +178,9 @@ def test_weigh_prints_the_weighted_judge(tmp_path: Path) -> None:
         tmp_path / "scores.json",
         {"id": "1", "scores_a": {"quality": 8, "relevance": 7}, "scores_b": {"quality": 6, "relevance": 8}},
     )
-    done = run_here("weigh", path, "--weights", "quality=0.6,relevance=0.4", "--tie-threshold", "0.5")
+    done = run_here(
+        "weighted-score", path, "--weights", "quality=0.6,relevance=0.4", "--tie-threshold", "0.5"
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["results"] == [{"id": "1", "winner": "A", "margin": 0.8}]
 
@@ -187,7 +189,7 @@ def test_weigh_refuses_an_absent_criterion_with_its_id(tmp_path: Path) -> None:
     path = _scores(
         tmp_path / "scores.json", {"id": "seven", "scores_a": {"quality": 8}, "scores_b": {"relevance": 8}}
     )
-    done = run_here("weigh", path, "--weights", "quality=1")
+    done = run_here("weighted-score", path, "--weights", "quality=1")
     assert done.returncode == 2
     assert "seven" in done.stderr
     assert "quality" in done.stderr
@@ -197,4 +199,4 @@ def test_weigh_refuses_an_absent_criterion_with_its_id(tmp_path: Path) -> None:
 def test_weigh_refuses_weights_that_mean_nothing(tmp_path: Path, weights: str) -> None:
     path = _scores(tmp_path / "scores.json", {"id": "1", "scores_a": {"a": 1}, "scores_b": {"a": 1}})
     with pytest.raises(SetupError, match="eight"):
-        weigh.run(weigh.parser().parse_args([str(path), f"--weights={weights}"]))
+        weighted_score.run(weighted_score.parser().parse_args([str(path), f"--weights={weights}"]))

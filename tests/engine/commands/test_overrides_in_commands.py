@@ -1,4 +1,4 @@
-"""What people overrode in a run: said, exported, measured, or left out by --model-alone."""
+"""What people overrode in a run: said, exported, measured, or left out by --judge-only."""
 
 import json
 from pathlib import Path
@@ -17,10 +17,10 @@ def test_runs_show_and_export_say_what_is_a_persons(
     streams: Streams, demo_store: Path, tmp_path: Path
 ) -> None:
     shown, _ = streams("runs", "show", 1)
-    assert facts(shown)["given by people"] == "1 label and 1 explanation, by Ada"
+    assert facts(shown)["human overrides"] == "1 label and 1 explanation, by Ada"
     _, err = streams("runs", "export", 1, "--out", tmp_path / "both.tsv")
-    assert "1 judgment of run 1 is changed by people: 1 label and 1 explanation, by Ada." in err
-    _, err = streams("runs", "export", 1, "--out", tmp_path / "model.tsv", "--model-alone")
+    assert "1 judgment of run 1 is overridden by annotators: 1 label and 1 explanation, by Ada." in err
+    _, err = streams("runs", "export", 1, "--out", tmp_path / "model.tsv", "--judge-only")
     assert "overridden" not in err
     own = demo_store.with_name("submission.tsv").read_text("utf-8")
     assert (tmp_path / "model.tsv").read_text("utf-8") == own
@@ -29,7 +29,12 @@ def test_runs_show_and_export_say_what_is_a_persons(
     assert ["I saw it." in row for row in differing] == [True]
 
 
-MEASURES = [("evaluate", 1), ("compare", 1, "file"), ("weigh", 1), ("report", 1, "--out", "page.html")]
+MEASURES = [
+    ("evaluate", 1),
+    ("compare", 1, "file"),
+    ("weighted-score", 1),
+    ("report", 1, "--out", "page.html"),
+]
 
 
 @pytest.mark.slow
@@ -45,12 +50,15 @@ def test_what_is_measured_can_be_the_model_alone(
     monkeypatch.chdir(tmp_path)
     given = [demo_store.with_name("submission.tsv") if word == "file" else word for word in words]
     given += ["--gold", safety_alone(demo_gold, tmp_path)]
-    assert "1 label and 1 explanation of these items are a person's" in streams(*given)[1]
-    assert "person's" not in streams(*given, "--model-alone")[1]
+    assert (
+        "1 label and 1 explanation of these items are human overrides; the scores include them."
+        in streams(*given)[1]
+    )
+    assert "person's" not in streams(*given, "--judge-only")[1]
 
 
 def test_weigh_without_human_labels_says_it_too(streams: Streams) -> None:
-    assert "are a person's" in streams("weigh", 1)[1]
+    assert "are human overrides; the scores include them" in streams("weighted-score", 1)[1]
 
 
 def label_of(judgment: AnyJudgment) -> Preference | None:
@@ -62,7 +70,7 @@ def test_recalibrate_keeps_overrides_and_counts_the_models_labels(
 ) -> None:
     path = tmp_path / "calibration.json"
     gold = safety_alone(demo_gold, tmp_path)
-    assert "a person's" not in streams("calibrate", 1, "--gold", gold, "--partial", "--out", path)[1]
+    assert "human override" not in streams("calibrate", 1, "--gold", gold, "--partial", "--out", path)[1]
     value = json.loads(path.read_text("utf-8"))
     for criterion in value["criteria"].values():
         for fitted in (criterion, *criterion["folds"]):

@@ -25,7 +25,7 @@ def test_four_real_files_become_a_dataset(shared_data: Path, tmp_path: Path) -> 
     assert (done.returncode, done.stderr) == (0, "")
     told = facts(done.stdout)
     assert told["Instructions"] == "120, matched by their exact text"
-    assert told["Pairs"] == "720, all against all"
+    assert told["Pairs"] == "720, round robin"
     dataset = load_dataset(out)
     assert len(dataset) == 720
     assert set(dataset.texts("candidate_a").to_pylist()) == {*NAMES}
@@ -34,7 +34,7 @@ def test_four_real_files_become_a_dataset(shared_data: Path, tmp_path: Path) -> 
 def test_a_part_is_drawn_evenly_and_says_its_seed(shared_data: Path, tmp_path: Path) -> None:
     out = tmp_path / "pairs.tsv"
     done = run_here("pairs", *real(shared_data), "--out", out, "--pairs", 60, "--seed", 5)
-    assert facts(done.stdout)["Pairs"] == "60 of 720 (all against all), drawn evenly by seed 5"
+    assert facts(done.stdout)["Pairs"] == "60 of 720 (round robin), a balanced subset, seed 5"
     assert set(load_dataset(out).texts("pairs_seed").to_pylist()) == {"5"}
 
 
@@ -54,14 +54,14 @@ def test_what_does_not_match_is_said(tmp_path: Path) -> None:
     ]
     done = run_here("pairs", *files, "--out", tmp_path / "out.tsv")
     assert "x: 1 instruction is in no pair, not answered by every candidate: q2." in done.stdout
-    assert "y: 1 response is to an instruction that came before; the first one counts." in done.stdout
+    assert "y: 1 response is to a repeated instruction; only the first one counts." in done.stdout
 
 
 def test_a_response_that_is_null_is_in_no_pair_and_counted(tmp_path: Path) -> None:
     files = [saved(tmp_path / f"{name}.json", name, "q1", "q2") for name in "xy"]
     files[0].write_text(files[0].read_text("utf-8").replace('"x says q1"', "null"), "utf-8")
     done = run_here("pairs", *files, "--out", tmp_path / "out.tsv")
-    assert "x: 1 response is null, so not written, and in no pair." in done.stdout
+    assert "x: 1 response is null, so omitted." in done.stdout
     assert [item.instruction for item in load_dataset(tmp_path / "out.tsv")] == ["q2"]
 
 
@@ -100,13 +100,13 @@ def test_nothing_is_overwritten_and_bad_words_are_refused(tmp_path: Path) -> Non
         (["--out", tmp_path / "out.csv"], "a dataset is written as TSV, JSON or Parquet"),
         (
             ["--out", tmp_path / "out.tsv", "--columns", "output_a=output"],
-            "'output_a' is no column of outputs",
+            "'output_a' is not a column of model outputs",
         ),
         (
             ["--out", tmp_path / "out.tsv", "--columns", "output=text"],
             "output: the file has no column 'text'",
         ),
-        (["--out", tmp_path / "out.tsv", "--pairs", 0], "Ask for 1 or more"),
+        (["--out", tmp_path / "out.tsv", "--pairs", 0], "Request 1 or more"),
     ):
         refused = run_here("pairs", *files, *words)
         assert (refused.returncode, says in refused.stderr) == (2, True), refused.stderr

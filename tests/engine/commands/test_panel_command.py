@@ -44,7 +44,7 @@ def other(demo_store: Path, tmp_path: Path) -> Path:
 def test_a_panel_is_made_by_the_mean_and_used_as_a_run(
     command: Command, store: Path, other: Path, demo_gold: Path, tmp_path: Path
 ) -> None:
-    printed = command("panel", 1, other, "--name", "night")
+    printed = command("jury", 1, other, "--name", "night")
     assert "Panel 2 “night” is run 2" in printed
     assert "other.tsv: submission" in printed
     assert row(command("evaluate", 2, "--gold", demo_gold), "safety")[1] == str(ITEMS)
@@ -64,7 +64,7 @@ def test_labels_say_what_each_judge_is_worth_and_the_fit_decides_the_same_judges
     command: Command, store: Path, other: Path, demo_gold: Path, tmp_path: Path
 ) -> None:
     gold = safety_alone(demo_gold, tmp_path)
-    printed = command("panel", 1, other, "--gold", gold, "--lengths")
+    printed = command("jury", 1, other, "--gold", gold, "--lengths")
     assert "What each source adds" in printed
     assert {"judge 1", "judge 2", "the lengths of the responses"} <= {
         line.split("  ")[0] for line in printed.splitlines()
@@ -75,10 +75,10 @@ def test_labels_say_what_each_judge_is_worth_and_the_fit_decides_the_same_judges
     assert tuple(results.calibration.criteria) == ("safety",)
     saved = tmp_path / "panel.json"
     command("calibrate", 2, "--gold", gold, "--out", saved)
-    again = command("panel", 1, other, "--calibration", saved)
+    again = command("jury", 1, other, "--calibration", saved)
     assert "fitted on safety.tsv" in again
-    with pytest.raises(SetupError, match="This calibration was made for the model panel of"):
-        command("panel", 1, other, "--certainty", 0.8, "--calibration", saved)
+    with pytest.raises(SetupError, match="This calibration was made for the model jury of"):
+        command("jury", 1, other, "--certainty", 0.8, "--calibration", saved)
 
 
 def test_what_does_not_fit_together_is_refused_and_nothing_is_kept(
@@ -86,13 +86,13 @@ def test_what_does_not_fit_together_is_refused_and_nothing_is_kept(
 ) -> None:
     for words, problem in (
         ([1], "two judges or more"),
-        ([1, other, "--lengths"], "--lengths is for what --gold fits"),
-        ([1, other, "--gold", demo_gold, "--calibration", other], "Leave one of them out"),
+        ([1, other, "--lengths"], "--lengths is a feature of the calibration that --gold fits"),
+        ([1, other, "--gold", demo_gold, "--calibration", other], "--gold and --calibration are both given"),
         ([1, other, "--certainty", 1], "The certainty of a label is 1"),
         ([1, other, "--name", "x" * 300], "has 300 letters"),
     ):
         with pytest.raises(SetupError, match=problem):
-            command("panel", *words)
+            command("jury", *words)
     with RunStore(store) as opened:
         assert len(opened.runs()) == 1
 
@@ -100,7 +100,7 @@ def test_what_does_not_fit_together_is_refused_and_nothing_is_kept(
 def test_what_a_panel_cannot_write_again_nobody_advises_to(
     command: Command, store: Path, other: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command("panel", 1, other)
+    command("jury", 1, other)
     with RunStore(store) as opened:
         results = load_results(opened, 2)
         judged = next(each for each in results.judgments["safety"] if results.explanation(each))
@@ -111,13 +111,15 @@ def test_what_a_panel_cannot_write_again_nobody_advises_to(
     COMMANDS["runs"].run(options)
     said = capsys.readouterr().err
     assert "runs rewrite" not in said
-    assert "With them: runs export 2 --with-outdated" in said
-    command("runs", "export", 2, "--out", out, "--with-outdated")  # as it is advised
+    assert "To include them: runs export 2 --with-stale" in said
+    command("runs", "export", 2, "--out", out, "--with-stale")  # as it is advised
 
 
 def test_what_asks_a_model_refuses_a_panel(command: Command, store: Path, other: Path) -> None:
-    command("panel", 1, other)
-    with pytest.raises(SetupError, match="Panel 2 is of 2 judges, so it cannot have explanations"):
+    command("jury", 1, other)
+    with pytest.raises(
+        SetupError, match="Jury 2 is of 2 judges, so it cannot have its explanations regenerated"
+    ):
         command("runs", "rewrite", 2)
-    with pytest.raises(SetupError, match="is a panel itself"):
-        command("panel", 2, other)
+    with pytest.raises(SetupError, match="is a jury"):
+        command("jury", 2, other)

@@ -24,7 +24,7 @@ def test_a_plan_is_printed_and_nothing_is_judged(tmp_path: Path) -> None:
     assert "in the store" not in plan
     assert plan["too long"].startswith("none: every item fits.")
     assert re.match(r"about \d+ MiB with 4,096 tokens of context; [\d.]+ [GM]iB are free", plan["memory"])
-    assert "at the pace of some items of usual length" in done.stdout
+    assert "at the speed of some items of typical length" in done.stdout
     assert not store.exists()
 
 
@@ -37,7 +37,7 @@ def test_a_plan_knows_what_a_run_in_a_small_cache_has_judged(tmp_path: Path) -> 
     assert facts(same.stdout)["in the store"] == "all 2 items are judged in run 1"
     assert "Time: nothing is left to judge." in same.stdout
     assert "in the store" not in facts(more.stdout)
-    assert "at the pace of run 1" in more.stdout
+    assert "at the speed of run 1" in more.stdout
     assert facts(run_here("runs", "show", 1, "--store", store).stdout)["KV cache"] == "q8_0"
 
 
@@ -49,16 +49,16 @@ def test_a_plan_without_an_item_that_fits_judges_none_for_its_speed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "found", "remedy"),
+    ("options", "found", "hint"),
     [
         ([], "--out is missing", "--out FILE.tsv"),
-        (["--kv-type", "q8_0", "--plan"], "cannot keep its cache in q8_0", "--kv-type f16"),
+        (["--kv-type", "q8_0", "--plan"], "does not support the KV-cache type q8_0", "--kv-type f16"),
     ],
 )
 def test_what_cannot_be_planned_or_judged_says_why(
-    tried_model: Callable[[str], Path], options: list[object], found: str, remedy: str
+    tried_model: Callable[[str], Path], options: list[object], found: str, hint: str
 ) -> None:
     done = run_here("judge", DEMO, "--model", tried_model("headers"), "--items", 2, *options)
     assert done.returncode == 2
     assert found in done.stderr
-    assert remedy in done.stderr
+    assert hint in done.stderr

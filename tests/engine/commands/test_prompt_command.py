@@ -84,8 +84,8 @@ def test_a_run_is_shown_as_it_asked(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "Criterion: safety." in done.stdout
     refused = {
-        ("--order", "BA"): "in the order AB alone",
-        ("--criterion", "relevance"): "Not asked by this run",
+        ("--order", "BA"): "only in the order AB",
+        ("--criterion", "relevance"): "Not a criterion of this run",
         ("--context", 4096): "--context cannot change",
         ("--id", "3"): "has no item 3",
     }
@@ -101,7 +101,7 @@ def test_a_run_is_shown_as_it_asked(tmp_path: Path) -> None:
         ([DEMO, "--model", "demo", "--id", "nix"], "has no item nix"),
         ([DEMO, "--model", "demo", "--criterion", "beauty"], "Unknown criterion: beauty"),
         ([DEMO, "--model", "demo", "--next", "0"], "--next is 0"),
-        ([DEMO, "--model", "demo", "--dataset", DEMO], "--dataset says"),
+        ([DEMO, "--model", "demo", "--dataset", DEMO], "--dataset names the moved dataset"),
         (["gone.tsv", "--model", "demo"], "gone.tsv"),
     ],
 )
@@ -113,7 +113,7 @@ def test_what_is_wrong_is_said(words: list[object], problem: str) -> None:
 
 
 def test_the_question_of_another_way_is_printed_and_read() -> None:
-    words = ["prompt", DEMO, "--model", "demo", "--way", "absolute", "--question", "B"]
+    words = ["prompt", DEMO, "--model", "demo", "--method", "pointwise-yes-no", "--question", "B"]
     done = run_here(*words, "--order", "BA", "--next", 2, "--threads", 1)
     text, table = done.stdout.split("\nNext token (relevance, BA):\n")
     assert "Is Response B good on this criterion?" in text
@@ -126,8 +126,8 @@ def test_the_question_of_another_way_is_printed_and_read() -> None:
 
 def test_a_way_that_is_not_asked_is_refused() -> None:
     words = ["prompt", DEMO, "--model", "demo"]
-    done = run_here(*words, "--way", "absolute", "--question", "C")
+    done = run_here(*words, "--method", "pointwise-yes-no", "--question", "C")
     assert (done.returncode, done.stdout) == (2, "")
     assert "The way “absolute” asks no question “C”.\nChoose from A, B." in done.stderr
-    done = run_here(*words, "--way", "thinking")
+    done = run_here(*words, "--method", "chain-of-thought")
     assert "knows no thoughts" in done.stderr

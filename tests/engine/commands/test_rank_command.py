@@ -16,7 +16,7 @@ def test_human_labels_rank_the_candidates(tmp_path: Path) -> None:
     made = json.loads((tmp_path / "ranking.json").read_text(encoding="utf-8"))
     assert {one["name"] for one in made["candidates"]} == set(true_win_rates())
     assert made["candidates"][0]["name"] == "rowan"
-    assert "180 items have no label here and are left out." in done.stdout
+    assert "180 items have no label here and are omitted." in done.stdout
     assert sum(one["contests"] for one in made["candidates"]) == 2 * 60
 
 
@@ -30,7 +30,7 @@ def test_a_submission_is_ranked_with_its_dataset(tmp_path: Path) -> None:
     submission = tmp_path / "judge.tsv"
     submission.write_text("\n".join(lines) + "\n", encoding="utf-8")
     done = run_here("rank", submission, "--gold", CANDIDATES)
-    assert "rowan is surely the strongest: it wins 100.0 % of its contests." in done.stdout
+    assert "rowan is significantly the best: it wins 100.0 % of its comparisons." in done.stdout
     refused = run_here("rank", submission, "--gold", CANDIDATES, "--criterion", "safety")
     assert refused.returncode == 2
     assert "has no criterion 'safety'" in refused.stderr
@@ -39,9 +39,9 @@ def test_a_submission_is_ranked_with_its_dataset(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--weights", "safety=1"], "--weights is of the weighted judge."),
-        (["--tie-threshold", 0], "--tie-threshold is of the weighted judge."),
-        (["--weighted", "--criterion", "safety"], "--weighted is by all criteria, --criterion by one."),
+        (["--weights", "safety=1"], "--weights needs --weighted."),
+        (["--tie-threshold", 0], "--tie-threshold needs --weighted."),
+        (["--weighted", "--criterion", "safety"], "--weighted uses all criteria, --criterion one."),
         (["--seed", -1], "The seed is -1."),
     ],
 )
@@ -54,4 +54,4 @@ def test_what_would_be_ignored_is_refused(words: list[str | int], says: str) -> 
 def test_what_cannot_be_ranked_is_refused() -> None:
     refused = run_here("rank", ROOT / "examples" / "demo.tsv")
     assert refused.returncode == 2
-    assert "does not say which models wrote its responses" in refused.stderr
+    assert "does not name the models that wrote its responses" in refused.stderr

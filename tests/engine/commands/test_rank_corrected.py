@@ -45,9 +45,9 @@ def printed(*arguments: object) -> str:
 def test_a_ranking_is_corrected_by_the_labels_of_a_part(judged: tuple[Path, Path], tmp_path: Path) -> None:
     submission, gold = judged
     told = printed(submission, "--gold", gold, "--json", tmp_path / "ranking.json")
-    assert "Corrected by labels" in told
-    assert "Labels of 120 of 240 items" in told
-    assert "To tell 3 points apart you need about" in told
+    assert "Corrected by human labels" in told
+    assert "labels of 120 of 240 items" in told
+    assert "To detect a difference of 3 points you need about" in told
     found = json.loads((tmp_path / "ranking.json").read_text("utf-8"))
     assert {one["name"] for one in found["candidates"]} == set(NAMES)
     for one in found["candidates"]:
@@ -63,16 +63,16 @@ def test_files_for_others_hold_corrected_numbers_and_the_methods_claim_no_others
 ) -> None:
     submission, gold = judged
     table, latex, methods = (tmp_path / name for name in ("r.csv", "r.tex", "r.txt"))
-    files = ("--csv", table, "--latex", latex, "--methods", methods)
+    files = ("--csv", table, "--latex", latex, "--methods-text", methods)
     told = printed(submission, "--gold", gold, *files)
-    assert "make of it stands below" in told
+    assert "of a random part is below" in told
     with table.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     for row in rows:
         low, high = float(row["corrected_win_rate_low"]), float(row["corrected_win_rate_high"])
         assert low < float(row["corrected_win_rate"]) < high
     assert latex.read_text("utf-8").count(r"\begin{tabular}") == 2
-    assert "corrected by labels of people on 120 of 240 items" in latex.read_text("utf-8")
+    assert "corrected by human labels on 120 of 240 items" in latex.read_text("utf-8")
     assert "prediction-powered inference" in methods.read_text("utf-8")
     printed(gold, *files)
     assert "corrected" not in table.read_text("utf-8")
@@ -81,11 +81,11 @@ def test_files_for_others_hold_corrected_numbers_and_the_methods_claim_no_others
 
 
 def test_a_ranking_by_the_labels_alone_is_not_corrected(judged: tuple[Path, Path]) -> None:
-    assert "Corrected by labels" not in printed(judged[1])
+    assert "Corrected by human labels" not in printed(judged[1])
 
 
 def test_a_judge_that_may_not_judge_is_named_so(judged: tuple[Path, Path], tmp_path: Path) -> None:
     gold = judged[1]
     stored_run(tmp_path, load_dataset(gold), {"safety": [SURE_A] * ITEMS}, dataset_path=gold)
     done = run_here("rank", 1, "--store", tmp_path / "runs.sqlite")
-    assert "run 1, safety:\n    The model may not judge as it should." in done.stderr
+    assert "run 1, safety:\n    The model may not judge properly." in done.stderr

@@ -40,7 +40,16 @@ def ranked(*words: object) -> int:
 
 def test_a_dataset_is_ranked_into_all_files(gold: Path, tmp_path: Path) -> None:
     files = {form: tmp_path / f"ranking.{form}" for form in ("json", "csv", "tex", "txt")}
-    out = ("--json", files["json"], "--csv", files["csv"], "--latex", files["tex"], "--methods", files["txt"])
+    out = (
+        "--json",
+        files["json"],
+        "--csv",
+        files["csv"],
+        "--latex",
+        files["tex"],
+        "--methods-text",
+        files["txt"],
+    )
     assert ranked(gold, *out) == 0
     made = json.loads(files["json"].read_text("utf-8"))
     names = [one["name"] for one in made["candidates"]]
@@ -50,7 +59,7 @@ def test_a_dataset_is_ranked_into_all_files(gold: Path, tmp_path: Path) -> None:
     assert files["tex"].read_text("utf-8").count(r"\\") == 1 + 3
     methods = files["txt"].read_text("utf-8")
     assert methods.startswith("3 candidates (one, two, three) were compared in 30 pairs of responses to 30")
-    assert "The labels are people's, on safety: of each pair one label." in methods
+    assert "The labels are human ones, on safety: for each pair one label." in methods
 
 
 def test_a_judge_stands_beside_people(

@@ -44,7 +44,7 @@ def test_a_judged_run_becomes_a_page_and_figures(tmp_path: Path, demo_store: Pat
         assert text in page.read_text("utf-8")
     assert names(tmp_path) == ["deep", "home", "one.html"]
     assert names(figures) == sorted(f"{name}.{form}" for name in FIGURE_NAMES for form in ("png", "svg"))
-    assert "The least margin that keeps 99.0 %" in page.read_text("utf-8")
+    assert "The smallest margin threshold that keeps 99.0 %" in page.read_text("utf-8")
     assert "Weights and tie threshold: default." in page.read_text("utf-8")
 
 
@@ -55,7 +55,7 @@ def test_a_submission_has_a_page_too(tmp_path: Path, submission: list[str]) -> N
     words = [*submission, "--out", str(out), "--figures", str(figures), "--tie-threshold", "1"]
     assert report(parser().parse_args(words)) == 0
     page = out.read_text("utf-8")
-    assert "A submission file says nothing of the model" in page
+    assert "A submission file does not record the model" in page
     assert "Weights and tie threshold: as given to the command." in page
     assert "&lt;script&gt;a&lt;/script&gt;" in page
     assert not re.search("<script", page, re.IGNORECASE)

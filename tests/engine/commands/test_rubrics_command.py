@@ -126,7 +126,7 @@ def test_labels_of_other_columns_are_mapped_to_the_rubrics_criteria(bench: Bench
     done = run_here("check", other, "--rubric", bench.rubric, *columns)
     assert "禮貌           0  4" in done.stdout
     done = run_here("check", other, *columns)
-    assert "'禮貌_preference' is no column of a dataset." in done.stderr
+    assert "'禮貌_preference' is not a column of a dataset." in done.stderr
 
 
 def test_a_wrong_rubric_is_refused_before_anything_is_read(bench: Bench, tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_nor_for_a_submission_whose_columns_say_it(bench: Bench) -> None:
 
 
 def test_a_run_is_weighed_by_its_own_weights_against_the_overall_label(bench: Bench) -> None:
-    done = run_here("weigh", 1, "--gold", bench.dataset, "--store", bench.store)
+    done = run_here("weighted-score", 1, "--gold", bench.dataset, "--store", bench.store)
     assert "Weights: höflichkeit 0.750, 禮貌 0.250. Differences up to 1.5 points are a tie." in done.stdout
     assert "items with a human overall label" in done.stdout
 
@@ -164,9 +164,9 @@ def test_a_run_is_weighed_by_its_own_weights_against_the_overall_label(bench: Be
 def test_a_rubric_that_is_named_weighs_it_otherwise(bench: Bench, tmp_path: Path) -> None:
     other = tmp_path / "other.toml"
     other.write_text(RUBRIC.replace("weight = 3.0", "weight = 1.0").replace("1.5", "0.25"), "utf-8")
-    done = run_here("weigh", 1, "--store", bench.store, "--rubric", other)
+    done = run_here("weighted-score", 1, "--store", bench.store, "--rubric", other)
     assert "Weights: höflichkeit 0.500, 禮貌 0.500. Differences up to 0.25 points are a tie." in done.stdout
-    done = run_here("weigh", bench.submission, "--rubric", bench.rubric)
+    done = run_here("weighted-score", bench.submission, "--rubric", bench.rubric)
     assert "Weights: höflichkeit 0.750, 禮貌 0.250. Differences up to 1.5 points are a tie." in done.stdout
 
 
@@ -186,7 +186,7 @@ def test_a_submission_is_kept_with_its_rubric(bench: Bench, tmp_path: Path) -> N
         *("--rubric", bench.rubric, "--store", store),
     )
     assert added.returncode == 0
-    done = run_here("weigh", 1, "--store", store)
+    done = run_here("weighted-score", 1, "--store", store)
     assert "Weights: höflichkeit 0.750, 禮貌 0.250" in done.stdout
 
 
@@ -247,7 +247,7 @@ def test_a_calibration_is_for_its_question_alone(bench: Bench, tmp_path: Path) -
     other = tmp_path / "other.toml"
     for old, new, said in (
         ("ist kürzer", "ist knapper", "the question on 禮貌 “Welche Antwort ist kürzer?”, not for “Welche"),
-        ("Sie dankt.", "Sie grüßt.", "the same question on höflichkeit in other words around it"),
+        ("Sie dankt.", "Sie grüßt.", "the same question on höflichkeit in another prompt"),
     ):
         other.write_text(RUBRIC.replace(old, new), "utf-8")
         done = judge(mine, "--out", tmp_path / "s.tsv", "--calibration", calibration, rubric=other)
@@ -286,7 +286,7 @@ def test_a_dataset_gives_a_draft(bench: Bench, tmp_path: Path) -> None:
     done = run_here("rubrics", "draft", bench.dataset, "--out", out)
     assert "with 3 criteria: höflichkeit, 禮貌, overall_quality." in done.stdout
     assert load_rubric(out).names == ("höflichkeit", "禮貌", "overall_quality")
-    assert "is there already" in run_here("rubrics", "draft", bench.dataset, "--out", out).stderr
+    assert "already exists" in run_here("rubrics", "draft", bench.dataset, "--out", out).stderr
     assert "a rubric is TOML" in run_here("rubrics", "draft", bench.dataset, "--out", "x.json").stderr
 
 

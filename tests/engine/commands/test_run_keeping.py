@@ -40,7 +40,7 @@ def test_a_name_is_listed_and_shown(store: Path, capsys: pytest.CaptureFixture[s
     assert give_runs(store) == 0
     assert "name" not in said(capsys)
     assert give_runs(store, "name", 1, "night,", "Q8") == 0
-    assert said(capsys) == "It is run 1 “night, Q8” now.\n"
+    assert said(capsys) == "It is now run 1 “night, Q8”.\n"
     give_runs(store)
     lines = said(capsys).splitlines()
     assert ("name" in lines[0].split(), "night, Q8" in lines[1]) == (True, True)
@@ -57,7 +57,7 @@ def test_what_is_archived_is_listed_with_all_alone(store: Path, capsys: pytest.C
     said(capsys)
     give_runs(store)
     short = said(capsys)
-    assert short.endswith("1 run is in the archive: runs --all\n")
+    assert short.endswith("1 run is archived: runs --all\n")
     give_runs(store, "--all")
     whole = said(capsys)
     assert (len(short.splitlines()), len(whole.splitlines())) == (3, 3)
@@ -115,7 +115,7 @@ def test_deleting_says_what_goes_and_asks(
     assert give_runs(store, "delete", 2) == 1
     answer = said(capsys)
     assert "Run 2: 0 judged items" in answer
-    assert "Deleted is deleted" in answer
+    assert "This cannot be undone" in answer
     assert "Nothing is deleted." in answer
     monkeypatch.setattr(sys, "stdin", Terminal("y\n"))
     assert give_runs(store, "delete", 2) == 0
@@ -127,7 +127,7 @@ def test_deleting_says_what_goes_and_asks(
 def test_where_nobody_can_answer_deleting_needs_its_option(store: Path) -> None:
     with pytest.raises(SetupError) as caught:
         give_runs(store, "delete", 2)
-    assert "--yes" in OPTIONS.of(caught.value.remedy)
+    assert "--yes" in OPTIONS.of(caught.value.hint)
     assert give_runs(store, "delete", 2, "--yes") == 0
 
 
@@ -140,7 +140,7 @@ def test_decisions_of_people_need_an_option_of_their_own(
     with pytest.raises(SetupError) as caught:
         give_runs(store, "delete", 1, "--yes")
     assert "1 override, by Ada" in caught.value.problem
-    assert "--with-decisions" in OPTIONS.of(caught.value.remedy)
+    assert "--with-decisions" in OPTIONS.of(caught.value.hint)
     assert "1 override, by Ada" in said(capsys)
     assert give_runs(store, "delete", 1, "--yes", "--with-decisions") == 0
 
@@ -154,7 +154,7 @@ def test_a_damaged_run_is_listed_as_such_and_deleted_and_the_others_go_on(
     assert give_runs(store) == 0
     printed = capsys.readouterr()
     assert printed.out.splitlines()[-1].split() == ["2", "0", "damaged"]
-    assert "Run 2: settings: '{}' stands there, and 'mode' is missing." in printed.err
+    assert "Run 2: settings: found '{}', and 'mode' is missing." in printed.err
     assert "runs delete ID" in printed.err
     with pytest.raises(StoreError, match="Run 2: settings"):
         give_runs(store, "show", 2)

@@ -62,7 +62,7 @@ def test_all_data_are_exported_with_the_texts_and_labels_of_the_dataset(
         (lambda path: path.unlink(), "is not there"),
         (
             lambda path: path.write_bytes(path.read_bytes().replace(b" the ", b" a ")),
-            "does not hold the items",
+            "does not have the items",
         ),
         (lambda path: path.write_bytes(b"id\n1\n"), "no column 'instruction'"),
     ],
@@ -89,7 +89,7 @@ def test_where_the_dataset_is_another_the_data_are_exported_without_it(
 def test_an_export_needs_a_file_and_spares_what_was_read(
     store: Path, demo_gold: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(SetupError, match="nothing to write"):
+    with pytest.raises(SetupError, match="no output file is named"):
         give_runs(store, "export", 1)
     with pytest.raises(SetupError, match="would be overwritten"):
         give_runs(store, "export", 1, "--csv", demo_gold)
@@ -142,14 +142,14 @@ def test_what_is_out_of_date_is_written_again_once(
     moved = (tmp_path / "data.tsv").rename(tmp_path / "moved.tsv")
     assert give_runs(judged, "rewrite", 1, "--dataset", moved, "--model", "mo-judge", "--threads", 1) == 0
     printed = capsys.readouterr()
-    assert "1 of 1 outdated explanations are written again" in printed.out
+    assert "1 of 1 stale explanations are regenerated" in printed.out
     assert f"mo-judge is {demo_model()}\n" in printed.err
     with RunStore(judged) as store:
         first = next(store.judged(1))
         assert first.explanations["safety"].preference is not label
         assert list(first.rewritten) == [("safety", label)]
     assert give_runs(judged, "rewrite", 1) == 0
-    assert capsys.readouterr().out == "No explanation of run 1 is out of date.\n"
+    assert capsys.readouterr().out == "No explanation of run 1 is stale.\n"
     assert give_runs(judged, "show", 1) == 0
     assert "explanations: 1" in capsys.readouterr().out
 
@@ -158,10 +158,10 @@ def test_what_is_out_of_date_is_written_again_once(
     ("words", "problem"),
     [
         (("--dataset", "gone.tsv"), r"is of data\.tsv; gone\.tsv is not there"),
-        (("--model", "./gone.gguf"), r"was judged by demo; gone\.gguf is not there"),
+        (("--model", "./gone.gguf"), r"was judged by demo; gone\.gguf is missing"),
         (("--model", "gone.gguf"), r"gone\.gguf: there is no such file here, and no model"),
-        (("--shots", 2), "--shots without --examples"),
-        (("--choose", "near"), "--choose without --examples"),
+        (("--few-shot", 2), "--few-shot without --examples"),
+        (("--few-shot-selection", "nearest"), "--few-shot-selection without --examples"),
     ],
 )
 def test_what_is_missing_is_named(judged: Path, words: tuple[object, ...], problem: str) -> None:

@@ -36,7 +36,7 @@ def test_evaluate_by_slice_counts_every_item_once(
     assert "\x1b" not in shown
     assert "\\x1b[31mtask" in shown
     assert "under 10 instructions: too few" in shown
-    assert "Many slices are many comparisons" in shown
+    assert "Many slices mean multiple comparisons" in shown
     details = json.loads(file.read_text())["details"]
     assert [found["by"] for found in details["slices"]] == ["kind", "longer"]
     for found in details["slices"]:
@@ -48,7 +48,7 @@ def test_weigh_and_compare_divide_the_items(
     command: Command, sliced_gold: Path, demo_store: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "weighed.json"
-    shown = command("weigh", 1, "--gold", sliced_gold, "--by", "longer", "--json", file)
+    shown = command("weighted-score", 1, "--gold", sliced_gold, "--by", "longer", "--json", file)
     assert "which response is longer" in shown
     [found] = json.loads(file.read_text())["slices"]
     assert sum(part["items"] for part in found["slices"]) == ITEMS
@@ -71,7 +71,7 @@ def test_weigh_divides_items_without_human_labels(
         opened.execute("UPDATE run SET dataset_path = ?", (str(bare),))
     submission = demo_store.with_name("submission.tsv")
     for words in (["1"], ["1", "--gold", bare], [submission, "--gold", bare]):
-        given = ["weigh", *words, "--by", "kind", "--json", file, "--store", store]
+        given = ["weighted-score", *words, "--by", "kind", "--json", file, "--store", store]
         done = run_here(*given)
         assert done.returncode == 0, done.stderr
         assert "A wins" in done.stdout
@@ -122,14 +122,14 @@ def test_commands_divide_the_items_by_the_tags_of_people(
     ("words", "says"),
     [
         (("evaluate", "1", "--slice", "kind=chad"), "no item with kind = 'chad'"),
-        (("weigh", "1", "--by", "kind"), "gold.tsv cannot be divided by 'kind'"),
-        (("weigh", "x.tsv", "--by", "kind"), "--by and --slice need the dataset of the items."),
+        (("weighted-score", "1", "--by", "kind"), "gold.tsv cannot be sliced by 'kind'"),
+        (("weighted-score", "x.tsv", "--by", "kind"), "--by and --slice need the dataset of the items."),
     ],
 )
 def test_a_slice_that_is_not_there_is_said_before_anything_is_measured(
     sliced_gold: Path, demo_store: Path, words: tuple[str, ...], says: str
 ) -> None:
-    gold = () if words[0] == "weigh" else ("--gold", str(sliced_gold))
+    gold = () if words[0] == "weighted-score" else ("--gold", str(sliced_gold))
     words = tuple(str(demo_store.with_name("submission.tsv")) if word == "x.tsv" else word for word in words)
     options = COMMANDS[words[0]].parser().parse_args([*words[1:], *gold, "--store", str(demo_store)])
     with pytest.raises(SetupError) as error:

@@ -14,8 +14,8 @@ COMMANDS_WITH_TABLES = {
     "evaluate": ("--confusion", "--by", "length"),
     "compare": ("--by", "length"),
     "calibrate": ("--out", "calibration.json"),
-    "weigh": ("--by", "length"),
-    "curve": (),
+    "weighted-score": ("--by", "length"),
+    "learning-curve": (),
 }
 
 
@@ -51,7 +51,7 @@ def test_an_audit_is_written_too(demo_store: Path, tmp_path: Path) -> None:
     assert (
         audit.run(audit.parser().parse_args(["1", "--store", str(demo_store), "--markdown", str(out)])) == 0
     )
-    assert "## What is wrong with the judge\n" in out.read_text("utf-8")
+    assert "## Robustness audit of the judge\n" in out.read_text("utf-8")
 
 
 def test_a_file_that_is_read_is_not_overwritten(command: Command, demo_gold: Path) -> None:
@@ -67,5 +67,5 @@ def test_scores_have_no_tables(tmp_path: Path) -> None:
     scores = tmp_path / "scores.json"
     scores.write_text('[{"id": "1", "scores_a": {"q": 1}, "scores_b": {"q": 2}}]', "utf-8")
     words = [str(scores), "--weights", "q=1", "--latex", str(tmp_path / "x.tex")]
-    with pytest.raises(SetupError, match="of scores there are no tables"):
-        COMMANDS["weigh"].run(COMMANDS["weigh"].parser().parse_args(words))
+    with pytest.raises(SetupError, match="scored comparisons have no tables"):
+        COMMANDS["weighted-score"].run(COMMANDS["weighted-score"].parser().parse_args(words))

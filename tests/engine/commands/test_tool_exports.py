@@ -15,7 +15,7 @@ def test_each_tool_gets_its_file(command: Command, tmp_path: Path) -> None:
     said = command("runs", "export", 1, "--for", "dpo", "--out", pairs)
     rows = [json.loads(line) for line in pairs.read_text("utf-8").splitlines()]
     ties = DEMO_ITEMS - len(rows)
-    left_out = f"left out: {ties} ties, 0 without a label"
+    left_out = f"omitted: {ties} ties, 0 without a label"
     assert said == f"Pairs: {pairs}\n{len(rows)} pairs on overall quality; {left_out}.\n"
     assert command("runs", "export", 1, "--for", "inspect", "--out", log) == f"Log: {log}\n"
     assert len(json.loads(log.read_text("utf-8"))["samples"]) == DEMO_ITEMS
@@ -34,11 +34,11 @@ def test_other_files_of_the_run_are_written_beside_it(command: Command, tmp_path
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (("--for", "dpo"), "--for dpo does not say where to write"),
+        (("--for", "dpo"), "--for dpo: no output file is named"),
         (("--for", "dpo", "--out", "x.tsv"), "for dpo a file ends in .jsonl or .parquet"),
         (("--for", "inspect", "--out", "x.eval"), "for inspect a file ends in .json"),
-        (("--for", "inspect", "--out", "x.json", "--criterion", "safety"), "--criterion is of no use"),
-        (("--out", "x.tsv", "--criterion", "safety"), "--criterion is of no use"),
+        (("--for", "inspect", "--out", "x.json", "--criterion", "safety"), "--criterion has no effect"),
+        (("--out", "x.tsv", "--criterion", "safety"), "--criterion has no effect"),
         (("--for", "dpo", "--out", "x.jsonl", "--criterion", "speed"), "has no criterion 'speed'"),
         (("--out", "x.json"), "a submission is TSV"),
     ],
@@ -56,6 +56,6 @@ def test_without_the_dataset_nothing_is_written(streams: Streams, demo_gold: Pat
     other = tmp_path / "other.tsv"
     other.write_bytes(demo_gold.read_bytes().replace(b" the ", b" a "))
     out = tmp_path / "log.json"
-    with pytest.raises(SetupError, match="does not hold the items"):
+    with pytest.raises(SetupError, match="does not have the items"):
         streams("runs", "export", 1, "--for", "inspect", "--out", out, "--dataset", other)
     assert not out.exists()

@@ -17,7 +17,7 @@ from engine.tune import tuning
 from engine.tune.recipe import load_recipe
 
 COLUMNS = ("id", "instruction", "output_a", "output_b", "safety_preference")
-QUICK = ("--ways", "letters", "--context", "2048", "--threads", "1")
+QUICK = ("--method", "label-tokens", "--context", "2048", "--threads", "1")
 
 
 def labelled(path: Path, count: int) -> Path:
@@ -46,13 +46,13 @@ def test_the_best_settings_are_written_as_a_recipe_that_judges(
     )
     assert give(tune, store, "demo", gold, "--out", recipe, *QUICK) == 0
     first = capsys.readouterr().out
-    assert "surely beat always giving the most frequent label." in first
+    assert "are significantly better than always giving the most frequent label." in first
     assert "12 items" in first  # are held out: of 40 instructions 8 are examples
     found = load_recipe(recipe)
     assert found.judge.criteria == ("safety",)
     assert found.measured is not None
     assert found.measured["accuracy"] > found.measured["most_frequent_label"]
-    assert any("surely beat " in said for said in found.says)
+    assert any("are significantly better than " in said for said in found.says)
     with RunStore(store) as opened:
         runs = opened.runs()
         assert [run.name for run in runs[:2]] == [
@@ -83,8 +83,13 @@ def test_the_best_settings_are_written_as_a_recipe_that_judges(
 
 def test_a_recipe_decides_its_settings_alone(tmp_path: Path) -> None:
     words = ("data.tsv", "--recipe", tmp_path / "no.json", "--out", tmp_path / "s.tsv")
-    for option in (["--ways", "graded"], ["--orders", "one"], ["--criteria", "safety"], ["--shots", "2"]):
-        with pytest.raises(SetupError, match=f"--recipe decides what {option[0]} would"):
+    for option in (
+        ["--method", "pointwise-grade"],
+        ["--orders", "one"],
+        ["--criteria", "safety"],
+        ["--few-shot", "2"],
+    ):
+        with pytest.raises(SetupError, match=f"--recipe sets what {option[0]} would"):
             give(judge, tmp_path / "runs.sqlite", *words, *option)
     with pytest.raises(SetupError, match=r"--model is missing"):
         give(judge, tmp_path / "runs.sqlite", "data.tsv", "--out", tmp_path / "s.tsv")
@@ -96,8 +101,8 @@ def test_a_recipe_decides_its_settings_alone(tmp_path: Path) -> None:
         (["--minutes", "0"], "--minutes is 0"),
         (["--items", "0"], "--items is 0"),
         (["--items", "20"], "20 instructions would be judged"),
-        (["--ways", "telepathy"], "telepathy"),
-        (["--wording", "helpful-harmless"], "--wording helpful-harmless: it asks"),
+        (["--method", "telepathy"], "telepathy"),
+        (["--wording", "helpful-harmless"], "--wording helpful-harmless: its criteria are"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_judged(
@@ -123,7 +128,7 @@ def test_too_little_time_is_said_and_what_was_judged_is_kept(tmp_path: Path) -> 
     gold, store = labelled(tmp_path / "gold.tsv", 32), tmp_path / "runs.sqlite"
     with pytest.raises(SetupError, match="too few of them") as caught:
         give(tune, store, "demo", gold, "--out", tmp_path / "best.json", *QUICK, "--minutes", "0.0001")
-    assert "more time" in str(caught.value.remedy)
+    assert "more time" in str(caught.value.hint)
     assert not (tmp_path / "best.json").exists()
 
 
@@ -135,7 +140,7 @@ def test_comparing_ends_with_its_time_too_and_says_so(
     monkeypatch.setattr(tuning, "_COMPARED_BY", (0.0, 0.0))
     assert give(tune, tmp_path / "runs.sqlite", "demo", gold, "--out", recipe, *QUICK) == 0
     printed = capsys.readouterr().out
-    assert "1 setting was not compared, for want of time." in printed
+    assert "1 setting was not compared: the time limit was reached." in printed
     assert "there was no time for it" in printed
     assert load_recipe(recipe).judge.both_orders is False  # the one that was
 

@@ -43,7 +43,7 @@ def test_the_error_names_what_it_is_and_the_command_that_takes_it(
     with pytest.raises(WrongKindError) as caught:
         streams(str(words[0]), *words[1:])
     assert caught.value.kind is kind
-    assert OPTIONS.of(caught.value.remedy) == OPTIONS.kinds[kind]
+    assert OPTIONS.of(caught.value.hint) == OPTIONS.kinds[kind]
 
 
 def test_a_dataset_is_no_run_store(demo_gold: Path, tmp_path: Path) -> None:

@@ -12,12 +12,12 @@ import pytest
 from engine.core.errors import SetupError, StoreError
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, NewOverride, NewReview, Override, ReviewState
-from engine.core.label_sources import LAST, LabelSource, Whose
+from engine.core.label_sources import LAST, LabelSource, LabelSourceKind
 from engine.core.people import (
+    AnnotatorStep,
+    EffectiveAnnotation,
     OverrideCount,
-    PersonStep,
     Reviews,
-    Standing,
     count_overrides,
     standing_notes,
     steps_of,
@@ -103,7 +103,7 @@ def test_runs_do_not_share_overrides(store: RunStore) -> None:
     [
         ((1, "id 2", "safety"), "Run 1 has not judged the item 'id 2'"),
         ((1, "id 0", "relevance"), "Run 1 has no criterion relevance"),
-        ((7, "id 0", "safety"), "holds no run 7"),
+        ((7, "id 0", "safety"), "has no run 7"),
     ],
 )
 def test_what_the_run_has_not_judged_cannot_be_overridden(
@@ -120,11 +120,11 @@ def test_what_the_run_has_not_judged_cannot_be_overridden(
     [
         (None, None, "Ada", "changes nothing"),
         (None, " \n\t", "Ada", "changes nothing"),
-        (A, "None", "Ada", "cannot hold the explanation 'None'"),
-        (A, " 7.5 ", "Ada", r"cannot hold the explanation '7\.5'"),
-        (None, "a lone \ud800", "Ada", "cannot hold the explanation"),
-        (A, None, "  ", "needs his name"),
-        (A, None, "Ada\nBen", "needs his name"),
+        (A, "None", "Ada", "cannot contain the explanation 'None'"),
+        (A, " 7.5 ", "Ada", r"cannot contain the explanation '7\.5'"),
+        (None, "a lone \ud800", "Ada", "cannot contain the explanation"),
+        (A, None, "  ", "needs the annotator's name"),
+        (A, None, "Ada\nBen", "needs the annotator's name"),
     ],
 )
 def test_what_cannot_be_an_override_is_refused_whole(
@@ -177,7 +177,7 @@ def test_a_store_opens_without_what_only_reads_tables() -> None:
 # States, confirmed labels, notes
 
 
-def steps(store: RunStore, author: str = "Ada") -> list[PersonStep]:
+def steps(store: RunStore, author: str = "Ada") -> list[AnnotatorStep]:
     reviews, notes = load_reviews(store, 1), store.notes(["hash"])
     return steps_of([*reviews.words_of("id 0"), *notes.get("hash", ())], author)
 
@@ -242,11 +242,11 @@ def test_what_was_taken_back_is_not_done_again_after_something_else_was_said(sto
     ("source", "expected"),
     [
         (LabelSource(), (GOOD, ("Eve",), "Settled.")),
-        (LabelSource(Whose.SETTLED), (GOOD, ("Eve",), "Settled.")),
-        (LabelSource(Whose.MAJORITY), (A, ("Ada", "Cleo"), "For A.")),
-        (LabelSource(Whose.PERSON, "Ben"), (B, ("Ben",), "For B.")),
-        (LabelSource(Whose.PERSON, "Cleo"), (A, ("Cleo",), None)),
-        (LabelSource(Whose.JUDGE), None),
+        (LabelSource(LabelSourceKind.ADJUDICATED), (GOOD, ("Eve",), "Settled.")),
+        (LabelSource(LabelSourceKind.MAJORITY), (A, ("Ada", "Cleo"), "For A.")),
+        (LabelSource(LabelSourceKind.ANNOTATOR, "Ben"), (B, ("Ben",), "For B.")),
+        (LabelSource(LabelSourceKind.ANNOTATOR, "Cleo"), (A, ("Cleo",), None)),
+        (LabelSource(LabelSourceKind.JUDGE), None),
     ],
 )
 def test_whose_labels_stand(
@@ -268,7 +268,12 @@ def test_a_settled_label_stands_whatever_is_said_later(store: RunStore) -> None:
     store.override(1, NewOverride(*KEY, GOOD, None, "Eve", settles=True))
     override(store, B, "For B.", "Ben")
     found = stands(store)[KEY]
-    assert (found.preference, found.settled, found.label_by, found.text_by) == (GOOD, True, ("Eve",), "Ben")
+    assert (found.preference, found.adjudicated, found.label_by, found.text_by) == (
+        GOOD,
+        True,
+        ("Eve",),
+        "Ben",
+    )
     assert not found.fits(GOOD)
     take_back(store, 1, KEY, "Eve")
     assert stands(store)[KEY].preference is B
@@ -281,7 +286,9 @@ def test_an_item_is_to_do_until_a_person_says_something_else(store: RunStore) ->
     store.review(1, NewReview("id 1", "Ben", ReviewState.TO_DO))
     reviews = load_reviews(store, 1)
     states = {
-        (person, item): reviews.state(item, person) for person in ("Ada", "Ben") for item in ("id 0", "id 1")
+        (annotator, item): reviews.state(item, annotator)
+        for annotator in ("Ada", "Ben")
+        for item in ("id 0", "id 1")
     }
     assert states == {
         ("Ada", "id 0"): ReviewState.DONE,
@@ -291,7 +298,7 @@ def test_an_item_is_to_do_until_a_person_says_something_else(store: RunStore) ->
     }
     assert [mark.author for mark in reviews.marks_of("id 1")] == ["Ada"]
     assert len(reviews.marks) == 4
-    assert reviews.people == ("Ada", "Ben")
+    assert reviews.annotators == ("Ada", "Ben")
 
 
 def test_the_last_word_of_a_person_counts(store: RunStore) -> None:
@@ -358,7 +365,8 @@ def test_a_person_takes_back_only_what_he_said(store: RunStore) -> None:
 
 
 @pytest.mark.parametrize(
-    ("item_id", "author", "problem"), [("id 7", "Ada", "not judged"), ("id 0", " ", "needs his name")]
+    ("item_id", "author", "problem"),
+    [("id 7", "Ada", "not judged"), ("id 0", " ", "needs the annotator's name")],
 )
 def test_what_nobody_says_of_no_item_is_refused_whole(
     store: RunStore, item_id: str, author: str, problem: str
@@ -385,7 +393,7 @@ def standing(store: RunStore) -> dict[str, tuple[Preference | None, str | None]]
     return {key.item_id: (each.preference, each.explanation) for key, each in stands(store).items()}
 
 
-def stands(store: RunStore) -> dict[JudgmentKey, Standing]:
+def stands(store: RunStore) -> dict[JudgmentKey, EffectiveAnnotation]:
     """What people said last."""
     return load_reviews(store, 1).standing_by(LAST)
 

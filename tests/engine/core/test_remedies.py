@@ -6,9 +6,9 @@ import pytest
 
 from engine.core.errors import SetupError
 from engine.core.file_kinds import FileKind
-from engine.core.remedies import Remedy, Setting, Step, Wording
+from engine.core.remedies import Hint, Setting, Step, Wording
 
-REMEDY = Remedy(
+HINT = Hint(
     *("Use ", Setting.CONTEXT.at(512), ", or ", Setting.SHORTEN, ". {0} ", Step.RESUME, ". ", FileKind.MODEL)
 )
 SETTINGS = {setting: f"<{setting.name}>" for setting in Setting}
@@ -17,7 +17,7 @@ KINDS = {kind: f"open the {kind.name}" for kind in FileKind}
 
 
 def test_each_part_is_worded() -> None:
-    worded = Wording(SETTINGS, STEPS, KINDS, "{0}={1}").of(REMEDY)
+    worded = Wording(SETTINGS, STEPS, KINDS, "{0}={1}").of(HINT)
     assert worded == "Use <CONTEXT>=512, or <SHORTEN>. {0} resume. open the MODEL"
 
 
@@ -33,15 +33,15 @@ def test_a_wording_lacks_nothing() -> None:
 
 
 def test_an_error_as_text_is_plain_words() -> None:
-    assert str(SetupError("It does not fit.", REMEDY)) == (
-        "It does not fit.\nUse context: 512, or shortened responses. {0} Go on with the run. Use it as"
-        " what it is: a model."
+    assert str(SetupError("It does not fit.", HINT)) == (
+        "It does not fit.\nUse context: 512, or shortened responses. {0} Resume the run. Use it as what it"
+        " is: a model."
     )
     assert str(SetupError("It does not fit.", "Close programs.")) == "It does not fit.\nClose programs."
 
 
 def test_a_remedy_comes_back_from_json() -> None:
-    assert Remedy.of_json(json.loads(json.dumps(REMEDY.as_json()))) == REMEDY
+    assert Hint.of_json(json.loads(json.dumps(HINT.as_json()))) == HINT
 
 
 @pytest.mark.parametrize(
@@ -49,4 +49,4 @@ def test_a_remedy_comes_back_from_json() -> None:
 )
 def test_what_is_no_remedy_is_refused(value: object) -> None:
     with pytest.raises((KeyError, TypeError)):
-        Remedy.of_json(value)
+        Hint.of_json(value)

@@ -8,7 +8,7 @@ import pytest
 
 from engine.core.health import NOT_LOOKED_AT, Health
 from engine.core.item_sample import ItemSample
-from engine.core.remedies import Remedy
+from engine.core.remedies import Hint
 from engine.core.run_list import run_in_a_line, run_in_lines, run_list
 from engine.core.run_records import SAMPLE, Archived, DamagedRun, RunKind, StoredRun
 from tests.judged import IDENTITY
@@ -34,7 +34,7 @@ def test_ways_samples_and_the_archive_are_told_where_there_are_any() -> None:
     settings = {"mode": "labels", "ways": ["letters", "graded"], SAMPLE: ItemSample(5, 3).as_json()}
     other = replace(RUN, identity=replace(IDENTITY, settings=settings), archived=Archived(MADE, "Ada"))
     found = cells(other)
-    assert found["mode"] == "labels, 2 ways"
+    assert found["mode"] == "labels, 2 methods"
     assert found["dataset"] == f"5 items of {IDENTITY.dataset_path.name} at random, seed 3"
     assert found["archived"] == f"{MADE.astimezone():%Y-%m-%d}"
 
@@ -54,7 +54,7 @@ def test_health_is_said_in_a_word(run: StoredRun, health: dict[int, Health], sai
 
 def test_a_submission_and_a_damaged_run_are_called_so() -> None:
     assert cells(SUBMITTED)["mode"] == "submission, explain"
-    found = cells(DamagedRun(3, 7, "It is damaged.", Remedy("Delete it.")))
+    found = cells(DamagedRun(3, 7, "It is damaged.", Hint("Delete it.")))
     assert {title for title, text in found.items() if text} == {"run", "items", "mode"}
     assert (found["items"], found["mode"]) == ("7", "damaged")
 

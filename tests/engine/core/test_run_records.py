@@ -51,8 +51,8 @@ def test_a_very_long_name_leaves_room_for_the_rest(opened: StoredRun) -> None:
     assert len(run.title) < 80
     assert len(run.stem) < 80
     assert what_is_joined(run) == (
-        f"{'n' * 41}…{'n' * 14}.tsv answers 2 of the 3 items of gold.tsv, joined by their ids."
-        " Left out, because the dataset lacks them (1): 9."
+        f"{'n' * 41}…{'n' * 14}.tsv has predictions for 2 of the 3 items of gold.tsv, matched by id. Omitted,"
+        " because the dataset lacks them (1): 9."
     )
 
 
@@ -72,12 +72,15 @@ def test_a_run_knows_the_columns_of_its_latest_session(judged: StoredRun) -> Non
     ("settings", "said"),
     [
         ({}, ""),
-        ({"ways": ["letters", "absolute"]}, "letters, absolute"),
-        ({"ways": ["thinking"], "thoughts": 1}, "thinking"),
-        ({"ways": ["letters", "thinking"], "thoughts": 4}, "letters, thinking (4 thoughts)"),
+        ({"ways": ["letters", "absolute"]}, "label tokens, pointwise yes/no"),
+        ({"ways": ["thinking"], "thoughts": 1}, "chain of thought"),
+        (
+            {"ways": ["letters", "thinking"], "thoughts": 4},
+            "label tokens, chain of thought (4 reasoning samples)",
+        ),
     ],
 )
 def test_how_a_run_was_asked_is_said_where_it_was_not_letters_alone(
     judged: StoredRun, settings: dict[str, object], said: str
 ) -> None:
-    assert replace(judged.identity, settings=settings).ways_in_words == said
+    assert replace(judged.identity, settings=settings).methods_in_words == said

@@ -15,7 +15,7 @@ from engine.core.run_setup import RunSetup, orders_in_words
 from engine.core.settings import ExampleKind, KvType, Mode
 from engine.system.paths import demo_dataset, demo_model
 
-USUAL = RunSetup(demo_dataset(), demo_model())
+DEFAULT = RunSetup(demo_dataset(), demo_model())
 
 
 def test_a_setup_is_the_same_after_json() -> None:
@@ -47,7 +47,7 @@ def test_a_setup_is_the_same_after_json() -> None:
         note="with a larger cache\nand fewer threads",
         example_columns=ColumnMap.of({"instruction": "question"}),
     )
-    assert RunSetup.of_json(setup.as_json(), USUAL) == setup
+    assert RunSetup.of_json(setup.as_json(), DEFAULT) == setup
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_setup_is_the_same_after_json() -> None:
     ],
 )
 def test_damaged_values_are_as_usual(values: dict[str, Any]) -> None:
-    assert RunSetup.of_json(values, USUAL) == USUAL
+    assert RunSetup.of_json(values, DEFAULT) == DEFAULT
 
 
 def test_the_orders_are_said_in_words() -> None:
@@ -94,7 +94,7 @@ def test_the_orders_are_said_in_words() -> None:
 def test_what_a_run_cannot_be_called_is_refused_at_once(what: str, text: str) -> None:
     called: dict[str, Any] = {what: text}
     with pytest.raises(SetupError, match=f"The {what} of the run has"):
-        replace(USUAL, **called)
+        replace(DEFAULT, **called)
 
 
 MANNERS = Rubric(
@@ -103,8 +103,8 @@ MANNERS = Rubric(
 
 
 def test_a_rubric_of_ones_own_is_remembered() -> None:
-    setup = replace(USUAL, rubric=MANNERS, criteria=("brevity",))
-    assert RunSetup.of_json(json.loads(json.dumps(setup.as_json())), USUAL) == setup
+    setup = replace(DEFAULT, rubric=MANNERS, criteria=("brevity",))
+    assert RunSetup.of_json(json.loads(json.dumps(setup.as_json())), DEFAULT) == setup
     assert setup.asked == MANNERS.only(("brevity",))
 
 
@@ -113,11 +113,11 @@ def test_a_rubric_of_ones_own_is_remembered() -> None:
 )
 def test_a_damaged_rubric_is_the_tasks(damaged: object) -> None:
     values = {"rubric": damaged, "criteria": ["brevity", "safety"]}
-    setup = RunSetup.of_json(values, USUAL)
+    setup = RunSetup.of_json(values, DEFAULT)
     assert setup.rubric is ELOQUENT
     assert setup.criteria == ("safety",)
 
 
 def test_criteria_that_the_rubric_lacks_are_not_remembered() -> None:
     values = {"rubric": MANNERS.as_json(), "criteria": ["safety"]}
-    assert RunSetup.of_json(values, USUAL).criteria == MANNERS.names
+    assert RunSetup.of_json(values, DEFAULT).criteria == MANNERS.names

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from engine.core.errors import SetupError
-from engine.core.items import Order, Way
+from engine.core.items import Method, Order
 from engine.core.settings import SETTINGS, JudgeSettings, KvType, MachineSettings, Mode, rows_of, settings_of
 
-USUAL = JudgeSettings()
+DEFAULT = JudgeSettings()
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,12 @@ USUAL = JudgeSettings()
         JudgeSettings(context=1024, max_explanation_tokens=7, temperature=0.5, seed=3, items_at_once=2),
         JudgeSettings(mode=Mode.LABELS, orders=(Order.AB,), shorten=True, kv_type=KvType.Q8_0),
         JudgeSettings(second_order_below=0.5),
-        JudgeSettings(ways=(Way.GRADED, Way.THINKING), thoughts=3, thought_temperature=0.7, seed=1),
+        JudgeSettings(
+            methods=(Method.POINTWISE_GRADE, Method.CHAIN_OF_THOUGHT),
+            reasoning_samples=3,
+            reasoning_temperature=0.7,
+            seed=1,
+        ),
     ],
 )
 def test_what_is_stored_is_read_again(settings: JudgeSettings) -> None:
@@ -73,14 +78,14 @@ def test_labels_alone_depend_on_nothing_of_explanations() -> None:
 
 
 def test_a_cache_in_f16_is_not_named_so_that_runs_from_before_are_the_same() -> None:
-    assert "kv_type" not in USUAL.as_json()
-    assert replace(USUAL, kv_type=KvType.Q8_0).as_json()["kv_type"] == "q8_0"
+    assert "kv_type" not in DEFAULT.as_json()
+    assert replace(DEFAULT, kv_type=KvType.Q8_0).as_json()["kv_type"] == "q8_0"
 
 
 def test_a_run_that_reads_all_in_both_orders_names_no_margin_so_that_runs_from_before_are_the_same() -> None:
-    assert "second_order_below" not in USUAL.as_json()
-    partly = replace(USUAL, second_order_below=0.5)
-    assert partly.as_json() == {**USUAL.as_json(), "second_order_below": 0.5}
+    assert "second_order_below" not in DEFAULT.as_json()
+    partly = replace(DEFAULT, second_order_below=0.5)
+    assert partly.as_json() == {**DEFAULT.as_json(), "second_order_below": 0.5}
 
 
 @pytest.mark.parametrize(
@@ -94,17 +99,26 @@ def test_a_run_that_reads_all_in_both_orders_names_no_margin_so_that_runs_from_b
         ({"temperature": 1e-310}, "The temperature is 1e-310.\nUse 0 (greedy), or 0.01 or more."),
         ({"temperature": float("nan")}, "The temperature is nan."),
         ({"seed": -(2**63)}, "The seed has 19 digits.\nUse 18 or fewer."),
-        ({"thoughts": 0}, "The number of thoughts is 0.\nUse 1 or more."),
-        ({"thoughts": 1001}, "The number of thoughts is 1001.\nUse 1000 or fewer."),
-        ({"max_thought_tokens": 0}, "The longest thought is 0.\nUse 1 or more."),
-        ({"ways": ()}, "The ways of asking are none.\nName each once: some of letters, "),
-        ({"ways": (Way.LETTERS, Way.LETTERS)}, "The ways of asking are letters, letters.\nName each once: "),
-        ({"orders": (Order.BA,)}, "The orders leave out AB.\nUse AB alone, or AB and BA."),
+        ({"reasoning_samples": 0}, "The number of reasoning samples is 0.\nUse 1 or more."),
+        ({"reasoning_samples": 1001}, "The number of reasoning samples is 1001.\nUse 1000 or fewer."),
+        ({"max_reasoning_tokens": 0}, "The longest reasoning is 0.\nUse 1 or more."),
+        ({"methods": ()}, "The elicitation methods are none.\nName each once: some of label tokens, "),
+        (
+            {"methods": (Method.LABEL_TOKENS, Method.LABEL_TOKENS)},
+            "The elicitation methods are label tokens, label tokens.\nName each once: ",
+        ),
+        ({"orders": (Order.BA,)}, "The orders lack AB.\nUse AB alone, or AB and BA."),
         *(
-            ({"second_order_below": margin}, f"The margin is {margin}.\nUse more than 0 and at most 1")
+            (
+                {"second_order_below": margin},
+                f"The margin threshold is {margin}.\nUse more than 0 and at most 1",
+            )
             for margin in (0, -1, 1.01, float("nan"))
         ),
-        ({"second_order_below": 0.5, "orders": (Order.AB,)}, "There is a margin for the second order, and"),
+        (
+            {"second_order_below": 0.5, "orders": (Order.AB,)},
+            "There is a margin threshold for the second order, but",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_with_what_can(wrong: dict[str, Any], refusal: str) -> None:

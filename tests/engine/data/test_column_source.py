@@ -82,9 +82,9 @@ def test_a_source_that_names_nothing_is_refused(text: str) -> None:
     [
         ("nested.list[2].text", r"'nested\.list' holds no entry 2\."),
         ("nested.text", r"'nested' holds no 'text'\."),
-        ("a.text", r"'a' holds no list or object of JSON: 'A'\."),
-        ("a@reply", r"'a' is no dialogue: 'A'\."),
-        ("talk@reply:b", r"'b' is 'B'; a number of rounds is needed\."),
+        ("a.text", r"'a' is not a JSON list or object: 'A'\."),
+        ("a@reply", r"'a' is not a dialogue: 'A'\."),
+        ("talk@reply:b", r"'b' is 'B', not a number of rounds\."),
     ],
 )
 def test_a_cell_that_does_not_hold_it_is_named(text: str, problem: str) -> None:
@@ -93,7 +93,7 @@ def test_a_cell_that_does_not_hold_it_is_named(text: str, problem: str) -> None:
 
 
 def test_half_a_character_that_is_written_as_an_escape_is_named() -> None:
-    with pytest.raises(SourceProblem, match=r"^'c' holds \\ud83d, which is half a character"):
+    with pytest.raises(SourceProblem, match=r"^'c' contains \\ud83d, half a character"):
         RowReader({"c": '["\\ud83d"]'}).text(parse_source("c@users", ["c"]), "")
 
 
@@ -110,7 +110,7 @@ def test_a_deeply_nested_cell_is_read_or_named(depth: int) -> None:
 
 @pytest.mark.parametrize("rounds", ["inf", "nan", "1e400", "0", "-1", "1.5", "x", "9999999999"])
 def test_rounds_that_are_no_number_of_rounds_are_named(rounds: str) -> None:
-    with pytest.raises(SourceProblem, match="a number of rounds is needed"):
+    with pytest.raises(SourceProblem, match="not a number of rounds"):
         RowReader({**CELLS, "turn": rounds}).text(parse_source("talk@reply:turn", list(CELLS)), "")
 
 

@@ -95,5 +95,5 @@ def test_a_list_of_texts_is_one_side_or_both_by_turns() -> None:
 
 @pytest.mark.parametrize("part", [DialoguePart.REPLY, DialoguePart.PROMPT, DialoguePart.REPLIES])
 def test_without_a_reply_there_is_none_to_take(part: DialoguePart) -> None:
-    with pytest.raises(SourceProblem, match="the assistant says nothing in it"):
+    with pytest.raises(SourceProblem, match="it has no turn of the assistant"):
         part_of(TURNS[:1], part)

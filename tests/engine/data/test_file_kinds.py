@@ -24,7 +24,7 @@ from engine.decisions.run_results import submission_of
 from engine.measure.evaluation import evaluate, official_json
 from engine.measure.matching import match
 from engine.measure.systems import system_of_run
-from engine.people.hand_over import hand_over, save_hand_over
+from engine.people.hand_over import annotation_file, save_annotation_file
 from engine.store.migrations import APPLICATION_ID
 from engine.store.run_store import RunStore
 from engine.system.files import write_json
@@ -65,7 +65,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[FileKind, Path]:
     shutil.copy(demo_model(), folder / "model.bin")
     with RunStore(folder / "runs.sqlite") as store:
         store.override(1, NewOverride("1", "safety", B, None, "Ada"))
-        save_hand_over(folder / "people.json", hand_over(store, 1))
+        save_annotation_file(folder / "people.json", annotation_file(store, 1))
     names = "data.tsv labels.tsv all.csv all.json calibration.json recipe.json weights.json scores.json"
     found = [*names.split(), "compared.json", "own.toml", "model.bin", "people.json", "runs.sqlite"]
     return {kind: folder / name for kind, name in zip(FileKind, found, strict=True)}
@@ -102,8 +102,8 @@ def test_a_file_of_another_kind_is_named_with_what_takes_it(
             READERS[wanted](path)
         assert caught.value.kind is kind
         assert caught.value.problem == f"{path.name}: is {kind.value}, not {wanted.value}."
-        assert OPTIONS.of(caught.value.remedy) == OPTIONS.kinds[kind]
-        assert IN_THE_WINDOW.of(caught.value.remedy) == IN_THE_WINDOW.kinds[kind]
+        assert OPTIONS.of(caught.value.hint) == OPTIONS.kinds[kind]
+        assert IN_THE_WINDOW.of(caught.value.hint) == IN_THE_WINDOW.kinds[kind]
 
 
 @pytest.mark.parametrize(

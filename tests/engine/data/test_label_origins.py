@@ -21,7 +21,7 @@ ITEMS = 12
 OWN = dataset({"safety": [None] * ITEMS})
 DRAWN = in_drawn_order(OWN.ids, 0)
 COLUMNS = ColumnMap.of({"id": "item_id", "safety_preference": "preference"})
-BY_DOUBT = "6 of these 12 labels were given in order of doubt: the hardest items."
+BY_UNCERTAINTY = "6 of these 12 labels were given in order of uncertainty: the hardest items."
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def run(tmp_path: Path) -> Matched:
             store.review(1, NewReview(item, "Ada", confirmed={"safety": A}, origin=origin))
         store.review(1, NewReview(DRAWN[0], "Ada", ReviewState.SKIPPED))
         for item in (DRAWN[0], *DRAWN[6:]):
-            store.override(1, NewOverride(item, "safety", B, None, "Ben", Origin.DOUBT))
+            store.override(1, NewOverride(item, "safety", B, None, "Ben", Origin.UNCERTAINTY))
         results = load_results(store, 1)
     write_results_csv(tmp_path / "run.csv", results, OWN)
     return match(system_of_run(results.model_alone()), load_dataset(tmp_path / "run.csv", columns=COLUMNS))
@@ -51,15 +51,15 @@ def test_labels_of_a_runs_csv_say_which_were_picked(run: Matched) -> None:
     origins = label_origins(run.dataset, "safety")
     assert origins is not None
     assert {item for item, origin in origins.items() if origin is Origin.RANDOM} == set(DRAWN[:6])
-    assert run.labels_in_words[0] == BY_DOUBT
-    assert "a calibration by the hardest is too careful" in run.labels_in_words[1]
+    assert run.labels_in_words[0] == BY_UNCERTAINTY
+    assert "a calibration on the hardest is underconfident" in run.labels_in_words[1]
     assert set(run.labels_in_words) <= set(run.caveats)
 
 
 def test_a_csv_of_an_earlier_version_says_that_the_order_is_not_known(run: Matched, tmp_path: Path) -> None:
     lost = ("origins_by_people", "override_origin", "random_sample")
     older = without(run.dataset, tmp_path / "older.csv", *lost)
-    unknown = "All of these 12 labels were given in an order of the list that is not known."
+    unknown = "All of these 12 labels were given in an unknown order."
     assert match(run.system, older).labels_in_words == [unknown]
     plain = without(run.dataset, tmp_path / "plain.csv", *lost, "labels_by_people")
     assert match(run.system, plain).labels_in_words == []
@@ -72,4 +72,4 @@ def test_a_column_of_each_criterion_tells_it_too(tmp_path: Path) -> None:
     path = tmp_path / "own.tsv"
     path.write_text("\n".join([header, *rows]))
     found = label_origins(load_dataset(path), "safety")
-    assert found == {"a": Origin.DOUBT, "b": Origin.RANDOM, "c": None}
+    assert found == {"a": Origin.UNCERTAINTY, "b": Origin.RANDOM, "c": None}

@@ -130,9 +130,9 @@ def test_every_format_of_tables_is_read(suffix: str, tmp_path: Path) -> None:
 def test_opened_as_a_dataset_it_is_told_what_makes_pairs(
     shape: Callable[[int], Record], tmp_path: Path
 ) -> None:
-    with pytest.raises(InputError, match=r"holds the outputs of one candidate \(llama\)") as caught:
+    with pytest.raises(InputError, match=r"contains the outputs of one candidate \(llama\)") as caught:
         load_dataset(saved(tmp_path / "x.jsonl", ROWS[shape]))
-    assert "Make pairs out of the outputs" in str(caught.value.remedy)
+    assert "Make pairs from the outputs" in str(caught.value.hint)
 
 
 @pytest.mark.parametrize("suffix", [".json", ".jsonl", ".parquet"])
@@ -159,16 +159,16 @@ def test_a_null_is_no_empty_response(
 
 def test_nulls_alone_are_no_outputs(tmp_path: Path) -> None:
     rows = [{"instruction": f"q{n}", "output": None} for n in range(2)]
-    with pytest.raises(InputError, match="holds no outputs: 'output' is empty in all 2 records"):
+    with pytest.raises(InputError, match="contains no outputs: 'output' is empty in all 2 records"):
         read_outputs(saved(tmp_path / "x.json", rows), {"output": "output"})
 
 
 def test_other_columns_are_read_by_a_map(tmp_path: Path) -> None:
     rows = [{"frage": q, "gut": g, "schlecht": b} for q, g, b in zip(QUESTIONS, GOOD, BAD, strict=True)]
     path = saved(tmp_path / "x.csv", rows)
-    with pytest.raises(InputError, match="no column seems to hold the responses") as caught:
+    with pytest.raises(InputError, match="no column looks like the responses") as caught:
         read_outputs(path)
-    assert "columns: output=…" in str(caught.value.remedy)
+    assert "columns: output=…" in str(caught.value.hint)
     read = read_outputs(path, {"instruction": "frage", "output": "schlecht"})
     assert read.responses[3] == Response(None, QUESTIONS[3], BAD[3])
 
@@ -184,7 +184,7 @@ def test_a_version_in_the_column_of_the_model_is_no_name(tmp_path: Path) -> None
 
 def test_several_candidates_one_below_the_other_are_refused(tmp_path: Path) -> None:
     rows = [{**alpaca(number // 2), "generator": f"m{number % 2}"} for number in range(8)]
-    with pytest.raises(InputError, match=r"2 candidates \(m0, m1\) one below the other"):
+    with pytest.raises(InputError, match=r"2 candidates \(m0, m1\) in long format"):
         read_outputs(saved(tmp_path / "both.json", rows))
 
 
@@ -203,7 +203,7 @@ def test_a_file_whose_outputs_are_all_empty_holds_none(
     path.write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(InputError) as error:
         read_outputs(path, {"output": "output"})
-    assert f"silent.jsonl: holds no outputs: 'output' is empty in {found}." in str(error.value)
+    assert f"silent.jsonl: contains no outputs: 'output' is empty in {found}." in str(error.value)
     path.write_text("\n".join([*lines, json.dumps({"instruction": "q", "output": "x"})]), encoding="utf-8")
     assert len(read_outputs(path, {"output": "output"}).responses) == len(texts) + 1
 

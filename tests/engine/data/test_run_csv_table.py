@@ -11,7 +11,7 @@ from engine.core.errors import InputError
 from engine.core.judgments import NewOverride, NewReview, Origin
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.label_origins import label_origins
-from engine.data.origin_cells import LABELS_BY_PEOPLE, ORIGINS_BY_PEOPLE
+from engine.data.origin_cells import LABELS_BY_ANNOTATORS, ORIGINS_BY_ANNOTATORS
 from engine.decisions.labelled_dataset import labelled_dataset
 from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_results import RunResults, load_results
@@ -26,7 +26,7 @@ def reviewed(tmp_path: Path) -> RunResults:
     """A run that says A; Ada and Ben labelled two of its three items."""
     stored_run(tmp_path, GOLD, {"safety": [SURE_A] * 3, "relevance": [SURE_A] * 3}, {"safety": "A is safe."})
     with RunStore(tmp_path / "runs.sqlite") as store:
-        store.override(1, NewOverride("7", "safety", B, "B, for me.", "Ada", Origin.DOUBT))
+        store.override(1, NewOverride("7", "safety", B, "B, for me.", "Ada", Origin.UNCERTAINTY))
         store.review(1, NewReview("7", "Ben", confirmed={"safety": A}))
         store.review(1, NewReview("id,\n2", "Ben", confirmed={"safety": A, "relevance": A}))
         store.override(1, NewOverride("ß", "relevance", None, "Only words.", "Ada"))
@@ -62,9 +62,10 @@ def test_it_is_the_dataset_that_the_labels_make(reviewed: RunResults, tmp_path: 
             cells = [cell or "" for cell in made.get(column, [""] * 3)]
             assert found.texts(column).to_pylist() == cells, column
     assert found.texts("safety_preference_before").to_pylist() == ["both_bad", "", "A"]
-    assert label_origins(found, "safety") == {"7": Origin.DOUBT, "id,\n2": None}
+    assert label_origins(found, "safety") == {"7": Origin.UNCERTAINTY, "id,\n2": None}
     assert found.read_as == (
-        "All data of run 1: its human labels are those that people gave or confirmed (3 of 6, by Ada, Ben),"
+        "All data of run 1: its human labels are those that annotators gave or accepted (3 of 6, by Ada,"
+        " Ben),"
         " not the judge's own."
     )
     assert found.notices[0] == found.read_as
@@ -78,12 +79,12 @@ def test_a_run_that_nobody_labelled_has_no_human_labels(tmp_path: Path) -> None:
     found = load_dataset(exported(tmp_path, results))
     assert found.criteria == ()
     assert found.read_as == (
-        "All data of run 1: nobody labelled it, and the judge's own labels are no human ones."
+        "All data of run 1: it has no human labels, and the judge's own labels are not human ones."
     )
 
 
 def test_one_of_an_earlier_version_has_the_labels_of_overrides(reviewed: RunResults, tmp_path: Path) -> None:
-    path = changed(exported(tmp_path, reviewed), LABELS_BY_PEOPLE, ORIGINS_BY_PEOPLE, "random_sample")
+    path = changed(exported(tmp_path, reviewed), LABELS_BY_ANNOTATORS, ORIGINS_BY_ANNOTATORS, "random_sample")
     found = load_dataset(path)
     assert found.labels("safety") == {"7": B}
     assert found[0].gold["safety"].annotators == {"Ada": B}
@@ -91,19 +92,19 @@ def test_one_of_an_earlier_version_has_the_labels_of_overrides(reviewed: RunResu
 
 
 def test_a_file_without_texts_is_named_for_what_it_is(reviewed: RunResults, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="all data of a run, and no texts"):
+    with pytest.raises(InputError, match="all data of a run, but no texts"):
         load_dataset(exported(tmp_path, reviewed, gold=None))
     other = with_texts(GOLD, output_a=["x", "a", "a"])
     found = load_dataset(exported(tmp_path, reviewed, other))
     assert found.ids == ["id,\n2", "ß"]
-    assert found.notices[1].startswith("2 rows have no texts, and are left out")
+    assert found.notices[1].startswith("2 rows have no texts, and are omitted")
 
 
 @pytest.mark.parametrize(
     ("cells", "problem"),
     [
         ({"preference": "perhaps"}, "unknown label 'perhaps'"),
-        ({"criterion": "relevance"}, "'relevance' of item '7' is there already"),
+        ({"criterion": "relevance"}, "'relevance' of item '7' occurs twice"),
     ],
 )
 def test_what_was_changed_wrongly_is_named_by_its_line(

@@ -71,24 +71,25 @@ def test_what_cannot_be_divided_goes_by_the_seed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("sample", "said"),
     [
-        (ItemSample(40, 7), ["x.json: 40 of 100 items are drawn at random, seed 7."]),
+        (ItemSample(40, 7), ["x.json: 40 of 100 items are sampled at random, seed 7."]),
         (
             ItemSample(40, 7, "subset"),
             [
-                "x.json: 40 of 100 items are drawn evenly over subset, seed 7.",
+                "x.json: 40 of 100 items are sampled evenly over subset, seed 7.",
                 "Items by subset: chat: 15, math: 15, code: 8, (empty): 2.",
-                "subset has too few items of code, '(empty)': all of them are drawn, and more of the others.",
+                "subset has too few items of code, '(empty)': all of them are sampled, and more of the"
+                " others.",
             ],
         ),
         (
             ItemSample(2, 0, "subset"),
             [
-                "x.json: 2 of 100 items are drawn evenly over subset, seed 0.",
-                "subset has 4 values: one item each of 2 of them is drawn.",
+                "x.json: 2 of 100 items are sampled evenly over subset, seed 0.",
+                "subset has 4 values: one item each of 2 of them is sampled.",
             ],
         ),
         (ItemSample(100), ["x.json: all 100 items are judged."]),
-        (ItemSample(500), ["x.json: all 100 items are judged. There are no 500."]),
+        (ItemSample(500), ["x.json: all 100 items are judged. The dataset has fewer than 500."]),
     ],
 )
 def test_how_it_went_is_said(tmp_path: Path, sample: ItemSample, said: list[str]) -> None:
@@ -115,7 +116,7 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: Path)
     assert dataset.value_columns == ("safety_preference", "subset")
     with pytest.raises(SetupError) as caught:
         drawn(dataset, ItemSample(1, 0, "subsets"))
-    assert str(caught.value.remedy) == "Did you mean subset? There are safety_preference, subset."
+    assert str(caught.value.hint) == "Did you mean subset? There are safety_preference, subset."
 
 
 @pytest.mark.parametrize(
@@ -134,8 +135,8 @@ def test_the_first_items_of_a_sorted_file_are_told(
 ) -> None:
     whole = saved(tmp_path, *({"safety_preference": label} for label in labels))
     found = sorted_by_label(whole, whole.head(first))
-    remedy = f". Draw them instead: --sample {first}."
-    expected = f"x.json seems to be sorted: {said}{remedy}" if said else ""
+    hint = f". Sample them instead: --sample {first}."
+    expected = f"x.json seems to be sorted: {said}{hint}" if said else ""
     assert ("" if found is None else OPTIONS.of(found)) == expected
 
 

@@ -25,7 +25,7 @@ def saved(folder: Path, rows: Sequence[dict[str, Any]], name: str = "outputs.jso
 @pytest.mark.parametrize("name", ["gpt4", "gpt4_1106_preview", "gemma-7b-it", "vicuna-7b-v1.5"])
 def test_real_outputs_are_told_with_their_system(shared_data: Path, name: str) -> None:
     path = shared_data / "ranking" / f"outputs_{name}.json"
-    says = rf"holds the outputs of one candidate \({name}\): one response \('output'\) to each instruction"
+    says = rf"contains the outputs of one candidate \({name}\): one response \('output'\) to each instruction"
     for command in (["check", path], ["judge", path, "--model", "demo", "--plan"]):
         refused = run_here(*command)
         assert refused.returncode == 2
@@ -42,7 +42,7 @@ def test_real_outputs_are_told_with_their_system(shared_data: Path, name: str) -
         (lambda row, _: row, "one candidate (m)"),
         (
             lambda row, number: {**row, "generator": f"m{number % 2}"},
-            "2 candidates (m0, m1) one below the",
+            "2 candidates (m0, m1) in long format",
         ),
         (
             lambda row, number: {"id": f"a{number}", "prompt": row["instruction"], "response": row["output"]},
@@ -70,7 +70,7 @@ def test_what_else_holds_texts_may_be_the_other_response(
     with pytest.raises(InputError) as caught:
         load_dataset(path)
     assert isinstance(caught.value, ColumnsError) == (whose is None)
-    assert whose is None or f"holds the outputs of {whose}" in caught.value.problem
+    assert whose is None or f"contains the outputs of {whose}" in caught.value.problem
 
 
 @pytest.mark.parametrize("shape", SHAPES)

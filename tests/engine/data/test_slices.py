@@ -158,7 +158,7 @@ def test_a_human_label_divides(tmp_path: Path) -> None:
 
 def test_one_slice_is_chosen_by_its_value_its_key_or_its_name(tmp_path: Path) -> None:
     dataset = saved(tmp_path, {"c": "x=y", "a=b": "1"}, {"c": "z", "length": "7"})
-    for wish, ids in {
+    for request, ids in {
         "c=x=y": ("0",),
         "column:c=z": ("1",),
         "a=b=1": ("0",),
@@ -167,7 +167,7 @@ def test_one_slice_is_chosen_by_its_value_its_key_or_its_name(tmp_path: Path) ->
         "longer=equal": ("0", "1"),
         "script=Latin": ("0", "1"),
     }.items():
-        assert select(dataset, wish)[1].ids == ids
+        assert select(dataset, request)[1].ids == ids
 
 
 def test_a_rare_value_is_chosen_too(tmp_path: Path) -> None:
@@ -176,22 +176,24 @@ def test_a_rare_value_is_chosen_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "says"),
+    ("wanted", "says"),
     [
         (
             "subset=resoning",
             "no item with subset = 'resoning'. Did you mean reasoning? There are chat",
         ),
-        ("subst=chat", "cannot be divided by 'subst': it has no such column. Did you mean subset?"),
-        ("chat", "'chat' names no slice"),
+        ("subst=chat", "cannot be sliced by 'subst': it has no such column. Did you mean subset?"),
+        ("chat", "'chat' is not a slice"),
         ("label=A", "no human labels for 'label'. Criteria with labels: none."),
     ],
 )
-def test_a_slice_that_is_not_there_is_named_with_those_that_are(tmp_path: Path, wish: str, says: str) -> None:
+def test_a_slice_that_is_not_there_is_named_with_those_that_are(
+    tmp_path: Path, wanted: str, says: str
+) -> None:
     dataset = saved(tmp_path, {"subset": "reasoning"}, {"subset": "chat"})
     with pytest.raises(SetupError) as caught:
-        select(dataset, wish)
-    assert says in " ".join([caught.value.problem, str(caught.value.remedy)])
+        select(dataset, wanted)
+    assert says in " ".join([caught.value.problem, str(caught.value.hint)])
 
 
 # Tags of people
@@ -289,13 +291,13 @@ def test_pictures_in_a_parquet_file_are_left_out_and_named(tmp_path: Path) -> No
     pd.DataFrame(rows).to_parquet(path)
     dataset = load_dataset(path)
     assert dataset.other_columns == ("tags",)
-    assert dataset.notices[1] == ("2 columns were left out (they hold bytes, not text): 'picture', 'raw'.")
+    assert dataset.notices[1] == ("2 columns were omitted (they contain bytes, not text): 'picture', 'raw'.")
 
 
 def test_only_so_many_other_columns_are_kept(tmp_path: Path) -> None:
     dataset = saved(tmp_path, {f"c{number}": "x" for number in range(MOST_OTHER_COLUMNS + 2)})
     assert len(dataset.other_columns) == MOST_OTHER_COLUMNS
-    assert "2 columns were left out (100 are kept at most): 'c100', 'c101'." in dataset.notices
+    assert "2 columns were omitted (at most 100 are stored): 'c100', 'c101'." in dataset.notices
 
 
 def test_columns_of_one_name_are_left_out(tmp_path: Path) -> None:
@@ -303,7 +305,7 @@ def test_columns_of_one_name_are_left_out(tmp_path: Path) -> None:
     path.write_text("id\tinstruction\toutput_a\toutput_b\tn\tn\n1\ti\ta\tb\t2\t3\n")
     dataset = load_dataset(path)
     assert dataset.other_columns == ()
-    assert dataset.notices == ("1 column was left out (several have one name): 'n'.",)
+    assert dataset.notices == ("1 column was omitted (several have the same name): 'n'.",)
 
 
 def test_a_mapped_file_keeps_its_other_columns_too(tmp_path: Path) -> None:

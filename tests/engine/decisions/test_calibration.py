@@ -13,7 +13,7 @@ import pytest
 from engine.core.errors import SetupError
 from engine.core.fitted_on import FittedOn
 from engine.core.items import Order, Preference
-from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem, Judgment, Reading
+from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem, Judgment, RawPrediction
 from engine.core.rubric import ELOQUENT, Criterion, PromptWording, Rubric
 from engine.core.value_tables import Estimate
 from engine.decisions.calibration import (
@@ -59,7 +59,7 @@ def test_an_item_that_took_part_is_decided_by_what_was_fitted_without_it() -> No
     safety = OUT_OF_FOLD.criteria["safety"]
     log_probs = (float(np.log(0.7)), *(float(np.log(0.1)),) * 3)
     items = [
-        JudgedItem(place, "same id", content_hash, {"safety": (Reading(Order.AB, log_probs),)})
+        JudgedItem(place, "same id", content_hash, {"safety": (RawPrediction(Order.AB, log_probs),)})
         for place, content_hash in enumerate((UNKNOWN, LEFT_OUT, IN_FIT))
     ]
     found = decide_all(items, "safety", safety)
@@ -90,10 +90,10 @@ def test_what_decides_one_order_alone_comes_back_and_older_files_are_free_ones(t
 
 
 def test_an_item_of_one_order_is_decided_by_what_was_fitted_for_it() -> None:
-    reading = Reading(Order.AB, (-0.5, -2.0, -2.0, -3.0))
+    reading = RawPrediction(Order.AB, (-0.5, -2.0, -2.0, -3.0))
     of_one, of_both = (
-        JudgedItem(0, "1", "", {"safety": readings})
-        for readings in ((reading,), (reading, replace(reading, order=Order.BA)))
+        JudgedItem(0, "1", "", {"safety": raw_predictions})
+        for raw_predictions in ((reading,), (reading, replace(reading, order=Order.BA)))
     )
     made = replace(ONE, first_order=FREQUENCIES)
     assert decide(of_one, "safety", made) == decide(of_one, "safety", FREQUENCIES)
@@ -138,8 +138,8 @@ def changed(**values: Any) -> Rubric:
     ("other", "found"),
     [
         (changed(question="Which is safer?"), "safety “Which does less harm?”, not for “Which is safer?”"),
-        (changed(good="It warns."), "the same question on safety in other words around it"),
-        (replace(RUBRIC, wording=PromptWording(verdict="Urteil:")), "in other words around it"),
+        (changed(good="It warns."), "the same question on safety in another prompt: with other meanings"),
+        (replace(RUBRIC, wording=PromptWording(verdict="Urteil:")), "in another prompt: with other meanings"),
         (Rubric("other", (Criterion("tact", "Which?"),)), "the criteria safety, wit, not for tact"),
         (ELOQUENT, "the question on safety “Which does less harm?”"),
     ],
@@ -194,13 +194,13 @@ def without(key: str) -> Callable[[dict[str, object]], object]:
         (lambda value: value | {"criteria": {"safety": _numbers(scale=-1)}}, "cannot be applied"),
         (
             lambda value: value | {"criteria": {"safety": _numbers(scale="much")}},
-            "'much' stands in the place",
+            "'much' is not a number",
         ),
-        (lambda value: value | {"criteria": {"safety": _numbers(scale="1")}}, "'1' stands in the place"),
-        (lambda value: value | {"criteria": {"safety": _numbers(scale=True)}}, "'True' stands in the place"),
+        (lambda value: value | {"criteria": {"safety": _numbers(scale="1")}}, "'1' is not a number"),
+        (lambda value: value | {"criteria": {"safety": _numbers(scale=True)}}, "'True' is not a number"),
         (
             lambda value: value | {"criteria": {"safety": _numbers(scale=1) | {"items": 5.9}}},
-            "'5.9' is no number of items",
+            "'5.9' is not a number of items",
         ),
         (
             lambda value: json.dumps(value).replace('"strength": 3.0', '"strength": 3.0, "strength": 4.0'),
@@ -209,15 +209,21 @@ def without(key: str) -> Callable[[dict[str, object]], object]:
         (lambda value: value | {"criteria": {"safety": _numbers(scale=1e308)}}, "cannot be applied"),
         (
             lambda value: value | {"criteria": {"safety": _numbers(scale=math.nan)}},
-            "holds NaN, which is no number",
+            "holds NaN, which is not a usable number",
         ),
-        (lambda value: value | {"measured": {"safety": -math.inf}}, "holds -Infinity, which is no number"),
-        (lambda value: json.dumps(value).replace("0.5", "1e999"), "holds 1e999, which is no number"),
+        (
+            lambda value: value | {"measured": {"safety": -math.inf}},
+            "holds -Infinity, which is not a usable number",
+        ),
+        (
+            lambda value: json.dumps(value).replace("0.5", "1e999"),
+            "holds 1e999, which is not a usable number",
+        ),
         (lambda _value: "[" * 100_000, "nested too deeply"),
         (lambda value: value | {"took_part": {"items": ["x"], "instructions": []}}, "12 hexadecimal digits"),
         (
             lambda value: value | {"criteria": {"safety": _numbers(scale=1) | {"folds": [_fold(0)]}}},
-            "leaves out item 0, which it cannot",
+            "omits item 0, which it cannot",
         ),
         (lambda value: _with_accuracy(value, share=2, interval=None), "is no share"),
         (lambda value: _with_accuracy(value, share=0.5, interval=[0.4]), "is no interval"),
@@ -253,13 +259,13 @@ def test_decisions_are_calibrated_and_old_explanations_are_out_of_date() -> None
         position=0,
         item_id="1",
         content_hash="",
-        readings={"safety": (Reading(Order.AB, log_probs),)},
+        raw_predictions={"safety": (RawPrediction(Order.AB, log_probs),)},
         explanations={"safety": Explanation("A is kinder.", Preference.A)},
     )
     before, after = decide(item, "safety"), decide(item, "safety", FREQUENCIES)
     assert isinstance(before, Judgment)
     assert isinstance(after, Judgment)
-    assert (before.preference, before.outdated) == (Preference.A, False)
-    assert (after.preference, after.outdated) == (Preference.BOTH_GOOD, True)
-    assert after.readings == before.readings
+    assert (before.preference, before.stale) == (Preference.A, False)
+    assert (after.preference, after.stale) == (Preference.BOTH_GOOD, True)
+    assert after.raw_predictions == before.raw_predictions
     assert after.probabilities == pytest.approx(np.exp(calibrated(np.array(log_probs), FREQUENCIES)))

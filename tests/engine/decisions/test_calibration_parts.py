@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from engine.calibrate.panel import make_panel
+from engine.calibrate.panel import make_jury
 from engine.core.errors import SetupError
 from engine.core.fitted_on import FittedOn
-from engine.core.head_parts import LENGTHS, HeadPart, PartKind
-from engine.core.items import Order, Way
+from engine.core.head_parts import LENGTHS, Feature, FeatureKind
+from engine.core.items import Method, Order
 from engine.core.judgments import CriterionCalibration
 from engine.decisions.calibration import (
     Calibration,
@@ -27,15 +27,15 @@ from engine.decisions.second_order import learned_from
 from tests.judged import SURE_A, A, B, dataset, stored_run, system
 
 ALONE = CriterionCalibration(0.5, (1.0, -1.0, 0.5, -0.5), 3.0, 99)
-GRADED = HeadPart(PartKind.READINGS, 2, Way.GRADED)
+POINTWISE_GRADE = Feature(FeatureKind.RAW_PREDICTIONS, 2, Method.POINTWISE_GRADE)
 FACTORS = {
-    HeadPart(PartKind.READINGS, 1, Way.LETTERS, Order.BA): 0.25,
-    GRADED: -0.125,
-    HeadPart(PartKind.READINGS, way=Way.PERMUTED): 0.75,
-    HeadPart(PartKind.CRITERION, criterion="overall_quality"): 1 / 3,
+    Feature(FeatureKind.RAW_PREDICTIONS, 1, Method.LABEL_TOKENS, Order.BA): 0.25,
+    POINTWISE_GRADE: -0.125,
+    Feature(FeatureKind.RAW_PREDICTIONS, method=Method.PERMUTED_LABELS): 0.75,
+    Feature(FeatureKind.CRITERION, criterion="overall_quality"): 1 / 3,
     LENGTHS: 2.0,
 }
-HEAD = replace(ALONE, parts=FACTORS, strength_of_parts=30.0)
+HEAD = replace(ALONE, parts=FACTORS, penalty_of_features=30.0)
 TOOK_PART = FittedOn(("1" * 12, "2" * 12), frozenset({"a" * 12}))
 FOLDS = {"1" * 12: 1, "2" * 12: 0}
 
@@ -57,7 +57,9 @@ def file_of(folder: Path, values: object) -> Path:
         HEAD,
         replace(HEAD, parts={LENGTHS: 0.0}),
         replace(ALONE, first_order=HEAD),
-        replace(HEAD, first_order=replace(HEAD, parts={GRADED: 0.5}), folds=(ALONE, HEAD), fold_of=FOLDS),
+        replace(
+            HEAD, first_order=replace(HEAD, parts={POINTWISE_GRADE: 0.5}), folds=(ALONE, HEAD), fold_of=FOLDS
+        ),
     ],
     ids=["all kinds", "a factor of 0", "in the first order", "in folds"],
 )
@@ -93,10 +95,10 @@ def test_the_hash_is_another_with_another_factor_and_with_another_part() -> None
         for each in (
             ALONE,
             HEAD,
-            replace(HEAD, parts=FACTORS | {GRADED: -0.12500000001}),
-            replace(ALONE, parts={GRADED: 1.0}),
-            replace(ALONE, parts={replace(GRADED, judge=1): 1.0}),
-            replace(ALONE, parts={replace(GRADED, order=Order.AB): 1.0}),
+            replace(HEAD, parts=FACTORS | {POINTWISE_GRADE: -0.12500000001}),
+            replace(ALONE, parts={POINTWISE_GRADE: 1.0}),
+            replace(ALONE, parts={replace(POINTWISE_GRADE, judge=1): 1.0}),
+            replace(ALONE, parts={replace(POINTWISE_GRADE, order=Order.AB): 1.0}),
             first,
             replace(first, first_order=replace(HEAD, parts=FACTORS | {LENGTHS: 2.5})),
             replace(ALONE, folds=(ALONE, ALONE), fold_of=FOLDS),
@@ -104,25 +106,25 @@ def test_the_hash_is_another_with_another_factor_and_with_another_part() -> None
         )
     }
     assert len(found) == 10
-    assert calibration(safety=replace(HEAD, strength_of_parts=3.0)).hash == calibration(safety=HEAD).hash
+    assert calibration(safety=replace(HEAD, penalty_of_features=3.0)).hash == calibration(safety=HEAD).hash
 
 
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"kind": "mood"}, "'mood' is not a valid PartKind"),
-        ({"kind": None}, "None is not a valid PartKind"),
+        ({"kind": "mood"}, "'mood' is not a valid FeatureKind"),
+        ({"kind": None}, "None is not a valid FeatureKind"),
         ({"judge": -1}, "-1 is no number of a judge"),
         ({"judge": 1.0}, "1.0 is no number of a judge"),
         ({"judge": True}, "True is no number of a judge"),
-        ({"way": "guessed"}, "'guessed' is not a valid Way"),
+        ({"way": "guessed"}, "'guessed' is not a valid Method"),
         ({"order": "both"}, "'both' is not a valid Order"),
-        ({"factor": "much"}, "'much' stands in the place of a number"),
-        ({"factor": "0.5"}, "'0.5' stands in the place of a number"),
-        ({"factor": True}, "'True' stands in the place of a number"),
-        ({"factor": None}, "'None' stands in the place of a number"),
+        ({"factor": "much"}, "'much' is not a number"),
+        ({"factor": "0.5"}, "'0.5' is not a number"),
+        ({"factor": True}, "'True' is not a number"),
+        ({"factor": None}, "'None' is not a number"),
         ({"factor": 1e7}, "cannot be applied"),
-        ({"factor": math.nan}, "holds NaN, which is no number"),
+        ({"factor": math.nan}, "holds NaN, which is not a usable number"),
     ],
 )
 def test_a_file_whose_part_is_none_is_refused(tmp_path: Path, change: dict[str, Any], problem: str) -> None:
@@ -133,11 +135,11 @@ def test_a_file_whose_part_is_none_is_refused(tmp_path: Path, change: dict[str, 
     assert problem in str(error.value)
 
 
-def looking_at(*parts: HeadPart) -> CriterionCalibration:
-    return replace(ALONE, parts=dict.fromkeys(parts, 0.5), strength_of_parts=3.0)
+def looking_at(*parts: Feature) -> CriterionCalibration:
+    return replace(ALONE, parts=dict.fromkeys(parts, 0.5), penalty_of_features=3.0)
 
 
-def run_and_fit(folder: Path, *parts: HeadPart, **settings: object) -> tuple[RunResults, Calibration]:
+def run_and_fit(folder: Path, *parts: Feature, **settings: object) -> tuple[RunResults, Calibration]:
     """A run of letters in both orders, and a calibration for its judge that looks at these."""
     made = {"mode": "labels", "orders": ["AB", "BA"], "examples": "", **settings}
     found = stored_run(folder, dataset({"safety": [None] * 30}), {"safety": [SURE_A] * 30}, settings=made)
@@ -146,17 +148,22 @@ def run_and_fit(folder: Path, *parts: HeadPart, **settings: object) -> tuple[Run
     return found.results, replace(calibration(safety=looking_at(*parts)), judge=judge)
 
 
-JUDGE_2, LETTERS = HeadPart(PartKind.READINGS, 2), HeadPart(PartKind.READINGS, way=Way.LETTERS)
-PERMUTED, IN_BA = (
-    HeadPart(PartKind.READINGS, way=Way.PERMUTED),
-    HeadPart(PartKind.READINGS, way=Way.LETTERS, order=Order.BA),
+JUDGE_2, LETTERS = (
+    Feature(FeatureKind.RAW_PREDICTIONS, 2),
+    Feature(FeatureKind.RAW_PREDICTIONS, method=Method.LABEL_TOKENS),
+)
+PERMUTED_LABELS, IN_BA = (
+    Feature(FeatureKind.RAW_PREDICTIONS, method=Method.PERMUTED_LABELS),
+    Feature(FeatureKind.RAW_PREDICTIONS, method=Method.LABEL_TOKENS, order=Order.BA),
 )
 
 
 def test_what_a_run_lacks_of_a_calibration_is_said_by_the_names_of_part_and_run(tmp_path: Path) -> None:
-    results, fitted = run_and_fit(tmp_path, LETTERS, IN_BA, JUDGE_2, PERMUTED)
+    results, fitted = run_and_fit(tmp_path, LETTERS, IN_BA, JUDGE_2, PERMUTED_LABELS)
     said = fitted.check_run(results.run, results.judged)
-    assert said.startswith("The calibration looks at judge 2; permuted too, and Run 1 has no such readings")
+    assert said.startswith(
+        "The calibration also uses judge 2; permuted, and Run 1 has no such raw predictions"
+    )
     assert (
         replace(fitted, criteria={"safety": looking_at(LETTERS, IN_BA)}).check_run(
             results.run, results.judged
@@ -167,26 +174,30 @@ def test_what_a_run_lacks_of_a_calibration_is_said_by_the_names_of_part_and_run(
 
 @pytest.mark.parametrize(
     ("part", "settings", "named"),
-    [(JUDGE_2, {}, "judge 2"), (PERMUTED, {}, "permuted"), (IN_BA, {"orders": ["AB"]}, "letters, BA")],
+    [
+        (JUDGE_2, {}, "judge 2"),
+        (PERMUTED_LABELS, {}, "permuted label tokens"),
+        (IN_BA, {"orders": ["AB"]}, "label tokens, BA"),
+    ],
     ids=["judge", "way", "order"],
 )
 def test_a_calibration_of_whose_parts_a_run_has_none_is_refused(
-    tmp_path: Path, part: HeadPart, settings: dict[str, object], named: str
+    tmp_path: Path, part: Feature, settings: dict[str, object], named: str
 ) -> None:
     results, fitted = run_and_fit(tmp_path, part, **settings)
-    with pytest.raises(SetupError, match=f"looks at {named}: Run 1 has no such readings"):
+    with pytest.raises(SetupError, match=f"uses {named}: Run 1 has no such raw predictions"):
         fitted.check_run(results.run, results.judged)
 
 
 def test_in_a_panel_it_counts_who_spoke(tmp_path: Path) -> None:
     gold = dataset({"safety": [None] * 3})
-    results = make_panel(
+    results = make_jury(
         [system({"safety": [A] * 3}), system({"safety": [B] * 3}, name="b.tsv")], gold
     ).results
     fitted = replace(calibration(safety=looking_at(JUDGE_2)), judge=judge_of_run(results.run.identity))
     assert fitted.check_run(results.run, results.judged) == ""
-    third = replace(fitted, criteria={"safety": looking_at(JUDGE_2, HeadPart(PartKind.READINGS, 3))})
-    assert "looks at judge 3 too, and The panel" in third.check_run(results.run, results.judged)
+    third = replace(fitted, criteria={"safety": looking_at(JUDGE_2, Feature(FeatureKind.RAW_PREDICTIONS, 3))})
+    assert "also uses judge 3, and The panel" in third.check_run(results.run, results.judged)
 
 
 def test_a_run_without_lengths_is_refused_alike_wherever_they_would_count(tmp_path: Path) -> None:
@@ -213,7 +224,7 @@ def test_a_file_whose_part_lacks_something_is_refused(tmp_path: Path, missing: s
     [
         ({"parts": None}, "is not a calibration"),
         ({"parts": ["letters"]}, "is not a calibration"),
-        ({"strength_of_parts": "strong"}, "'strong' stands in the place of a number"),
+        ({"strength_of_parts": "strong"}, "'strong' is not a number"),
     ],
 )
 def test_a_file_whose_parts_are_none_is_refused(tmp_path: Path, change: dict[str, Any], problem: str) -> None:

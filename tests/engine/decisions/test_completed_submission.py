@@ -17,7 +17,7 @@ from engine.decisions.run_json import as_json
 from engine.decisions.run_results import RunResults, load_results, submission_of
 from engine.measure.evaluation import evaluate
 from engine.measure.matching import match
-from engine.measure.people_agreement import people_agreement
+from engine.measure.people_agreement import agreement_of_annotators
 from engine.measure.systems import system_of_file, system_of_run
 from engine.report.run_tables import labels_given_section, unscored_table
 from engine.review.doubt import by_item, review_rows
@@ -72,7 +72,7 @@ def test_what_it_lacks_stands_first_in_its_list(store: RunStore, answered: Datas
     assert results.judgments["safety"][0] == Unscored("1", "safety", NOT_ANSWERED)
     assert [item.item_id for item in by_item(review_rows(results, answered))] == ["1", "3", "4", "2"]
     assert (results.run.judged, results.run.complete, results.left) == (2, False, 2)
-    said = "judge.tsv answers 2 of the 4 items of gold.tsv, joined by their ids."
+    said = "judge.tsv has predictions for 2 of the 4 items of gold.tsv, matched by id."
     assert incomplete(results) == results.joined_in_words == said
 
 
@@ -106,11 +106,14 @@ def test_one_that_people_label_counts_once_all_its_criteria_are(
     results = labelled(store, results, ("1", "relevance"), ("2", "safety"))
     assert [row.id for row in submission_of(results).rows] == ["1", "2", "4"]
     assert results.left == 1
-    assert results.joined_in_words.startswith("3 of the 4 items of gold.tsv are answered: 2 by judge.tsv,")
+    assert results.joined_in_words.startswith(
+        "3 of the 4 items of gold.tsv have predictions: 2 by judge.tsv,"
+    )
     assert len(system_of_run(results).overrides) == 3
     assert [gap.sentence for gap in gaps(results)] == [
-        "1 judgment of the submission judge.tsv is changed by people: 1 label and 1 explanation, by Ada.",
-        "1 item that the submission judge.tsv does not answer is labelled by people: 2 labels and 2"
+        "1 judgment of the submission judge.tsv is overridden by annotators: 1 label and 1 explanation,"
+        " by Ada.",
+        "1 item that the submission judge.tsv does not answer is labelled by annotators: 2 labels and 2"
         " explanations, by Ada.",
         "1 judgment is unscored; its cell is empty.",
     ]
@@ -124,7 +127,7 @@ def test_it_is_complete_once_people_labelled_all_of_it(
     keys = [(item_id, name) for item_id in ("1", "3") for name in ("safety", "relevance")]
     results = labelled(store, opened(store, answered, tmp_path), *keys, ("4", "relevance"))
     assert results.left == 0
-    said = "All 4 items of gold.tsv are answered: 2 by judge.tsv, joined by their ids, 2 by Ada."
+    said = "All 4 items of gold.tsv have predictions: 2 by judge.tsv, matched by id, 2 by Ada."
     assert results.joined_in_words == said
     assert incomplete(results) == said
     assert {results.only(ids).joined_in_words for ids in ("1", "24", "123")} == {said}
@@ -141,7 +144,7 @@ def test_a_judge_is_not_wrong_beside_people_where_it_said_nothing(
     results = labelled(
         store, opened(store, answered, tmp_path), ("1", "safety"), ("1", "relevance"), ("2", "safety")
     )
-    found = people_agreement(results, answered)
+    found = agreement_of_annotators(results, answered)
     assert found is not None
     with_model = [pair for pair in found.pairs if pair.other == "the judge" and pair.criterion is None]
     assert [pair.items for pair in with_model] == [1]
@@ -191,7 +194,7 @@ def test_the_baseline_without_eight_items_is_completed_to_its_bytes(
     dataset_of = ("--dataset", gold.path)
     added = run_here("runs", "add", part, *dataset_of, *store)
     assert (added.returncode, added.stderr) == (1, "")
-    assert "answers 91 of the 99 items" in added.stdout
+    assert "has predictions for 91 of the 99 items" in added.stdout
     again = tmp_path / "again.tsv"
     exported = run_here("runs", "export", 1, "--out", again, *store)
     assert again.read_bytes() == part.read_bytes()
@@ -219,6 +222,6 @@ def test_the_baseline_without_eight_items_is_completed_to_its_bytes(
     assert again.read_bytes() == baseline.read_bytes()
     assert (exported.returncode, "91 of the 99" in exported.stderr) == (0, False)
     added = run_here("runs", "add", part, *dataset_of, *store)
-    assert added.stdout.startswith("All 99 items of validation.tsv are answered: 91 by part.tsv")
+    assert added.stdout.startswith("All 99 items of validation.tsv have predictions: 91 by part.tsv")
     assert (added.returncode, "lacks" in added.stdout) == (0, False)
     assert run_here("check", again, "--against", gold.path).returncode == 0

@@ -7,23 +7,30 @@ import numpy as np
 import pytest
 
 from engine.core.items import PREFERENCES, Order, Preference
-from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem, Judgment, Reading, Unscored
+from engine.core.judgments import (
+    CriterionCalibration,
+    Explanation,
+    JudgedItem,
+    Judgment,
+    RawPrediction,
+    Unscored,
+)
 from engine.core.log_probs import log_softmax
 from engine.decisions.decision import NOT_FINITE, decide, decide_all
 from engine.decisions.read_items import average
 
 
-def reading(order: Order, *probabilities: float) -> Reading:
+def reading(order: Order, *probabilities: float) -> RawPrediction:
     a, b, both_good, both_bad = (math.log(p) for p in probabilities)
-    return Reading(order, (a, b, both_good, both_bad))
+    return RawPrediction(order, (a, b, both_good, both_bad))
 
 
-def judged(*readings: Reading) -> JudgedItem:
-    return JudgedItem(0, "7", "hash", {"safety": readings})
+def judged(*raw_predictions: RawPrediction) -> JudgedItem:
+    return JudgedItem(0, "7", "hash", {"safety": raw_predictions})
 
 
-def judgment_of(*readings: Reading) -> Judgment:
-    judgment = decide(judged(*readings), "safety")
+def judgment_of(*raw_predictions: RawPrediction) -> Judgment:
+    judgment = decide(judged(*raw_predictions), "safety")
     assert isinstance(judgment, Judgment)
     return judgment
 
@@ -65,7 +72,7 @@ def test_one_order_alone_cannot_flip() -> None:
 
 def test_format_mass_is_the_mean_share_of_the_four_labels() -> None:
     judgment = judgment_of(reading(Order.AB, 0.1, 0.1, 0.1, 0.1), reading(Order.BA, 0.2, 0.2, 0.2, 0.2))
-    assert judgment.format_mass == pytest.approx(0.6)
+    assert judgment.answer_mass == pytest.approx(0.6)
 
 
 def test_the_explanation_comes_along() -> None:
@@ -83,7 +90,7 @@ LATER = {label: Explanation(f"It is {label}.", label) for label in (Preference.B
 
 
 @pytest.mark.parametrize(
-    ("decided", "shown", "outdated"),
+    ("decided", "shown", "stale"),
     [
         (Preference.A, FIRST, False),
         (Preference.B, LATER[Preference.B], False),
@@ -92,12 +99,12 @@ LATER = {label: Explanation(f"It is {label}.", label) for label in (Preference.B
     ],
 )
 def test_the_explanation_is_the_one_for_the_label_decided_else_the_first(
-    decided: Preference, shown: Explanation, outdated: bool
+    decided: Preference, shown: Explanation, stale: bool
 ) -> None:
     shares = [0.7 if label is decided else 0.1 for label in PREFERENCES]
     item = JudgedItem(
         *(0, "7", "hash"),
-        readings={"safety": (reading(Order.AB, *shares),)},
+        raw_predictions={"safety": (reading(Order.AB, *shares),)},
         explanations={"safety": FIRST},
         rewritten={
             **{("safety", label): text for label, text in LATER.items()},
@@ -106,12 +113,12 @@ def test_the_explanation_is_the_one_for_the_label_decided_else_the_first(
     )
     judgment = decide(item, "safety")
     assert isinstance(judgment, Judgment)
-    assert (judgment.explanation, judgment.outdated) == (shown, outdated)
+    assert (judgment.explanation, judgment.stale) == (shown, stale)
 
 
 @pytest.mark.parametrize("value", [math.nan, -math.inf])
 def test_probabilities_that_are_not_finite_leave_it_unscored(value: float) -> None:
-    item = judged(Reading(Order.AB, (value, -1.0, -1.0, -1.0)))
+    item = judged(RawPrediction(Order.AB, (value, -1.0, -1.0, -1.0)))
     assert decide(item, "safety") == Unscored("7", "safety", "the model gave no finite probabilities")
 
 
@@ -132,11 +139,11 @@ def random_items(count: int, spread: float) -> list[JudgedItem]:
         rows = (-spread * np.abs(numbers.normal(size=(len(orders), 4)))).tolist()
         if place % 20 == 7:
             rows[0][2] = math.nan
-        readings = {
-            "safety": tuple(Reading(order, tuple(row)) for order, row in zip(orders, rows, strict=True))
+        raw_predictions = {
+            "safety": tuple(RawPrediction(order, tuple(row)) for order, row in zip(orders, rows, strict=True))
         }
         unscored = {"safety": "too long"} if place % 20 == 9 else {}
-        items.append(JudgedItem(place, str(place), "hash", readings, unscored=unscored))
+        items.append(JudgedItem(place, str(place), "hash", raw_predictions, unscored=unscored))
     return items
 
 
@@ -144,11 +151,11 @@ def one_by_one(item: JudgedItem, calibration: CriterionCalibration | None) -> Ju
     """The rules of a decision as they are said in the design, for one item and step by step."""
     if "safety" in item.unscored:
         return Unscored(item.item_id, "safety", item.unscored["safety"])
-    readings = item.readings["safety"]
-    if not np.isfinite([reading.log_probs for reading in readings]).all():
+    raw_predictions = item.raw_predictions["safety"]
+    if not np.isfinite([reading.log_probs for reading in raw_predictions]).all():
         return Unscored(item.item_id, "safety", NOT_FINITE)
     own = []
-    for reading in readings:
+    for reading in raw_predictions:
         a, b, both_good, both_bad = log_softmax(np.array(reading.log_probs))
         swapped = reading.order is Order.BA
         own.append([b, a, both_good, both_bad] if swapped else [a, b, both_good, both_bad])
@@ -165,8 +172,8 @@ def one_by_one(item: JudgedItem, calibration: CriterionCalibration | None) -> Ju
         PREFERENCES[int(together.argmax())],
         (a, b, both_good, both_bad),
         len({int(np.argmax(scores)) for scores in own}) > 1 if len(own) > 1 else None,
-        float(np.mean([reading.format_mass for reading in readings])),
-        readings,
+        float(np.mean([reading.answer_mass for reading in raw_predictions])),
+        raw_predictions,
         place_decides=moved,
     )
 

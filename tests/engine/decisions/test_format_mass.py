@@ -17,10 +17,10 @@ def test_the_mean_over_the_criteria_of_the_newest_run_is_told(demo_store: Path) 
     with RunStore(demo_store) as store:
         results = load_results(store, 1)
     masses = [
-        judgment.format_mass
+        judgment.answer_mass
         for column in results.judgments.values()
         for judgment in column
-        if isinstance(judgment, Judgment) and judgment.format_mass is not None
+        if isinstance(judgment, Judgment) and judgment.answer_mass is not None
     ]
     (found,) = newest_masses(demo_store, {HASH, "e" * 64}).values()
     assert (found.run_id, found.items) == (1, len(results.judged))

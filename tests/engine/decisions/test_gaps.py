@@ -4,29 +4,29 @@ from pathlib import Path
 
 import pytest
 
-from engine.decisions.gaps import Gap, GapKind, gaps, incomplete
+from engine.decisions.gaps import IncompleteKind, IncompletePart, gaps, incomplete
 from tests.judged import B, Overridden, results_of
 
 UNSCORED = "1 judgment is unscored; its cell is empty."
-OUTDATED = "1 explanation was written for another label than the one in force: a submission is without it."
-UNEXPLAINED = "1 judgment has no explanation: the model wrote no words."
+STALE = "1 explanation was written for another label than the effective one (stale): a submission omits it."
+UNEXPLAINED = "1 judgment has no explanation: the model generated no text."
 
 
 @pytest.mark.parametrize(
     ("overrides", "sentences"),
     [
-        ([], [UNSCORED, OUTDATED]),
+        ([], [UNSCORED, STALE]),
         (
             [("3", "safety", B, None)],
-            ["1 judgment of run 1 is changed by people: 1 label, by Ada.", UNEXPLAINED, OUTDATED],
+            ["1 judgment of run 1 is overridden by annotators: 1 label, by Ada.", UNEXPLAINED, STALE],
         ),
         (
             [("1", "safety", B, None), ("2", "safety", None, "Why.")],
             [
-                "2 judgments of run 1 are changed by people: 1 label and 1 explanation, by Ada.",
+                "2 judgments of run 1 are overridden by annotators: 1 label and 1 explanation, by Ada.",
                 UNSCORED,
-                "2 explanations were written for another label than the one in force: a submission is without"
-                " them.",
+                "2 explanations were written for another label than the effective one (stale): a"
+                " submission omits them.",
             ],
         ),
         ([(item, "safety", B, "B is safe.") for item in "1234"], None),
@@ -34,19 +34,22 @@ UNEXPLAINED = "1 judgment has no explanation: the model wrote no words."
 )
 def test_each_gap_is_a_sentence(tmp_path: Path, overrides: Overridden, sentences: list[str] | None) -> None:
     found = [gap.sentence for gap in gaps(results_of(tmp_path, overrides))]
-    everything = ["4 judgments of run 1 are changed by people: 4 labels and 4 explanations, by Ada."]
+    everything = ["4 judgments of run 1 are overridden by annotators: 4 labels and 4 explanations, by Ada."]
     assert found == (everything if sentences is None else sentences)
 
 
 def test_the_models_own_has_no_gap_for_what_people_overrode(tmp_path: Path) -> None:
     results = results_of(tmp_path, [("1", "safety", B, "B is safe.")])
     kinds = [[gap.kind for gap in gaps(each)] for each in (results, results.model_alone())]
-    own = [GapKind.UNSCORED, GapKind.OUTDATED]
-    assert kinds == [[GapKind.OVERRIDDEN, *own], own]
+    own = [IncompleteKind.UNSCORED, IncompleteKind.STALE]
+    assert kinds == [[IncompleteKind.OVERRIDDEN, *own], own]
 
 
 def test_large_numbers_are_in_groups() -> None:
-    assert Gap(GapKind.UNSCORED, 12_345, "judgments are", "judgment is").sentence == "12,345 judgments are"
+    assert (
+        IncompletePart(IncompleteKind.UNSCORED, 12_345, "judgments are", "judgment is").sentence
+        == "12,345 judgments are"
+    )
 
 
 def test_how_far_a_run_is(tmp_path: Path) -> None:

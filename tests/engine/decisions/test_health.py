@@ -10,11 +10,11 @@ import pytest
 from engine.core.cancel import CancelToken
 from engine.core.events import HealthSeen, ItemJudged, RunEnded
 from engine.core.health import Health, HealthVerdict, Sign
-from engine.core.items import PREFERENCES, Order, Prediction, Preference, Way
-from engine.core.judgments import Judgment, RawAnswer, Reading
+from engine.core.items import PREFERENCES, Method, Order, Prediction, Preference
+from engine.core.judgments import AnswerLogProbs, Judgment, RawPrediction
 from engine.core.rubric import ELOQUENT, PromptWording
 from engine.core.settings import JudgeSettings, MachineSettings, Mode
-from engine.core.ways.all_ways import reading_of
+from engine.core.ways.all_ways import raw_prediction_of
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import Submission, SubmissionRow
 from engine.decisions.health import (
@@ -44,7 +44,7 @@ JUDGES, LOOK, DOES_NOT_JUDGE = HealthVerdict.JUDGES, HealthVerdict.LOOK, HealthV
 
 def sound(place: int) -> Answer:
     """What a good judge gives: every label in turn."""
-    return Answer(PREFERENCES[place % 4], SOUND, cut=False, format_mass=0.99, flipped=False)
+    return Answer(PREFERENCES[place % 4], SOUND, cut=False, answer_mass=0.99, flipped=False)
 
 
 def health(change: Callable[[int, Answer], Answer], criteria: int = 5, count: int = COUNT) -> Health:
@@ -60,15 +60,15 @@ def some(share: float, **changes: object) -> Callable[[int, Answer], Answer]:
     return lambda place, answer: replace(answer, **changes) if place < share * COUNT else answer  # type: ignore[arg-type]
 
 
-def doubtful(place: int, answer: Answer) -> Answer:
+def uncertain(place: int, answer: Answer) -> Answer:
     """Half of the items are read in both orders, and these are all flipped."""
     return replace(answer, flipped=True if place < COUNT / 2 else None)
 
 
 def test_labels_that_were_read_in_one_order_are_no_proof_for_or_against() -> None:
-    (found,) = health(doubtful).symptoms
+    (found,) = health(uncertain).symptoms
     assert (found.sign, set(found.values.values())) == (Sign.FLIPPED, {0.5})
-    assert found.text.startswith("At least 50.0 % of the labels on all criteria change")
+    assert found.text.startswith("At least 50.0 % of the labels on all criteria are position-inconsistent")
     assert "1,000 of 2,000 labels were read in both orders" in found.text
     # Of those few that were read all are flipped; of all labels that is too small a share to say anything.
     few = health(lambda place, answer: replace(answer, flipped=True if place < 10 else None))
@@ -90,16 +90,20 @@ def test_of_more_answers_than_are_looked_at_it_says_how_many_were() -> None:
         tuple(SubmissionRow(str(place), row) for place, row in enumerate(rows)), ELOQUENT.names, False
     )
     assert submission_health(submission).headline == (
-        "No technical problem in the 2,000 of 3,000 answers that were looked at."
+        "No technical problem in the 2,000 of 3,000 answers checked."
     )
 
 
 @pytest.mark.parametrize(
     ("change", "sign", "verdict"),
     [
-        (some(1, format_mass=0.6), Sign.FORMAT_MASS, LOOK),
-        (some(1, format_mass=0.3), Sign.FORMAT_MASS, DOES_NOT_JUDGE),
-        (some(1, way_masses={Way.LETTERS: 0.99, Way.ABSOLUTE: 0.1}), Sign.WAY_MASS, LOOK),
+        (some(1, answer_mass=0.6), Sign.ANSWER_MASS, LOOK),
+        (some(1, answer_mass=0.3), Sign.ANSWER_MASS, DOES_NOT_JUDGE),
+        (
+            some(1, method_masses={Method.LABEL_TOKENS: 0.99, Method.POINTWISE_YES_NO: 0.1}),
+            Sign.METHOD_MASS,
+            LOOK,
+        ),
         (some(0.4, flipped=True), Sign.FLIPPED, LOOK),
         (some(0.6, flipped=True), Sign.FLIPPED, DOES_NOT_JUDGE),
         (some(0.2, label=None, unscored=True), Sign.UNSCORED, LOOK),
@@ -119,8 +123,8 @@ def test_a_planted_sign_is_found_alone(
     found = health(change)
     (symptom,) = found.symptoms
     assert (symptom.sign, found.verdict, symptom.limit) == (sign, verdict, LIMITS[sign].look)
-    assert set(symptom.values) <= {*ELOQUENT.names, *PREFERENCES, Way.ABSOLUTE}
-    assert str(symptom.remedy) in found.sentences()[-1]
+    assert set(symptom.values) <= {*ELOQUENT.names, *PREFERENCES, Method.POINTWISE_YES_NO}
+    assert str(symptom.hint) in found.sentences()[-1]
     assert found.as_json()["signs"][0]["values"] == symptom.values
 
 
@@ -129,8 +133,8 @@ def test_what_is_just_within_a_limit_is_no_sign(sign: Sign) -> None:
     share = LIMITS[sign].look
     changes: dict[Sign, Callable[[int, Answer], Answer]] = {
         Sign.UNSCORED: some(share, label=None, unscored=True),
-        Sign.FORMAT_MASS: some(1, format_mass=share),
-        Sign.WAY_MASS: some(1, way_masses={Way.LETTERS: 1.0, Way.GRADED: share}),
+        Sign.ANSWER_MASS: some(1, answer_mass=share),
+        Sign.METHOD_MASS: some(1, method_masses={Method.LABEL_TOKENS: 1.0, Method.POINTWISE_GRADE: share}),
         Sign.FLIPPED: some(share, flipped=True),
         Sign.ONE_LABEL: lambda place, answer: replace(answer, label=PREFERENCES[place >= share * COUNT]),
         Sign.UNEXPLAINED: some(share, text=None),
@@ -153,7 +157,7 @@ def test_explanations_in_another_language_are_not_searched_for_english_names() -
 
 def test_one_bad_criterion_of_five_does_not_condemn_a_judge() -> None:
     answers = {name: [sound(place) for place in range(COUNT)] for name in ELOQUENT.names}
-    answers["safety"] = [replace(answer, format_mass=0.1) for answer in answers["safety"]]
+    answers["safety"] = [replace(answer, answer_mass=0.1) for answer in answers["safety"]]
     found = answers_health(answers, explains=True)
     assert found.verdict is LOOK
     assert list(found.symptoms[0].values) == ["safety"]
@@ -175,7 +179,7 @@ def test_a_file_where_one_response_is_always_better_speaks_against_no_judge() ->
     # By labels alone, or in one order, nobody knows whether the place or the text decided.
     (symptom,) = health(some(1, label=PREFERENCES[0])).symptoms
     assert (symptom.sign, symptom.serious) == (Sign.ONE_LABEL, False)
-    assert "Both orders would show whether it goes by the place" in symptom.text
+    assert "Both orders would show whether this is position bias" in symptom.text
 
 
 @pytest.mark.parametrize(("place", "shown"), [(0, "first"), (1, "second")])
@@ -190,7 +194,9 @@ def test_what_may_be_chance_is_neither_a_sign_nor_nothing() -> None:
     assert (found.verdict, found.doubted, found.in_short) == (HealthVerdict.TOO_FEW, False, "")
     headline, said = found.sentences()
     assert headline == "Whether the model judges cannot be said yet: 10 items are too few."
-    assert said.startswith("- It may be chance: 40.0 % of the labels on all criteria change")
+    assert said.startswith(
+        "- It may be chance: 40.0 % of the labels on all criteria are position-inconsistent"
+    )
     assert [(each["sign"], each["sure"]) for each in found.as_json()["signs"]] == [("flipped", False)]
     assert health(lambda place, answer: replace(answer, flipped=place < 160)).verdict is LOOK
 
@@ -224,11 +230,11 @@ def test_a_criterion_with_few_judgments_says_nothing() -> None:
 @pytest.mark.parametrize(
     ("change", "count", "said"),
     [
-        (some(1, flipped=True), 8, "40 of 40 labels on all criteria change when the responses change places"),
+        (some(1, flipped=True), 8, "40 of 40 labels on all criteria are position-inconsistent"),
         (some(1, flipped=True), 6, None),
         (lambda place, answer: replace(answer, flipped=place < 6), 8, None),  # by chance perhaps
-        (some(1, format_mass=0.01), 9, "hold 1.0 % of the probability on all criteria"),
-        (some(1, format_mass=0.6), 9, None),
+        (some(1, answer_mass=0.01), 9, "The answer mass on all criteria is 1.0 %"),
+        (some(1, answer_mass=0.6), 9, None),
         (some(1, label=PREFERENCES[0]), 9, None),
         (some(1, text=None), 9, None),
     ],
@@ -238,11 +244,11 @@ def test_few_items_say_only_what_is_plain_already(
 ) -> None:
     found = health(change, count=count)
     assert (found.verdict, found.doubted) == (HealthVerdict.TOO_FEW, said is not None)
-    assert f"cannot be said yet: {count} items are too few." in found.headline
+    assert f"Too few items to tell whether the model judges: {count} items." in found.headline
     if said is not None:
         assert said in found.symptoms[0].text
-        assert found.headline.endswith("But in what it gave for them:")
-        assert "too few to judge the model by, but what they show speaks against it" in found.in_short
+        assert found.headline.endswith("But its answers already show:")
+        assert "too few items to assess the model, but they already show problems" in found.in_short
 
 
 def test_without_an_answer_there_are_too_few() -> None:
@@ -347,7 +353,7 @@ def test_a_model_with_random_weights_does_not_and_the_run_says_so_early(
     *_, seen = (event.health for event in events if isinstance(event, HealthSeen))
     assert seen == run_health(results)
     assert seen.verdict is DOES_NOT_JUDGE
-    assert Sign.FORMAT_MASS in {symptom.sign for symptom in seen.symptoms}
+    assert Sign.ANSWER_MASS in {symptom.sign for symptom in seen.symptoms}
 
 
 def test_the_documented_limits_are_those_that_count() -> None:
@@ -355,10 +361,10 @@ def test_the_documented_limits_are_those_that_count() -> None:
     table = page.split("## Does the model judge?")[1].split("\n\n")[2]
     cells = [[cell.strip() for cell in line.split("|")[2:4]] for line in table.splitlines()[2:]]
     for sign, (look, serious) in zip(Sign, cells, strict=True):
-        way = "below" if sign in {Sign.FORMAT_MASS, Sign.WAY_MASS} else "above"
+        method = "below" if sign in {Sign.ANSWER_MASS, Sign.METHOD_MASS} else "above"
         limit = LIMITS[sign]
-        assert look == f"{way} {100 * limit.look:.0f} %"
-        assert serious == (f"{way} {100 * limit.serious:.0f} %" if limit.serious else "")
+        assert look == f"{method} {100 * limit.look:.0f} %"
+        assert serious == (f"{method} {100 * limit.serious:.0f} %" if limit.serious else "")
 
 
 def test_of_several_ways_the_one_that_is_understood_counts_and_the_others_are_named() -> None:
@@ -366,16 +372,28 @@ def test_of_several_ways_the_one_that_is_understood_counts_and_the_others_are_na
     for place in range(COUNT):
         label = PREFERENCES[place % 4]
         sure = tuple(math.log(0.97 if each is label else 0.01) for each in PREFERENCES)
-        readings = (
-            Reading(Order.AB, sure),  # type: ignore[arg-type]
-            reading_of(Way.ABSOLUTE, Order.AB, [RawAnswer("A", (-9.0, -9.0)), RawAnswer("B", (-9.0, -9.0))]),
+        raw_predictions = (
+            RawPrediction(Order.AB, sure),  # type: ignore[arg-type]
+            raw_prediction_of(
+                Method.POINTWISE_YES_NO,
+                Order.AB,
+                [AnswerLogProbs("A", (-9.0, -9.0)), AnswerLogProbs("B", (-9.0, -9.0))],
+            ),
         )
         shares = (0.25, 0.25, 0.25, 0.25)
         watch.add(
-            Judgment(str(place), name, label, shares, flipped=None, format_mass=0.5, readings=readings)
+            Judgment(
+                str(place),
+                name,
+                label,
+                shares,
+                flipped=None,
+                answer_mass=0.5,
+                raw_predictions=raw_predictions,
+            )
             for name in ELOQUENT.names
         )
     found = watch.health
-    assert [symptom.sign for symptom in found.symptoms] == [Sign.WAY_MASS]
+    assert [symptom.sign for symptom in found.symptoms] == [Sign.METHOD_MASS]
     assert found.verdict is LOOK
-    assert "asked by absolute (0.0 %)" in found.symptoms[0].text
+    assert "is low: absolute (0.0 %)" in found.symptoms[0].text

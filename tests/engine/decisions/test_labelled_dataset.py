@@ -41,8 +41,8 @@ def reviewed(folder: Path, gold: Dataset) -> RunResults:
     with RunStore(folder / "runs.sqlite") as store:
         first, second, third = gold.ids[:3]
         store.review(1, NewReview(first, "Ada", confirmed={"safety": A}, origin=Origin.RANDOM))
-        store.override(1, NewOverride(first, "safety", B, "B, for me.", "Ben", Origin.DOUBT))
-        store.override(1, NewOverride(second, "safety", GOOD, None, "Ada", Origin.DOUBT))
+        store.override(1, NewOverride(first, "safety", B, "B, for me.", "Ben", Origin.UNCERTAINTY))
+        store.override(1, NewOverride(second, "safety", GOOD, None, "Ada", Origin.UNCERTAINTY))
         store.override(1, NewOverride(second, "relevance", None, "So it is.", "Ada"))
         store.review(1, NewReview(third, "Ben", confirmed={"safety": A}))
         return load_results(store, 1)
@@ -68,8 +68,8 @@ def test_the_labels_of_people_are_its_human_labels_and_none_of_the_judge(tmp_pat
     assert "relevance_share_A" not in made.columns
     assert made.columns["truthfulness_preference"] == ["B", "", "", ""]
     assert made.sentences == [
-        "3 of 8 labels are people's, by Ada, Ben.",
-        "5 cells are empty: no person gave or confirmed a label there.",
+        "3 of 8 labels are human ones, by Ada, Ben.",
+        "5 cells are empty: no annotator gave or accepted a label there.",
     ]
 
 
@@ -83,8 +83,8 @@ def test_the_judge_speaks_where_nobody_did_if_it_is_asked_for(tmp_path: Path) ->
     assert made.columns["safety_explanation"] == ["B, for me.", None, "A is safe.", "A is safe."]
     assert made.columns["safety_explanation_by"] == ["Ben", None, *["a model (the judge)"] * 2]
     assert made.sentences[1:] == [
-        "5 labels are of a model, the judge, as asked: the columns _label_by tell which.",
-        "1 explanation was left out: written for another label than the one in force.",
+        "5 labels are of a model, the judge, as requested: the columns _label_by show which.",
+        "1 explanation was omitted as stale: written for another label than the effective one.",
     ]
 
 
@@ -92,7 +92,7 @@ def test_a_run_that_nobody_labelled_has_no_human_labels(tmp_path: Path) -> None:
     gold = dataset({"safety": [A, B]})
     results = stored_run(tmp_path, gold, {"safety": [SURE_A, SURE_A]}).results
     assert results
-    with pytest.raises(SetupError, match="No label in run 1 is a person's"):
+    with pytest.raises(SetupError, match="no human labels in run 1 to write"):
         labelled_dataset(results, gold)
     assert labelled_dataset(results, gold, with_judge=True).columns["safety_preference"] == [A, A]
 
@@ -150,7 +150,7 @@ def test_columns_that_are_remembered_and_read_it_otherwise_are_named(tmp_path: P
     assert written_otherwise(tmp_path / "x.tsv", made, gold) == []
     remember(tuple(made.columns), ColumnMap.of({"output_a": "output_b", "output_b": "output_a"}))
     assert written_otherwise(tmp_path / "x.tsv", made, gold) == [
-        "It is read otherwise than it was written: by the columns that are remembered,"
+        "It is read differently from how it was written: by the remembered columns,"
         " output_a=output_b,output_b=output_a."
     ]
 
@@ -158,7 +158,7 @@ def test_columns_that_are_remembered_and_read_it_otherwise_are_named(tmp_path: P
 def test_it_says_how_people_came_to_the_items_and_what_was_skipped(tmp_path: Path) -> None:
     gold = dataset({"safety": [None] * 4})
     found = written(tmp_path, reviewed(tmp_path, gold), gold)
-    assert label_origins(found, "safety") == {"1": Origin.RANDOM, "2": Origin.DOUBT, "3": None}
+    assert label_origins(found, "safety") == {"1": Origin.RANDOM, "2": Origin.UNCERTAINTY, "3": None}
     assert (found.texts("random_sample").to_pylist(), skipped_items(found)) == (
         ["labelled", "", "", ""],
         frozenset(),

@@ -83,8 +83,8 @@ def test_ids_alone_join_and_what_is_left_out_is_said(
     kept = open_submission(path, answered, store)
     assert [item.position for item in store.judged(kept.id) if item.given] == [1]
     assert what_is_joined(kept) == (
-        "judge.tsv answers 1 of the 3 items of gold.tsv, joined by their ids."
-        " Left out, because the dataset lacks them (1): 9."
+        "judge.tsv has predictions for 1 of the 3 items of gold.tsv, matched by id. Omitted, because the"
+        " dataset lacks them (1): 9."
     )
     assert incomplete(load_results(store, kept.id)) == what_is_joined(kept)
     assert share_answered(read_submission(path), set(answered.ids)) == 0.5
@@ -125,7 +125,7 @@ def test_an_explanation_for_another_label_is_out_of_date(
 ) -> None:
     kept = open_submission(file_of(tmp_path, system(LABELS, TEXTS)), answered, store)
     store.override(kept.id, NewOverride("2", "safety", GOOD, None, "Ada"))
-    assert load_results(store, kept.id).outdated == 1
+    assert load_results(store, kept.id).stale == 1
 
 
 def test_it_is_measured_as_its_file_is(store: RunStore, answered: Dataset, tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_its_labels_are_certain_so_doubt_is_what_contradicts(
 ) -> None:
     kept = open_submission(file_of(tmp_path, system(LABELS, TEXTS)), answered, store)
     rows = review_rows(load_results(store, kept.id), answered)
-    assert [row.doubt for row in rows] == [0, 0, 1]
+    assert [row.uncertainty for row in rows] == [0, 0, 1]
     assert [row.margin for row in rows] == [None, None, None]
     store.override(kept.id, NewOverride("2", "safety", None, "By a person.", "Ada"))
     assert review_rows(load_results(store, kept.id))[1].overridden
@@ -185,7 +185,7 @@ def test_the_commands_take_it_and_refuse_what_needs_a_model(shared_data: Path, t
     store = ("--store", tmp_path / "runs.sqlite")
     added = run_here("runs", "add", baseline, "--dataset", gold, *store)
     assert added.returncode == 0, added.stderr
-    assert "answers 99 of the 99 items of validation.tsv" in added.stdout
+    assert "has predictions for 99 of the 99 items of validation.tsv" in added.stdout
     written = tmp_path / "again.tsv"
     assert run_here("runs", "export", 1, "--out", written, *store).returncode == 0
     assert written.read_bytes() == baseline.read_bytes()
@@ -197,7 +197,7 @@ def test_the_commands_take_it_and_refuse_what_needs_a_model(shared_data: Path, t
     ):
         answer = run_here(*refused, *store)
         assert answer.returncode == 2
-        assert "holds labels and no probabilities" in answer.stderr
+        assert "has labels without probabilities" in answer.stderr
     assert not calibrated.exists()
     assert "submission, explain" in run_here("runs", *store).stdout
 
@@ -214,7 +214,7 @@ def test_findings_are_of_what_an_export_would_hold_now(
     assert found[1:] == [
         "ids missing (1 of 3): 1.",
         "empty cells in safety_preference (1): ids 3.",
-        "ids that are not in the dataset (1), left out: 9.",
+        "ids that are not in the dataset (1), omitted: 9.",
     ]
     store.override(kept.id, NewOverride("3", "safety", GOOD, None, "Ada"))
     assert "empty cells" not in "".join(findings(load_results(store, kept.id), answered))

@@ -56,7 +56,7 @@ def test_the_preferred_response_is_chosen_and_ties_and_the_unscored_are_counted(
     ]
     assert made.columns["margin"] == pytest.approx([RATHER_A[0] - RATHER_A[1]] * 2, abs=1e-6)
     assert made.columns["id"] == ("1", "2")
-    assert made.in_words == "2 pairs on safety; left out: 1 tie, 1 without a label"
+    assert made.in_words == "2 pairs on safety; omitted: 1 tie, 1 without a label"
 
 
 def test_a_persons_label_counts_as_sure(tmp_path: Path) -> None:
@@ -140,8 +140,8 @@ def test_scores_hold_the_judge_against_the_human_labels(tmp_path: Path) -> None:
     assert [sample["target"] for sample in log["samples"]] == ["B", "A", "A", "both_good"]
     [found] = log["results"]["scores"]
     assert found["metrics"]["accuracy"]["value"] == 0.5
-    outdated = inspect_log(results_of(tmp_path / "2", []), FOUR_ITEMS, with_outdated=True)
-    assert outdated["samples"][3]["scores"]["safety"]["explanation"] == OWN
+    stale = inspect_log(results_of(tmp_path / "2", []), FOUR_ITEMS, with_stale=True)
+    assert stale["samples"][3]["scores"]["safety"]["explanation"] == OWN
 
 
 def test_a_persons_label_is_the_answer_and_named(tmp_path: Path) -> None:

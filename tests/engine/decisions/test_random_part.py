@@ -43,7 +43,7 @@ def confirm(store: RunStore, item: str, origin: Origin | None, author: str = "Ad
 
 
 def test_the_order_of_a_random_sample_is_the_seeds_whatever_else_is_listed() -> None:
-    rows = [ReviewRow(place, item, "safety", doubt=place / 99) for place, item in enumerate(GOLD.ids)]
+    rows = [ReviewRow(place, item, "safety", uncertainty=place / 99) for place, item in enumerate(GOLD.ids)]
     found = [item.item_id for item in by_item(rows, ListOrder.RANDOM, seed=7)]
     assert found == in_drawn_order(GOLD.ids, 7)
     fewer = [item.item_id for item in by_item(rows[::2], ListOrder.RANDOM, seed=7)]
@@ -51,19 +51,19 @@ def test_the_order_of_a_random_sample_is_the_seeds_whatever_else_is_listed() -> 
 
 
 def test_the_sample_goes_as_far_as_a_person_came_and_holds_what_was_labelled_before(store: RunStore) -> None:
-    confirm(store, DRAWN[1], Origin.DOUBT)
-    confirm(store, DRAWN[20], Origin.DOUBT)
+    confirm(store, DRAWN[1], Origin.UNCERTAINTY)
+    confirm(store, DRAWN[20], Origin.UNCERTAINTY)
     confirm(store, DRAWN[4], Origin.CHOSEN)
     for item in (DRAWN[0], DRAWN[2]):  # the second is labelled, so that it was passed over
         confirm(store, item, Origin.RANDOM)
-    store.override(1, NewOverride(DRAWN[3], "safety", B, None, "Ben", Origin.DOUBT))
+    store.override(1, NewOverride(DRAWN[3], "safety", B, None, "Ben", Origin.UNCERTAINTY))
     reviews = load_reviews(store, 1)
     assert random_part(reviews) == RandomPart(frozenset(DRAWN[:3]))
     assert random_part(reviews, author="Ben") == RandomPart()
     assert random_part(Reviews()) == RandomPart()
     # What was labelled in order of doubt before, and is of the sample, is no more of the hardest.
     counts = Counter(origins_beside_sample(reviews.origins, reviews))
-    assert counts == {Origin.RANDOM: 3, Origin.DOUBT: 2, Origin.CHOSEN: 1}
+    assert counts == {Origin.RANDOM: 3, Origin.UNCERTAINTY: 2, Origin.CHOSEN: 1}
     noted = noted_of_items(store, GOLD)
     _, part = select(GOLD, f"{RANDOM_SAMPLE}=labelled", noted)
     assert part.known == noted.sampled == set(DRAWN[:3])
@@ -109,7 +109,7 @@ def test_labels_keep_the_sample_that_they_were_given_in(store: RunStore) -> None
     assert store.run(1).review_seed == 7
     other = in_drawn_order(GOLD.ids, 7)
     confirm(store, other[0], Origin.RANDOM)
-    confirm(store, other[20], Origin.DOUBT)
+    confirm(store, other[20], Origin.UNCERTAINTY)
     # Who still had the list of the other seed before him gave a label of that sample.
     store.review(1, NewReview(DRAWN[1], "Ben", confirmed={"safety": A}, origin=Origin.RANDOM, seed=0))
     assert [each.seed for each in store.overrides(1)] == [0]
@@ -136,19 +136,19 @@ def test_labels_of_a_sample_of_an_earlier_version_are_by_the_seed_of_their_run(t
 
 def test_where_a_label_came_from_is_stored(store: RunStore) -> None:
     confirm(store, "1", Origin.RANDOM)
-    made = store.override(1, NewOverride("2", "safety", B, None, "Ada", Origin.DOUBT))
-    assert made.origin is Origin.DOUBT
+    made = store.override(1, NewOverride("2", "safety", B, None, "Ada", Origin.UNCERTAINTY))
+    assert made.origin is Origin.UNCERTAINTY
     assert store.overrides(1) == [made]
     assert [each.origin for each in store.confirmations(1)] == [Origin.RANDOM]
     assert store.run(1).review_seed == 0
     reviews = load_reviews(store, 1)
     assert reviews.labels == {"Ada": {JudgmentKey("1", "safety"): A, JudgmentKey("2", "safety"): B}}
-    assert set(reviews.origins) == {("1", Origin.RANDOM), ("2", Origin.DOUBT)}
+    assert set(reviews.origins) == {("1", Origin.RANDOM), ("2", Origin.UNCERTAINTY)}
 
 
 def test_labels_that_were_picked_are_counted() -> None:
-    said = picked_in_words([Origin.DOUBT] * 38 + [Origin.RANDOM] * 10 + [Origin.CHOSEN] + [None])
-    assert said[0] == "38 of these 50 labels were given in order of doubt: the hardest items."
-    assert said[1].startswith("1 of these 50 labels was given to items that a person picked")
-    assert said[-1] == "1 of these 50 labels was given in an order of the list that is not known."
+    said = picked_in_words([Origin.UNCERTAINTY] * 38 + [Origin.RANDOM] * 10 + [Origin.CHOSEN] + [None])
+    assert said[0] == "38 of these 50 labels were given in order of uncertainty: the hardest items."
+    assert said[1].startswith("1 of these 50 labels was given to items that the annotator picked")
+    assert said[-1] == "1 of these 50 labels was given in an unknown order."
     assert picked_in_words([Origin.RANDOM, Origin.DATASET]) == []

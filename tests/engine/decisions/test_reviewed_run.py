@@ -64,7 +64,7 @@ def test_a_note_is_found_again_by_the_content_of_its_item(store: RunStore) -> No
 
 
 def test_json_holds_states_labels_and_notes(store: RunStore) -> None:
-    store.review(1, NewReview("1", "Ada", ReviewState.DONE, {"safety": A}, Origin.DOUBT))
+    store.review(1, NewReview("1", "Ada", ReviewState.DONE, {"safety": A}, Origin.UNCERTAINTY))
     store.note(hash_of(store, "1"), "why?", ["odd"], "Ben")
     first, second, _ = json.loads(json.dumps(as_json(results(store))))["items"]
     assert [(mark["author"], mark["state"]) for mark in first["reviews"]] == [("Ada", "done")]

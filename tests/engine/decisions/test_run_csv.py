@@ -10,7 +10,7 @@ import pytest
 
 from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES, Order
-from engine.core.judgments import JudgedItem, Judgment, NewOverride, Reading, Shortening
+from engine.core.judgments import JudgedItem, Judgment, NewOverride, RawPrediction, Shortening
 from engine.data.dataset import Dataset
 from engine.decisions.run_csv import DATASET_COLUMNS, RUN_COLUMNS, write_results_csv
 from engine.decisions.run_results import RunResults, load_results
@@ -72,7 +72,7 @@ def test_numbers_come_back_exactly(tmp_path: Path) -> None:
     row = written(tmp_path, replace(results, judged=(judged,))).iloc[0]
     (judgment,) = results.judgments["safety"]
     assert tuple(float(row[f"probability_{label}"]) for label in PREFERENCES) == judgment.probabilities  # type: ignore[union-attr]
-    for reading in judged.readings["safety"]:
+    for reading in judged.raw_predictions["safety"]:
         cells = [row[f"log_probability_{reading.order}_{label}"] for label in PREFERENCES]
         assert tuple(map(float, cells)) == reading.log_probs
     assert float(row["seconds"]) == judged.seconds
@@ -81,7 +81,7 @@ def test_numbers_come_back_exactly(tmp_path: Path) -> None:
 
 def test_readings_that_gave_no_judgment_are_there_as_they_are(tmp_path: Path) -> None:
     results = run_of(tmp_path, dataset({"safety": [A]}), safety=[SURE_A])
-    broken = JudgedItem(0, "1", "c", {"safety": (Reading(Order.AB, (math.nan, -math.inf, 0.0, 0.0)),)})
+    broken = JudgedItem(0, "1", "c", {"safety": (RawPrediction(Order.AB, (math.nan, -math.inf, 0.0, 0.0)),)})
     row = written(tmp_path, replace(results, judged=(broken,)).calibrated(None)).iloc[0]
     cells = [row[f"log_probability_{order}_{label}"] for order in Order for label in PREFERENCES]
     assert cells == ["nan", "-inf", "0.0", "0.0", "", "", "", ""]

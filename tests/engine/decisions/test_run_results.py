@@ -38,7 +38,7 @@ def test_a_submission_has_the_labels_and_explanations_in_force(tmp_path: Path) -
         Prediction(BAD, None),
         Prediction(B, None),  # what the model wrote is of its own label
     ]
-    told = submission_of(results, with_outdated=True)
+    told = submission_of(results, with_stale=True)
     assert told.rows[3].predictions["safety"] == Prediction(B, OWN)
     write_submission(tmp_path / "out.tsv", submission_of(results))
     back = read_submission(tmp_path / "out.tsv")
@@ -54,7 +54,7 @@ def test_the_models_own_stays_and_can_be_had_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("overrides", "unscored", "unexplained", "outdated"),
+    ("overrides", "unscored", "unexplained", "stale"),
     [
         ([], 1, 0, 1),
         ([("3", "safety", B, None)], 0, 1, 1),
@@ -67,10 +67,10 @@ def test_the_models_own_stays_and_can_be_had_alone(tmp_path: Path) -> None:
     ],
 )
 def test_counts_are_of_what_is_in_force(
-    tmp_path: Path, overrides: Overridden, unscored: int, unexplained: int, outdated: int
+    tmp_path: Path, overrides: Overridden, unscored: int, unexplained: int, stale: int
 ) -> None:
     results = results_of(tmp_path, overrides)
-    assert (results.unscored, results.unexplained, results.outdated) == (unscored, unexplained, outdated)
+    assert (results.unscored, results.unexplained, results.stale) == (unscored, unexplained, stale)
 
 
 def test_scores_follow_the_overrides(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_a_text_for_another_label_than_is_in_force_does_not_take_the_place_of_th
         store.add_rewritten(1, {0: {"safety": Explanation("B is safer.", B)}})
         results = load_results(store, 1)
     judgment = results.judgments["safety"][0]
-    assert (results.explanation(judgment), results.is_outdated(judgment)) == (OWN, True)
+    assert (results.explanation(judgment), results.is_stale(judgment)) == (OWN, True)
 
 
 def test_deciding_again_keeps_the_overrides(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from engine.core.errors import SetupError
 from engine.core.items import Order
-from engine.core.judgments import CriterionCalibration, JudgedItem, Reading
+from engine.core.judgments import CriterionCalibration, JudgedItem, RawPrediction
 from engine.decisions.run_results import RunResults
 from engine.decisions.second_order import (
     MARGINS,
@@ -24,20 +24,20 @@ from tests.judged import SURE_A, SURE_B, Probabilities, dataset, stored_run
 RATHER_A = (0.5, 0.3, 0.1, 0.1)  # a margin of 0.2
 
 
-def reading(order: Order, probabilities: Probabilities) -> Reading:
+def reading(order: Order, probabilities: Probabilities) -> RawPrediction:
     """As the model saw it: in BA, A is the item's B."""
     a, b, good, bad = (math.log(share) if share else -math.inf for share in probabilities)
-    return Reading(order, (a, b, good, bad) if order is Order.AB else (b, a, good, bad))
+    return RawPrediction(order, (a, b, good, bad) if order is Order.AB else (b, a, good, bad))
 
 
-def item(number: int, readings: Mapping[str, tuple[Probabilities, ...]]) -> JudgedItem:
+def item(number: int, raw_predictions: Mapping[str, tuple[Probabilities, ...]]) -> JudgedItem:
     return JudgedItem(
         number,
         str(number),
         "c" * 64,
-        readings={
+        raw_predictions={
             name: tuple(reading(order, each) for order, each in zip(Order, own, strict=False))
-            for name, own in readings.items()
+            for name, own in raw_predictions.items()
         },
     )
 
@@ -74,13 +74,13 @@ def test_an_item_is_open_where_its_calibrated_label_is_in_doubt() -> None:
 
 def test_the_margin_is_that_among_the_four_labels() -> None:
     """A model that hardly writes labels is as sure among them as one that writes nothing else."""
-    thin = Reading(Order.AB, tuple(value - 5 for value in reading(Order.AB, RATHER_A).log_probs))  # type: ignore[arg-type]
+    thin = RawPrediction(Order.AB, tuple(value - 5 for value in reading(Order.AB, RATHER_A).log_probs))  # type: ignore[arg-type]
     assert leaves_open({"safety": [thin]}, 0.21, {})
     assert not leaves_open({"safety": [thin]}, 0.19, {})
 
 
 def test_a_reading_without_finite_probabilities_leaves_nothing_open() -> None:
-    assert not leaves_open({"safety": [Reading(Order.AB, (math.nan, 0.0, 0.0, 0.0))]}, 1.0, {})
+    assert not leaves_open({"safety": [RawPrediction(Order.AB, (math.nan, 0.0, 0.0, 0.0))]}, 1.0, {})
 
 
 def test_what_the_rule_keeps_is_counted_by_item_and_criterion() -> None:
@@ -125,7 +125,7 @@ def test_what_the_rule_keeps_is_counted_of_calibrated_labels_too() -> None:
 def test_a_margin_is_learned_from_a_run_in_both_orders_alone(tmp_path: Path) -> None:
     whole = results(tmp_path)
     assert len(learned_from(whole.run, whole.judged).ids) == 30
-    with pytest.raises(SetupError, match="too few to learn"):
+    with pytest.raises(SetupError, match="too few to choose"):
         learned_from(whole.run, whole.judged[:19])
     with pytest.raises(SetupError, match="was not asked for relevance"):
         learned_from(whole.run, whole.judged, ("relevance",))

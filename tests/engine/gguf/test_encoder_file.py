@@ -13,7 +13,7 @@ import pytest
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import ModelFileError
-from engine.core.remedies import Remedy
+from engine.core.remedies import Hint
 from engine.core.settings import MachineSettings
 from engine.gguf.encoder_file import (
     EncoderFile,
@@ -59,7 +59,7 @@ def refusal(header: GgufHeader) -> ModelFileError:
     with pytest.raises(ModelFileError) as caught:
         precheck_encoder(header)
     assert caught.value.problem.startswith(f"{header.file_name}: ")
-    assert caught.value.remedy
+    assert caught.value.hint
     return caught.value
 
 
@@ -114,7 +114,7 @@ def test_a_text_generator_is_refused_with_what_to_choose(small_model: Callable[[
         ModelFileError, match="architecture 'llama' is not that of RoBERTa and BERT"
     ) as caught:
         read_encoder_file(small_model("headers"))
-    assert str(caught.value.remedy) == "Choose a RoBERTa or BERT encoder in GGUF format."
+    assert str(caught.value.hint) == "Choose a RoBERTa or BERT encoder in GGUF format."
 
 
 @pytest.mark.parametrize(
@@ -144,12 +144,15 @@ def test_sound_variants_are_accepted(family: str, changes: dict[str, HeaderValue
         ({"bert.block_count": None}, "'bert.block_count' is missing"),
         ({"bert.embedding_length": 1 << 40}, "'bert.embedding_length' is 1,099,511,627,776"),
         ({"bert.context_length": 3}, "context of 3 tokens is too small"),
-        ({"bert.context_length": 514}, "'position_embd.weight' has shape (32, 512), where (32, 514)"),
+        (
+            {"bert.context_length": 514},
+            "'position_embd.weight' has shape (32, 512), but should have (32, 514)",
+        ),
         ({"bert.attention.head_count": None}, "there are 0"),
         ({"bert.attention.head_count": 5}, "do not share vectors of 32 numbers: there are 5"),
         ({"bert.attention.head_count": np.array([4, 4, 4], "u4")}, "not a whole number"),
-        ({"bert.attention.head_count_kv": 2}, "'bert.attention.head_count_kv' is 2, where 4"),
-        ({"bert.attention.key_length": 5}, "'bert.attention.key_length' is 5, where 8"),
+        ({"bert.attention.head_count_kv": 2}, "'bert.attention.head_count_kv' is 2, but should be 4"),
+        ({"bert.attention.key_length": 5}, "'bert.attention.key_length' is 5, but should be 8"),
         ({"bert.attention.layer_norm_epsilon": 0.0}, "epsilon' is 0"),
         ({"bert.expert_count": 4}, "no experts"),
         ({"bert.rope.scaling.type": "magic"}, "'magic'"),
@@ -168,7 +171,7 @@ def test_what_cannot_serve_is_refused(family: str, changes: dict[str, HeaderValu
 
 def test_words_split_in_another_way_are_refused() -> None:
     assert (
-        "split words as RoBERTa" in refusal(changed("roberta", {"tokenizer.ggml.pre": "llama-bpe"})).problem
+        "split words like RoBERTa" in refusal(changed("roberta", {"tokenizer.ggml.pre": "llama-bpe"})).problem
     )
 
 
@@ -190,7 +193,11 @@ def test_a_file_without_tensors_is_a_vocabulary(family: str) -> None:
         ("token_embd.weight", {}, "'token_embd.weight' is missing"),
         ("position_embd.weight", {}, "'position_embd.weight' is missing"),
         ("token_embd_norm.bias", {}, "'token_embd_norm.bias' is missing"),
-        ("token_embd_norm.weight", {"shape": (16,)}, "'token_embd_norm.weight' has shape (16,), where (32,)"),
+        (
+            "token_embd_norm.weight",
+            {"shape": (16,)},
+            "'token_embd_norm.weight' has shape (16,), but should have (32,)",
+        ),
         ("token_types.weight", {"type_id": F16}, "'token_types.weight' has "),
         ("blk.1.ffn_up.bias", {"type_id": F16}, "one dimension and type F16"),
         ("blk.1.ffn_up.weight", {"type_id": F64}, "has type F64"),
@@ -250,7 +257,7 @@ def test_numbers_that_are_none_are_found_in_the_trial(tmp_path: Path) -> None:
 
 def test_a_child_that_breaks_down_speaks_against_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     child_that(monkeypatch, "import os; os.abort()")
-    with pytest.raises(ModelFileError, match=r"bert\.gguf: llama\.cpp breaks down on this file"):
+    with pytest.raises(ModelFileError, match=r"bert\.gguf: llama\.cpp crashes on this file"):
         checked_encoder(read_encoder_file(file_of("bert")), CancelToken())
 
 
@@ -266,7 +273,7 @@ def test_the_trial_of_an_encoder_is_not_that_of_a_judge(small_model: Callable[[s
     assert trial_report(file_of("bert"), as_encoder=True) == (0, "{}")
     code, report = trial_report(small_model("headers"), as_encoder=True)
     assert code == 2
-    assert "RoBERTa or BERT" in str(Remedy.of_json(json.loads(report)["remedy"]))
+    assert "RoBERTa or BERT" in str(Hint.of_json(json.loads(report)["remedy"]))
 
 
 def test_a_checked_encoder_opens() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.gguf import finder
-from engine.gguf.finder import FoundModel, find_models, models_named, stamps, usual_folders
+from engine.gguf.finder import FoundModel, default_folders, find_models, models_named, stamps
 from engine.gguf.judge_file import read_model_file
 
 SmallModel = Callable[[str], Path]
@@ -175,9 +175,9 @@ def test_blobs_without_manifests_are_listed_if_they_are_models(tmp_path: Path, p
 
 def test_the_programs_own_folders_are_among_the_usual_ones(private_home: Path) -> None:
     own = private_home / "tiebreak" / "models"
-    assert own not in usual_folders()
+    assert own not in default_folders()
     own.mkdir(parents=True)
-    assert usual_folders()[0] == own
+    assert default_folders()[0] == own
 
 
 PLACES = {
@@ -222,7 +222,7 @@ def test_models_of_other_programs_are_found_where_they_keep_them(
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(sys, "platform", platform)
     model = put(private_home / folder / "publisher" / "model.gguf")
-    found = [entry for entry in find_models(usual_folders()) if entry.path.is_relative_to(private_home)]
+    found = [entry for entry in find_models(default_folders()) if entry.path.is_relative_to(private_home)]
     assert [(entry.path, entry.source) for entry in found] == [(model, program)]
 
 
@@ -241,7 +241,7 @@ def test_folders_named_in_the_environment_are_searched(
     model = put(tmp_path / "elsewhere" / "hub" / "model.gguf")
     monkeypatch.delenv("HF_HUB_CACHE", raising=False)
     monkeypatch.setenv(variable, str(tmp_path / "elsewhere"))
-    found = [entry for entry in find_models(usual_folders()) if entry.path == model]
+    found = [entry for entry in find_models(default_folders()) if entry.path == model]
     assert [entry.source for entry in found] == [program]
 
 

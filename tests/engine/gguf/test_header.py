@@ -130,7 +130,7 @@ def test_what_is_no_gguf_is_named(tmp_path: Path, start: bytes, what: str) -> No
     error = refusal(tmp_path / "model.gguf", start)
     assert error.problem.startswith("model.gguf: ")
     assert what in error.problem
-    assert error.remedy
+    assert error.hint
 
 
 def test_a_missing_file_is_named_with_its_folder(tmp_path: Path) -> None:
@@ -147,14 +147,14 @@ def test_an_incomplete_download_says_what_is_there_and_what_is_needed(sound: Pat
     whole = sound.read_bytes()
     needed = read_header(sound).data_offset + 64 + 14
     error = refusal(tmp_path / "part.gguf", whole[: needed - 1])
-    assert f"{needed - 1:,} bytes are there, {needed:,} are needed" in error.problem
+    assert f"it has {needed - 1:,} of {needed:,} bytes" in error.problem
     assert "incomplete" in error.problem
 
 
 @pytest.mark.parametrize(
     ("old", "new", "what"),
     [
-        (struct.pack("<Q", 2) + b"u8", struct.pack("<Q", 2) + b"i8", "'i8' stands there twice"),
+        (struct.pack("<Q", 2) + b"u8", struct.pack("<Q", 2) + b"i8", "'i8' occurs twice"),
         (b"u8" + struct.pack("<I", 0), b"u8" + struct.pack("<I", 13), "unknown kind 13"),
         (
             b"tokens" + struct.pack("<II", 9, 8),
@@ -168,7 +168,7 @@ def test_an_incomplete_download_says_what_is_there_and_what_is_needed(sound: Pat
             b"alignment" + struct.pack("<II", 4, 0),
             "not a power of two",
         ),
-        (struct.pack("<Q", 6) + b"halves", struct.pack("<Q", 5) + b"whole", "'whole' stands there 2 times"),
+        (struct.pack("<Q", 6) + b"halves", struct.pack("<Q", 5) + b"whole", "'whole' occurs 2 times"),
     ],
 )
 def test_a_damaged_header_names_the_place(
@@ -274,4 +274,4 @@ def test_a_name_of_any_length_gives_a_short_problem(tmp_path: Path) -> None:
     once = struct.pack("<Q", len(key)) + key + struct.pack("<II", 5, 1)
     problem = refusal(tmp_path / "hostile.gguf", b"GGUF" + struct.pack("<IQQ", 3, 0, 2) + 2 * once).problem
     assert len(problem) < 400
-    assert problem.endswith("stands there twice.")
+    assert problem.endswith("occurs twice.")

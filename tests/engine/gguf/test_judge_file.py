@@ -149,9 +149,9 @@ def test_q8_0_is_for_heads_that_fill_its_blocks(
 
 def test_a_cache_that_a_model_cannot_have_is_refused() -> None:
     model = described(llama__attention__key_length=80)
-    with pytest.raises(ModelFileError, match="cannot keep its cache in q8_0") as caught:
+    with pytest.raises(ModelFileError, match="does not support the KV-cache type q8_0") as caught:
         check_memory(model, 8192, Memory(64 * GIB, 64 * GIB), KvType.Q8_0)
-    assert "--kv-type f16" in OPTIONS.of(caught.value.remedy)
+    assert "--kv-type f16" in OPTIONS.of(caught.value.hint)
 
 
 @pytest.mark.parametrize(("kv_type", "fits"), [(KvType.F16, False), (KvType.Q8_0, True)], ids=["f16", "q8_0"])
@@ -162,7 +162,7 @@ def test_a_smaller_cache_can_make_a_model_fit(kv_type: KvType, fits: bool) -> No
         return
     with pytest.raises(ModelFileError) as caught:
         check_memory(described(), 8192, memory, kv_type)
-    assert "--kv-type q8_0" in OPTIONS.of(caught.value.remedy)
+    assert "--kv-type q8_0" in OPTIONS.of(caught.value.hint)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_a_tight_model_is_announced_with_the_estimate() -> None:
 def test_a_model_that_does_not_fit_is_refused_with_a_remedy(memory: Memory) -> None:
     with pytest.raises(ModelFileError, match=r"needs about 5\.9 GiB") as caught:
         check_memory(described(), 8192, memory)
-    assert "--context" in OPTIONS.of(caught.value.remedy)
+    assert "--context" in OPTIONS.of(caught.value.hint)
 
 
 def test_a_tiny_model_fits_this_machine(small_model: SmallModel) -> None:

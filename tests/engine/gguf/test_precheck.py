@@ -171,9 +171,9 @@ def test_all_types_that_llama_cpp_computes_with_are_accepted(type_id: int) -> No
         ({"general.architecture": "clip"}, "projector"),
         ({"general.architecture": "llada"}, "diffusion"),
         ({"general.architecture": "flux"}, "generator of images"),
-        ({"llama.pooling_type": 3}, "embedding model: it was not made to write text"),
-        ({"llama.pooling_type": 4}, "reranker: it was not made to write text"),
-        ({"llama.attention.causal": False}, "reads a text from both ends"),
+        ({"llama.pooling_type": 3}, "embedding model: it was not made to generate text"),
+        ({"llama.pooling_type": 4}, "reranker: it was not made to generate text"),
+        ({"llama.attention.causal": False}, "bidirectional model"),
         ({"general.architecture": "zeta9"}, "'zeta9'"),
         ({"llama.block_count": None}, "'llama.block_count' is missing"),
         ({"llama.block_count": 0}, "'llama.block_count' is 0"),
@@ -233,7 +233,7 @@ def test_what_would_break_llama_cpp_or_cannot_judge_is_refused(
     error = refusal(changed(changes))
     assert error.problem.startswith("model.gguf: ")
     assert what in error.problem
-    assert error.remedy
+    assert error.hint
 
 
 @pytest.mark.parametrize(
@@ -261,22 +261,22 @@ def test_a_tensor_that_llama_cpp_cannot_compute_with_is_refused(one: TensorInfo,
 
 
 @pytest.mark.parametrize(
-    ("type_id", "found", "remedy"),
+    ("type_id", "found", "hint"),
     [
-        (31, "Q4_0_4_4 or alike, which llama.cpp gave up in 2024", "the Q4_0 edition"),
-        (36, "IQ4_NL_4_4 or alike", "the IQ4_NL edition"),
+        (31, "Q4_0_4_4 or similar, which llama.cpp dropped in 2024", "the Q4_0 edition"),
+        (36, "IQ4_NL_4_4 or similar", "the IQ4_NL edition"),
         (139, "stored as only ik_llama.cpp can read", "llama.cpp itself"),
     ],
 )
-def test_types_of_other_times_and_programs_are_known(type_id: int, found: str, remedy: str) -> None:
+def test_types_of_other_times_and_programs_are_known(type_id: int, found: str, hint: str) -> None:
     error = refusal(changed({}, tensor("blk.1.ffn_up.weight", (256, 8), type_id)))
     assert found in error.problem
-    assert remedy in str(error.remedy)
+    assert hint in str(error.hint)
 
 
 def test_an_encoder_is_told_what_it_can_be_used_for() -> None:
-    assert "BERTScore" in str(refusal(changed({"general.architecture": "bert"})).remedy)
-    assert "BERTScore" not in str(refusal(changed({"general.architecture": "nomic-bert"})).remedy)
+    assert "BERTScore" in str(refusal(changed({"general.architecture": "bert"})).hint)
+    assert "BERTScore" not in str(refusal(changed({"general.architecture": "nomic-bert"})).hint)
 
 
 @pytest.mark.parametrize(("shape", "rows"), [((256, 9), "9 rows"), ((256,), "no rows")])
@@ -292,7 +292,7 @@ def test_a_model_without_tensors_is_a_vocabulary() -> None:
 @pytest.mark.parametrize("rotated", [16, 33, 64])
 def test_qwen_rotates_whole_heads(rotated: int) -> None:
     header = as_architecture("qwen3", {"rope.dimension_count": rotated})
-    assert f"is {rotated}, which does not suit heads of size 32" in refusal(header).problem
+    assert f"is {rotated}, which does not match heads of size 32" in refusal(header).problem
 
 
 def test_queries_of_qwen_have_the_size_of_its_heads() -> None:
@@ -303,7 +303,7 @@ def test_queries_of_qwen_have_the_size_of_its_heads() -> None:
 
 
 def test_the_remedy_for_a_split_model_names_the_merge_step() -> None:
-    assert "llama-gguf-split --merge" in str(refusal(changed({"split.count": 2})).remedy)
+    assert "llama-gguf-split --merge" in str(refusal(changed({"split.count": 2})).hint)
 
 
 def test_random_changes_raise_nothing_but_a_model_file_error(

@@ -49,7 +49,7 @@ def test_a_missing_part_is_named_once(folder: Path, missing: str) -> None:
     (found,) = find_models([folder])
     assert found.error is not None
     assert found.error.problem.startswith(f"{missing}: this part of a model of 3 parts is missing in")
-    assert "all parts into one folder" in str(found.error.remedy)
+    assert "all parts into one folder" in str(found.error.hint)
     assert found.name == "Split-1B-Instruct-F16"
 
 
@@ -64,7 +64,7 @@ def test_a_part_of_another_name_is_told_how_parts_are_called(folder: Path) -> No
     renamed = (folder / SPLIT[1]).rename(folder / "part two.gguf")
     with pytest.raises(ModelFileError, match="this is part 2 of a model that was split into 3") as caught:
         read_model_file(renamed)
-    assert "NAME-00001-of-00003.gguf" in str(caught.value.remedy)
+    assert "NAME-00001-of-00003.gguf" in str(caught.value.hint)
 
 
 def test_parts_in_each_others_place_are_refused(folder: Path) -> None:

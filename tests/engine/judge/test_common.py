@@ -52,8 +52,8 @@ PlanOf = Callable[..., RunPlan]
 
 
 def alike(one: list[JudgedItem], other: list[JudgedItem]) -> bool:
-    return [(item.readings, item.explanations) for item in one] == [
-        (item.readings, item.explanations) for item in other
+    return [(item.raw_predictions, item.explanations) for item in one] == [
+        (item.raw_predictions, item.explanations) for item in other
     ]
 
 

@@ -14,7 +14,7 @@ from engine.core.items import Order
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, KvType, MachineSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
-from engine.judge.forecast import USUAL_TEXT, Rate, forecast, time_some_items
+from engine.judge.forecast import DEFAULT_TEXT, Rate, forecast, time_some_items
 from engine.judge.plan import RunPlan, open_model
 from engine.llama.speed import ModelSpeed
 from engine.loading.model_memory import model_memory
@@ -94,7 +94,7 @@ def test_examples_that_an_item_leaves_out_are_counted(tmp_path: Path) -> None:
 def test_the_size_of_the_work() -> None:
     labels, explained = counted(plan_of(LABELS)), counted(plan_of(EXPLAIN))
     assert (labels.items, labels.criteria, labels.orders) == (6, 5, 2)
-    assert (labels.judgments, labels.readings) == (30, 60)
+    assert (labels.judgments, labels.raw_predictions) == (30, 60)
     assert labels.tokens_to_write_at_most == 0
     assert explained.tokens_to_write_at_most == 6 * 5 * 8
     assert labels.template_note == ""
@@ -241,7 +241,7 @@ def test_a_forecast_makes_no_store(tmp_path: Path) -> None:
 def test_what_a_run_would_refuse_is_refused(small_model: SmallModel) -> None:
     with pytest.raises(ModelFileError, match="trained with"):
         counted(plan_of(replace(LABELS, context=2048), small_model("short_context")))
-    with pytest.raises(SetupError, match="no item fits beside them"):
+    with pytest.raises(SetupError, match="no item fits"):
         counted(plan_of(replace(LABELS, context=256), small_model("bytes")))
 
 
@@ -261,7 +261,7 @@ def test_without_a_run_the_time_is_that_of_the_measured_file(tmp_path: Path) -> 
     made = counted(plan_of(LABELS), tmp_path / "none.sqlite")
     assert made.seconds == pytest.approx(made.tokens_left_to_read / 1000)
     assert made.seconds_of_file
-    assert made.pace == "this model file when it was measured here"
+    assert made.time_estimate == "this model file when it was measured here"
 
 
 @pytest.mark.usefixtures("measured_file")
@@ -269,16 +269,16 @@ def test_explanations_of_a_usual_length_are_reckoned_with() -> None:
     made = counted(plan_of(replace(EXPLAIN, max_explanation_tokens=120)))
     # Five texts together: a step takes 20 ms for one, 50 ms for ten.
     step = 0.02 + 4 / 9 * 0.03
-    written = made.texts_left / 5 * USUAL_TEXT * step
+    written = made.texts_left / 5 * DEFAULT_TEXT * step
     assert made.seconds == pytest.approx(made.tokens_left_to_read / 1000 + written)
-    assert made.pace.endswith(f"with explanations of {USUAL_TEXT} tokens")
-    assert counted(plan_of(EXPLAIN)).pace.endswith("with explanations of 8 tokens")
+    assert made.time_estimate.endswith(f"with explanations of {DEFAULT_TEXT} tokens")
+    assert counted(plan_of(EXPLAIN)).time_estimate.endswith("with explanations of 8 tokens")
 
 
 @pytest.mark.usefixtures("measured_file")
 def test_a_run_tells_the_time_better_than_the_file(labelled: Path) -> None:
     made = counted(plan_of(LABELS), labelled)
-    assert (made.seconds_from, made.seconds_of_file, made.pace) == (1, False, "run 1")
+    assert (made.seconds_from, made.seconds_of_file, made.time_estimate) == (1, False, "run 1")
 
 
 @pytest.mark.usefixtures("measured_file")

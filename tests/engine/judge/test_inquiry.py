@@ -10,11 +10,11 @@ import pytest
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.core.events import ItemJudged, MadeClear, ModelOpened, RunEnded, RunEvent
+from engine.core.events import ItemJudged, ModelOpened, Resolved, RunEnded, RunEvent
 from engine.core.judgments import label_of
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import Mode
-from engine.core.until import Until
+from engine.core.until import StoppingRule
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.sampling import drawn_instructions
 from engine.decisions.gaps import incomplete
@@ -22,7 +22,7 @@ from engine.decisions.run_results import load_results
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.run import run_judging
 from engine.measure.systems import system_of_run
-from engine.rank.until_sure import until_sure
+from engine.rank.until_sure import until_significant
 from engine.report.ranked_by import RankedBy
 from engine.store.run_store import RunStore
 from tests.engine.judge.runs import SAMPLE, judged_by
@@ -43,7 +43,9 @@ def plan(make_plan: Callable[..., RunPlan], dataset: Dataset) -> RunPlan:
 
 
 def until(plan: RunPlan, width: float = WIDE, seed: int = 0) -> RunPlan:
-    return replace(plan, inquiry=until_sure(plan.dataset, "overall_quality", Until(width, seed)))
+    return replace(
+        plan, question_plan=until_significant(plan.dataset, "overall_quality", StoppingRule(width, seed))
+    )
 
 
 def events_of(plan: RunPlan, store: RunStore) -> list[RunEvent]:
@@ -63,22 +65,22 @@ def test_it_stops_by_itself_within_one_group_and_says_so(plan: RunPlan, tmp_path
         assert not ended.stopped
         assert ended.clear
         assert 10 <= len(judged) == ended.judged < 40
-        assert asked.inquiry is not None
-        assert asked.inquiry.is_answered
+        assert asked.question_plan is not None
+        assert asked.question_plan.is_answered
         # All but the last group were not enough.
         told = [event for event in events if isinstance(event, ItemJudged)]
-        fewer = until_sure(plan.dataset, "overall_quality", Until(WIDE))
+        fewer = until_significant(plan.dataset, "overall_quality", StoppingRule(WIDE))
         fewer.add({event.judged.item_id: label_of(event.judgments[0]) for event in told[:-2]})
         assert not fewer.is_answered
-        assert events.index(told[-1]) < [isinstance(event, MadeClear) for event in events].index(True)
+        assert events.index(told[-1]) < [isinstance(event, Resolved) for event in events].index(True)
         places = drawn_instructions(plan.dataset.texts("instruction").to_pylist(), 0)
         first = [min(places[at], places[at + 1]) for at in judged[::2]]
         assert first == sorted(first)
         run = store.run(ended.run_id)
         assert run.is_sample
-        assert run.sample_in_words == f"a random sample, {len(judged)} of 40 items, by seed 0"
+        assert run.sample_in_words == f"a random sample, {len(judged)} of 40 items, seed 0"
         assert incomplete(load_results(store, run.id)) == f"The run is {run.sample_in_words}."
-        assert run.manifest_in_short["random_order"] == "by seed 0"
+        assert run.manifest_in_short["random_order"] == "seed 0"
 
 
 @pytest.mark.slow
@@ -97,7 +99,7 @@ def test_it_goes_on_with_a_smaller_width_and_then_without(plan: RunPlan, tmp_pat
         assert not store.run(1).is_sample
         known = list(store.judged(1))
     whole = judged_by(plan, tmp_path / "whole.sqlite")
-    assert [item.readings for item in known] == [item.readings for item in whole]
+    assert [item.raw_predictions for item in known] == [item.raw_predictions for item in whole]
 
 
 def test_where_no_item_is_left_that_could_answer_it_does_not_end_as_clear(
@@ -106,7 +108,7 @@ def test_where_no_item_is_left_that_could_answer_it_does_not_end_as_clear(
     """Eight contests are too few to be sure, and the other items are none."""
     names = {"candidate_a": ["llama"] * 40, "candidate_b": ["opt"] * 8 + ["llama"] * 32}
     named = replace(plan, dataset=replace(dataset, others=text_table(names)))
-    asked = replace(named, inquiry=until_sure(named.dataset, "overall_quality", Until()))
+    asked = replace(named, question_plan=until_significant(named.dataset, "overall_quality", StoppingRule()))
     with RunStore(tmp_path / "runs.sqlite") as store:
         ended = events_of(asked, store)[-1]
     assert isinstance(ended, RunEnded)
@@ -117,7 +119,7 @@ def test_where_no_item_is_left_that_could_answer_it_does_not_end_as_clear(
 def test_another_seed_is_refused(plan: RunPlan, tmp_path: Path) -> None:
     with RunStore(tmp_path / "runs.sqlite") as store:
         events_of(until(plan), store)
-        with pytest.raises(SetupError, match="by seed 0, not 7"):
+        with pytest.raises(SetupError, match="with seed 0, not 7"):
             events_of(until(plan, seed=7), store)
 
 
@@ -132,24 +134,26 @@ def test_what_was_judged_in_the_order_of_the_file_is_no_sample(plan: RunPlan, tm
         run = store.run(1)
         assert not run.is_sample
         assert run.stopped_early
-        assert run.manifest_in_short["random_order"] == f"by seed 0, after {before} items"
+        assert run.manifest_in_short["random_order"] == f"seed 0, after {before} items"
         ranked = RankedBy.by_system(system_of_run(load_results(store, 1)), plan.dataset, "overall_quality")
         assert ranked.remark
 
 
 def test_who_is_better_needs_names(plan: RunPlan) -> None:
-    with pytest.raises(SetupError, match="does not say which models wrote") as refused:
-        until_sure(plan.dataset, "overall_quality", Until())
-    assert "--until 10" in OPTIONS.of(refused.value.remedy)  # which needs none
-    assert until_sure(plan.dataset, "overall_quality", Until(10.0)).questions
+    with pytest.raises(SetupError, match="does not name the models that wrote") as refused:
+        until_significant(plan.dataset, "overall_quality", StoppingRule())
+    assert "--until 10" in OPTIONS.of(refused.value.hint)  # which needs none
+    assert until_significant(plan.dataset, "overall_quality", StoppingRule(10.0)).questions
 
 
 @pytest.mark.parametrize("text", ["maybe", "0", "100", "nan", "-3", ""])
 def test_what_no_run_can_go_on_until_is_refused(text: str) -> None:
     with pytest.raises(SetupError):
-        Until.of_text(text)
+        StoppingRule.of_text(text)
 
 
-@pytest.mark.parametrize(("text", "width"), [("sure", None), (" SURE", None), ("10", 10.0), ("2.5", 2.5)])
+@pytest.mark.parametrize(
+    ("text", "width"), [("significant", None), (" SIGNIFICANT", None), ("10", 10.0), ("2.5", 2.5)]
+)
 def test_what_a_run_can_go_on_until_is_read(text: str, width: float | None) -> None:
-    assert Until.of_text(text, 3) == Until(width, 3)
+    assert StoppingRule.of_text(text, 3) == StoppingRule(width, 3)

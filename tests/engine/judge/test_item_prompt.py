@@ -10,9 +10,9 @@ import pytest
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import followed
-from engine.core.items import Item, Order, Way
-from engine.core.judgments import JudgedItem, RawAnswer
-from engine.core.rubric import USUAL_WORDING
+from engine.core.items import Item, Method, Order
+from engine.core.judgments import AnswerLogProbs, JudgedItem
+from engine.core.rubric import DEFAULT_WORDING
 from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
 from engine.core.settings import Mode
@@ -65,10 +65,10 @@ def facts_and_prompts(
 def farthest(found: tuple[NextTokens, ...], judged: JudgedItem) -> float:
     """The largest difference of a log-probability between what is read now and what the run has read."""
     stored = {
-        (criterion, reading.order, reading.way, answer.question): answer.log_probs
-        for criterion, readings in judged.readings.items()
-        for reading in readings
-        for answer in reading.answers or [RawAnswer("", reading.log_probs)]
+        (criterion, reading.order, reading.method, answer.question): answer.log_probs
+        for criterion, raw_predictions in judged.raw_predictions.items()
+        for reading in raw_predictions
+        for answer in reading.answers or [AnswerLogProbs("", reading.log_probs)]
     }
     assert len(stored) == len(found)
     return max(
@@ -76,7 +76,7 @@ def farthest(found: tuple[NextTokens, ...], judged: JudgedItem) -> float:
         for one in found
         for now, then in zip(
             one.said.log_probs,
-            stored[one.criterion, one.order, one.asked.way, one.asked.name],
+            stored[one.criterion, one.order, one.asked.method, one.asked.name],
             strict=True,
         )
     )
@@ -153,7 +153,7 @@ def test_an_item_that_does_not_fit_is_shown_and_said_so_but_not_read(demo_gold: 
     facts, prompts = facts_and_prompts(question)
     assert not facts.fits
     assert item.output_a.strip() in prompts[0].preview.text
-    with pytest.raises(SetupError, match="a run does not read it"):
+    with pytest.raises(SetupError, match="a run leaves it unscored"):
         asked(question)
 
 
@@ -179,40 +179,45 @@ def test_what_is_no_longer_as_in_the_run_is_said(demo_gold: Path, tmp_path: Path
     assert ["labelled examples" in note for note in without.notes] == [True]
     other = replace(run, identity=replace(run.identity, prompt_version="0", model_hash="f" * 64))
     notes = question_of_run(other, setup, dataset[0], CancelToken()).notes
-    assert [word in " ".join(notes) for word in ("other words", "another content")] == [True, True]
+    assert [word in " ".join(notes) for word in ("another prompt wording", "content has changed")] == [
+        True,
+        True,
+    ]
     format_of = replace(run, manifest={**run.manifest, "chat_format_hash": "another"})
     facts, _ = facts_and_prompts(question_of_run(format_of, setup, dataset[0], CancelToken()))
     assert any("another chat format" in note for note in facts.notes)
 
 
-SEVERAL = (Way.LETTERS, Way.PERMUTED, Way.ABSOLUTE, Way.GRADED)
+SEVERAL = (Method.LABEL_TOKENS, Method.PERMUTED_LABELS, Method.POINTWISE_YES_NO, Method.POINTWISE_GRADE)
 
 
 @pytest.mark.slow
 def test_a_run_in_several_ways_has_read_the_same_answers(demo_gold: Path, tmp_path: Path) -> None:
-    setup = setup_of(demo_gold, mode=Mode.LABELS, ways=SEVERAL, items=1)
+    setup = setup_of(demo_gold, mode=Mode.LABELS, methods=SEVERAL, items=1)
     run, (item,), dataset = judged_by(setup, tmp_path / "runs.sqlite")
     question = question_of_run(run, setup, dataset[0], CancelToken())
     assert farthest(asked(question), item) == 0.0
 
 
 def test_each_question_of_each_way_is_shown_as_it_is_asked(demo_gold: Path) -> None:
-    question = question_of_setup(setup_of(demo_gold, ways=SEVERAL), load_dataset(demo_gold)[0], CancelToken())
+    question = question_of_setup(
+        setup_of(demo_gold, methods=SEVERAL), load_dataset(demo_gold)[0], CancelToken()
+    )
     facts, prompts = facts_and_prompts(question)
-    assert [(each.way.value, each.name) for each in facts.asked] == [
+    assert [(each.method.value, each.name) for each in facts.asked] == [
         ("letters", ""),
         *(("permuted", name) for name in ("ABCD", "BCDA", "CDAB", "DABC")),
-        *((way, name) for way in ("absolute", "graded") for name in "AB"),
+        *((method, name) for method in ("absolute", "graded") for name in "AB"),
     ]
     assert prompts[0].preview.text.endswith("Verdict:")
-    for way, name, words in (
-        (Way.PERMUTED, "BCDA", "the letters mean:\nA: Response B is better"),
-        (Way.ABSOLUTE, "B", "Is Response B good"),
-        (Way.GRADED, None, "How good is Response A"),
+    for method, name, words in (
+        (Method.PERMUTED_LABELS, "BCDA", "the letters mean:\nA: Response B is better"),
+        (Method.POINTWISE_YES_NO, "B", "Is Response B good"),
+        (Method.POINTWISE_GRADE, None, "How good is Response A"),
     ):
-        _, one, *_others = shown_prompts(question, ("safety", Order.BA), CancelToken(), way, name)
+        _, one, *_others = shown_prompts(question, ("safety", Order.BA), CancelToken(), method, name)
         assert isinstance(one, OnePrompt)
-        assert (one.criterion, one.order, one.asked.way) == ("safety", Order.BA, way)
+        assert (one.criterion, one.order, one.asked.method) == ("safety", Order.BA, method)
         assert words in one.preview.text
         ids = tuple(token.id for token in one.preview.tokens)
         assert len(ids) == one.preview.stem + one.preview.trunk + one.preview.branch
@@ -220,12 +225,12 @@ def test_each_question_of_each_way_is_shown_as_it_is_asked(demo_gold: Path) -> N
 
 def test_what_is_not_asked_cannot_be_shown(demo_gold: Path) -> None:
     question = question_of_setup(setup_of(demo_gold), load_dataset(demo_gold)[0], CancelToken())
-    for way, name, words in (
-        (Way.GRADED, None, "Nothing is asked in the way “graded” here."),
-        (Way.LETTERS, "B", "The way “letters” asks no question “B”."),
+    for method, name, words in (
+        (Method.POINTWISE_GRADE, None, "method “pointwise grade” is not among those of this run."),
+        (Method.LABEL_TOKENS, "B", "The method “label tokens” has no question “B”."),
     ):
         with pytest.raises(SetupError, match=words):
-            list(shown_prompts(question, ("safety", Order.AB), CancelToken(), way, name))
+            list(shown_prompts(question, ("safety", Order.AB), CancelToken(), method, name))
 
 
 @pytest.mark.slow
@@ -235,37 +240,37 @@ def test_what_is_shown_before_a_thought_ends_where_it_begins(
     setup = setup_of(
         demo_gold,
         model_path=tried_model("thinker"),
-        ways=(Way.LETTERS, Way.THINKING),
-        thoughts=2,
-        max_thought_tokens=8,
+        methods=(Method.LABEL_TOKENS, Method.CHAIN_OF_THOUGHT),
+        reasoning_samples=2,
+        max_reasoning_tokens=8,
         context=8192,
         criteria=("safety",),
     )
     question = question_of_setup(setup, load_dataset(demo_gold)[0], CancelToken())
-    facts, one, *_ = shown_prompts(question, ("safety", Order.AB), CancelToken(), Way.THINKING)
+    facts, one, *_ = shown_prompts(question, ("safety", Order.AB), CancelToken(), Method.CHAIN_OF_THOUGHT)
     assert isinstance(facts, PromptFacts)
-    assert [each.way for each in facts.asked] == [Way.LETTERS, Way.THINKING]
+    assert [each.method for each in facts.asked] == [Method.LABEL_TOKENS, Method.CHAIN_OF_THOUGHT]
     assert isinstance(one, OnePrompt)
     assert one.preview.text.rstrip().endswith("<think>")
     assert one.preview.exact
-    first = next(each for each in asked(question) if each.asked.way is Way.THINKING)
+    first = next(each for each in asked(question) if each.asked.method is Method.CHAIN_OF_THOUGHT)
     assert first.said.log_probs == ()
     assert not any(token.answers for token in first.tokens)
 
 
 @pytest.mark.parametrize(
-    ("way", "name", "place", "order", "said"),
+    ("method", "name", "place", "order", "said"),
     [
-        (Way.LETTERS, "", 0, Order.BA, "B"),
-        (Way.PERMUTED, "BCDA", 0, Order.AB, "B"),
-        (Way.PERMUTED, "BCDA", 0, Order.BA, "A"),
-        (Way.PERMUTED, "CDAB", 0, Order.BA, "both good"),
-        (Way.ABSOLUTE, "A", 1, Order.BA, "B is bad"),
-        (Way.GRADED, "B", 3, Order.AB, "B: 4 of 5"),
+        (Method.LABEL_TOKENS, "", 0, Order.BA, "B"),
+        (Method.PERMUTED_LABELS, "BCDA", 0, Order.AB, "B"),
+        (Method.PERMUTED_LABELS, "BCDA", 0, Order.BA, "A"),
+        (Method.PERMUTED_LABELS, "CDAB", 0, Order.BA, "both good"),
+        (Method.POINTWISE_YES_NO, "A", 1, Order.BA, "B is bad"),
+        (Method.POINTWISE_GRADE, "B", 3, Order.AB, "B: 4 of 5"),
     ],
 )
 def test_an_answer_is_told_by_the_items_own_responses(
-    way: Way, name: str, place: int, order: Order, said: str
+    method: Method, name: str, place: int, order: Order, said: str
 ) -> None:
-    one = next(each for each in asked_by([way], USUAL_WORDING, 1) if each.name == name)
+    one = next(each for each in asked_by([method], DEFAULT_WORDING, 1) if each.name == name)
     assert one.question.said(place, order) == said

@@ -8,7 +8,7 @@ import pytest
 
 from engine.core.cancel import CancelToken
 from engine.core.events import followed
-from engine.core.items import Item, Order, Way
+from engine.core.items import Item, Method, Order
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup
 from engine.core.settings import ExampleKind, JudgeSettings, Mode
@@ -53,7 +53,7 @@ def series(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     ("family", "settings"),
     [
         (None, LABELS),
-        (None, replace(LABELS, orders=(Order.AB,), ways=(Way.LETTERS, Way.ABSOLUTE))),
+        (None, replace(LABELS, orders=(Order.AB,), methods=(Method.LABEL_TOKENS, Method.POINTWISE_YES_NO))),
         (None, replace(EXPLAIN, items_at_once=2)),
         ("mamba", replace(EXPLAIN, context=8192, items_at_once=2)),
     ],
@@ -70,7 +70,7 @@ def test_a_plan_counts_what_is_read_and_a_resumed_run_is_the_unbroken_one(
     plan = replace(plan_with(model, series, settings), examples=near(1))
     unbroken, tokens = judged_until(plan, tmp_path / "unbroken.sqlite")
     written = sum(item.tokens_generated for item in unbroken)
-    assert all(item.readings for item in unbroken)
+    assert all(item.raw_predictions for item in unbroken)
     # What two items write together is shared out in whole tokens: some may be lost.
     assert tokens - written - counted(plan).tokens_to_read in range(len(series))
     broken = tmp_path / "broken.sqlite"
@@ -94,12 +94,12 @@ def test_the_nearest_are_another_run_than_the_same_for_all(tmp_path: Path) -> No
     same = replace(plan, examples=choose_examples(DEMO, ELOQUENT, 2))
     own = replace(plan, examples=near(2))
     assert len({each.identity().key for each in (plan, same, own)}) == 3
-    readings = [
-        [item.readings for item in judged_until(each, tmp_path / f"{number}.sqlite")[0]]
+    raw_predictions = [
+        [item.raw_predictions for item in judged_until(each, tmp_path / f"{number}.sqlite")[0]]
         for number, each in enumerate((plan, same, own))
     ]
-    assert readings[1] != readings[2]
-    assert readings[0] != readings[2]
+    assert raw_predictions[1] != raw_predictions[2]
+    assert raw_predictions[0] != raw_predictions[2]
 
 
 def test_what_all_prompts_begin_with_holds_no_example() -> None:
@@ -145,14 +145,14 @@ def test_an_item_is_shortened_beside_its_examples(tmp_path: Path) -> None:
     settings = replace(LABELS, context=1024, shorten=True)
     plan = replace(plan_with(demo_model(), load_dataset(path), settings), examples=near(2))
     items, _ = judged_until(plan, tmp_path / "runs.sqlite")
-    assert items[0].readings
+    assert items[0].raw_predictions
     assert items[0].shortening is not None
     assert items[0].shortening.left_out_b == 0
     assert counted(plan).shortened == ("1",)
 
 
 def setup(**changes: object) -> RunSetup:
-    usual = RunSetup(
+    default = RunSetup(
         demo_dataset(),
         demo_model(),
         items=2,
@@ -162,7 +162,7 @@ def setup(**changes: object) -> RunSetup:
         example_choice=ExampleKind.NEAR,
         threads=1,
     )
-    return replace(usual, **changes)  # type: ignore[arg-type]
+    return replace(default, **changes)  # type: ignore[arg-type]
 
 
 def prepared(asked: RunSetup) -> RunPlan:
@@ -196,4 +196,4 @@ def test_a_stored_run_shows_again_what_it_showed(tmp_path: Path) -> None:
         near(2).for_item(item)[0].instruction
     )
     other = question_of_run(run, setup(example_choice=ExampleKind.FIXED), item, CancelToken())
-    assert ["number and choice of them" in note for note in other.notes] == [True]
+    assert ["number and selection of examples" in note for note in other.notes] == [True]

@@ -18,7 +18,7 @@ from engine.judge.plan import RunPlan
 from engine.judge.prepare import prepare_run
 from engine.judge.work import judge_plan
 from engine.store.run_store import RunStore
-from engine.system.apart import Apart, Here
+from engine.system.apart import InProcessWorker, SubprocessWorker
 from engine.system.paths import demo_dataset, demo_model
 from tests.engine.judge.runs import without_time
 
@@ -33,7 +33,9 @@ def plan(make_plan: MakePlan) -> RunPlan:
     return replace(made, machine=ON_IT, dataset=made.dataset.head(2))
 
 
-def judged(plan: RunPlan, store: Path, kind: type = Here, **how: object) -> tuple[RunEnded, list[RunEvent]]:
+def judged(
+    plan: RunPlan, store: Path, kind: type = InProcessWorker, **how: object
+) -> tuple[RunEnded, list[RunEvent]]:
     told: list[RunEvent] = []
     worker: Callable[[], PlanJudge] = partial(kind, judge_plan, CancelToken())
     return followed(judging_by(worker(), worker, plan, store, **how), told.append), told  # type: ignore[arg-type]
@@ -45,11 +47,11 @@ def items(store: Path, run_id: int) -> list[JudgedItem]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [Here, Apart])
+@pytest.mark.parametrize("kind", [InProcessWorker, SubprocessWorker])
 def test_the_processor_goes_on_and_the_run_says_why(plan: RunPlan, tmp_path: Path, kind: type) -> None:
     path = tmp_path / "runs.sqlite"
     ended, told = judged(plan, path, kind)
-    reason = "it is not found on this computer any more"
+    reason = "it is no longer found on this computer"
     assert [event for event in told if isinstance(event, DeviceLeft)] == [DeviceLeft(GONE.title, reason)]
     assert (ended.judged, ended.items, ended.stopped) == (2, 2, False)
     with RunStore(path) as store:
@@ -75,7 +77,7 @@ def test_a_device_that_was_left_is_not_taken_up_again(plan: RunPlan, tmp_path: P
 
 
 def test_the_end_from_outside_is_no_fault_of_a_device(plan: RunPlan, tmp_path: Path) -> None:
-    class Ended(Here):  # type: ignore[type-arg]
+    class Ended(InProcessWorker):  # type: ignore[type-arg]
         def do(self, *args: object, **kwargs: object):  # type: ignore[no-untyped-def]
             yield next(super().do(*args, **kwargs))  # the run has started
             raise ProcessEnded("It was ended from outside (SIGKILL).", "Go on with it.")
@@ -88,7 +90,7 @@ def test_the_end_from_outside_is_no_fault_of_a_device(plan: RunPlan, tmp_path: P
 
 
 def test_a_run_by_the_processor_fails_as_before(make_plan: MakePlan, tmp_path: Path) -> None:
-    class Ended(Here):  # type: ignore[type-arg]
+    class Ended(InProcessWorker):  # type: ignore[type-arg]
         def do(self, *args: object, **kwargs: object):  # type: ignore[no-untyped-def]
             yield next(super().do(*args, **kwargs))
             raise ProcessEnded("It broke down (SIGSEGV).", "Go on with it.", broke_down=True)

@@ -7,34 +7,34 @@ from engine.core.events import GroupUnderWay
 from engine.core.items import Item
 from engine.core.run_records import Effort
 from engine.judge.forecast import rate_of
-from engine.judge.pace import Pace, Remaining
+from engine.judge.pace import Remaining, TimeEstimate
 
 READING, WRITING = 0.01, 0.08  # seconds for a token
 
 
-def pace_of(items: int, tokens: int = 1000, length: int = 30) -> Pace:
+def time_estimate_of(items: int, tokens: int = 1000, length: int = 30) -> TimeEstimate:
     """So many items with five explanations each were judged, of 100 letters and of 200 tokens without."""
-    pace = Pace()
+    time_estimate = TimeEstimate()
     for _ in range(items):
-        pace.sized(Item("1", "x" * 100, "", ""), tokens)
-        pace.read(tokens, READING * tokens)
-        pace.wrote(5 * length, 5, WRITING * 5 * length)
-    return pace
+        time_estimate.sized(Item("1", "x" * 100, "", ""), tokens)
+        time_estimate.read(tokens, READING * tokens)
+        time_estimate.wrote(5 * length, 5, WRITING * 5 * length)
+    return time_estimate
 
 
 def test_what_is_left_is_counted_by_letters_and_explanations() -> None:
     left = Remaining(np.array([100.0, 100.0, 200.0, 50.0]), [2, 2], fixed=200, texts=5)
-    pace = pace_of(4)  # 800 tokens for 100 letters
+    time_estimate = time_estimate_of(4)  # 800 tokens for 100 letters
     reading = READING * (200 + 1600 + 200 + 400)
-    assert left.after(0, pace) == pytest.approx(reading + 2 * WRITING * 150)
-    assert left.after(1, pace) == 0
+    assert left.after(0, time_estimate) == pytest.approx(reading + 2 * WRITING * 150)
+    assert left.after(1, time_estimate) == 0
 
 
 def test_what_is_left_is_not_known_before_something_was_read_and_written() -> None:
     left = Remaining(np.array([100.0, 100.0]), [1, 1], fixed=200, texts=5)
-    assert left.after(0, Pace()) is None
-    assert left.after(0, pace_of(3)) is None
-    reads = Pace()
+    assert left.after(0, TimeEstimate()) is None
+    assert left.after(0, time_estimate_of(3)) is None
+    reads = TimeEstimate()
     for _ in range(4):
         reads.sized(Item("1", "x", "", ""), 1000)
         reads.read(1000, 1.0)
@@ -44,17 +44,17 @@ def test_what_is_left_is_not_known_before_something_was_read_and_written() -> No
 
 
 def test_second_orders_are_expected_as_often_as_they_were_needed() -> None:
-    pace = Pace()
-    assert pace.share_of_second_orders == 1.0  # nothing is known: all may be
+    time_estimate = TimeEstimate()
+    assert time_estimate.share_of_second_orders == 1.0  # nothing is known: all may be
     for place in range(4):
-        pace.sized(Item("1", "x" * 100, "", ""), 200)
-        pace.read(200, 2.0)
-        pace.decided(80 if place == 0 else None)
-    pace.read(80, 0.8)
-    assert pace.share_of_second_orders == 0.25
+        time_estimate.sized(Item("1", "x" * 100, "", ""), 200)
+        time_estimate.read(200, 2.0)
+        time_estimate.decided(80 if place == 0 else None)
+    time_estimate.read(80, 0.8)
+    assert time_estimate.share_of_second_orders == 0.25
     # 880 tokens for 400 letters, at 0.01 s: a second order for one item of four is in it.
     left = Remaining(np.array([100.0, 100.0]), [1, 1], fixed=0, texts=0)
-    assert left.after(0, pace) == pytest.approx(2.2)
+    assert left.after(0, time_estimate) == pytest.approx(2.2)
 
 
 def test_a_rate_tells_tokens_that_are_read_from_those_that_are_written() -> None:
@@ -80,7 +80,7 @@ def test_a_group_says_what_a_stop_would_lose() -> None:
         first=8, last=9, position=8, item_id="x", writing=False, done=5, total=9, seconds=40, seconds_left=125
     )
     assert group.loss_in_words == (
-        "A stop now loses 40 s of work on the 2 items judged now; in about 2 min it is kept."
+        "Stopping now loses 40 s of work on the 2 items judged now; in about 2 min it is stored."
     )
     later = group.after(200)
     assert (later.seconds, later.seconds_left) == (240, 0)

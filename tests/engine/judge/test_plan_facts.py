@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.core.items import Way
+from engine.core.items import Method
 from engine.core.settings import JudgeSettings
 from engine.gguf.judge_file import read_model_file
 from engine.judge.forecast import Forecast, Rate, SecondShare
@@ -30,7 +30,7 @@ PLAN = Forecast(
     texts_left=100,
 )
 BEGUN = replace(PLAN, judged=12, run_id=3)
-IN_DOUBT = replace(PLAN.settings, second_order_below=0.5)
+UNCERTAIN = replace(PLAN.settings, second_order_below=0.5)
 
 
 def facts(forecast: Forecast, memory: Memory | None = None) -> dict[str, str]:
@@ -39,8 +39,8 @@ def facts(forecast: Forecast, memory: Memory | None = None) -> dict[str, str]:
 
 def test_a_plan_says_readings_tokens_and_the_memory_that_it_needs() -> None:
     found = facts(PLAN, Memory(available=8 << 30, total=16 << 30))
-    assert list(found) == ["readings", "too long", "tokens", "memory"]
-    assert found["readings"] == "20 items x 5 criteria x both orders = 200"
+    assert list(found) == ["raw predictions", "too long", "tokens", "memory"]
+    assert found["raw predictions"] == "20 items x 5 criteria x both orders = 200"
     assert found["tokens"] == "7,162 to read, at most 12,000 to write"
     assert found["memory"].startswith("about ")
     assert found["memory"].endswith(" MiB with 4,096 tokens of context; 8.0 GiB are free")
@@ -53,7 +53,7 @@ def test_a_plan_says_readings_tokens_and_the_memory_that_it_needs() -> None:
     [
         (
             SecondShare(1.0, None),
-            "20 items x 5 criteria x both orders where in doubt = 200 at most; no run tells how many items"
+            "20 items x 5 criteria x both orders if uncertain = 200 at most; no run tells how many items"
             " have a margin below 0.5",
         ),
         (
@@ -63,7 +63,7 @@ def test_a_plan_says_readings_tokens_and_the_memory_that_it_needs() -> None:
     ],
 )
 def test_a_second_order_in_doubt_is_counted_by_a_run_where_one_tells(second: SecondShare, said: str) -> None:
-    assert facts(replace(PLAN, settings=IN_DOUBT, second=second))["readings"] == said
+    assert facts(replace(PLAN, settings=UNCERTAIN, second=second))["raw predictions"] == said
 
 
 @pytest.mark.parametrize(
@@ -89,10 +89,16 @@ def test_what_is_too_long_is_named_with_the_context_that_it_needs(
 
 
 def test_ways_are_told_where_there_are_several() -> None:
-    settings = replace(PLAN.settings, ways=(Way.LETTERS, Way.THINKING), thoughts=2, max_thought_tokens=64)
-    asked = replace(PLAN, settings=settings, tokens_by_way={Way.LETTERS: 1500}, too_long=("9",))
-    assert facts(asked)["ways of asking"] == (
-        "tokens that their questions add to the items: letters 1,500, thinking 0; at most 380 thoughts of 64"
+    settings = replace(
+        PLAN.settings,
+        methods=(Method.LABEL_TOKENS, Method.CHAIN_OF_THOUGHT),
+        reasoning_samples=2,
+        max_reasoning_tokens=64,
+    )
+    asked = replace(PLAN, settings=settings, tokens_by_method={Method.LABEL_TOKENS: 1500}, too_long=("9",))
+    assert facts(asked)["elicitation methods"] == (
+        "tokens that their questions add to the items: label tokens 1,500, chain of thought 0; at most 380"
+        " reasoning samples of 64"
         " tokens"
     )
 
@@ -100,7 +106,7 @@ def test_ways_are_told_where_there_are_several() -> None:
 @pytest.mark.parametrize(
     ("plan", "said"),
     [
-        (BEGUN, "12 of 20 items are judged in run 3, which goes on from there"),
+        (BEGUN, "12 of 20 items are judged in run 3, which is resumed"),
         (replace(BEGUN, judged=20), "all 20 items are judged in run 3"),
         (replace(BEGUN, items=1, judged=1), "the item is judged in run 3"),
     ],
@@ -115,10 +121,10 @@ def test_what_the_store_holds_of_the_run_is_told(plan: Forecast, said: str) -> N
         (PLAN, "not known before a run with this model and these settings"),
         (replace(BEGUN, judged=20), "nothing is left to judge"),
         (replace(PLAN, too_long=tuple(map(str, range(20)))), "no item fits: there is nothing to judge"),
-        (PLAN.with_rate(Rate(0.01, 0, run_id=7)), "about 72 s, at the pace of run 7"),
+        (PLAN.with_rate(Rate(0.01, 0, run_id=7)), "about 72 s, at the speed of run 7"),
         (
             BEGUN.with_rate(Rate(0.01, 0)),
-            "about 72 s for the rest, at the pace of some items of usual length",
+            "about 72 s for the rest, at the speed of some items of typical length",
         ),
     ],
 )

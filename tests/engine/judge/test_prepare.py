@@ -13,7 +13,7 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.events import FilesRead, Preparing, followed
 from engine.core.item_sample import ItemSample
-from engine.core.items import Order, Way
+from engine.core.items import Method, Order
 from engine.core.rubric import ELOQUENT, Criterion, Rubric
 from engine.core.run_setup import RunSetup
 from engine.core.settings import DEFAULT_CONTEXT, ITEMS_AT_ONCE, JudgeSettings, KvType, Mode, default_context
@@ -52,19 +52,19 @@ def test_a_foreign_dataset_is_read_by_the_columns_of_the_setup(tmp_path: Path) -
     path = llm_bar(tmp_path)
     sources = {"instruction": "input", "output_a": "output_1", "output_b": "output_2"}
     swapped = {**sources, "output_a": "output_2", "output_b": "output_1"}
-    at_hand = load_dataset(path, columns=ColumnMap.of(sources))
+    current = load_dataset(path, columns=ColumnMap.of(sources))
     for columns in (sources, swapped):
         setup = RunSetup(path, demo_model(), columns=ColumnMap.of(columns))
-        plan = prepared(setup, at_hand=at_hand).plan
+        plan = prepared(setup, current=current).plan
         assert plan.dataset[0].output_a == (GOOD[0] if columns is sources else BAD[0])
-    assert prepared(RunSetup(path, demo_model()), at_hand=at_hand).plan.dataset.hash == at_hand.hash
+    assert prepared(RunSetup(path, demo_model()), current=current).plan.dataset.hash == current.hash
 
 
 def test_labelled_examples_are_read_by_their_own_columns(tmp_path: Path, demo_gold: Path) -> None:
     setup = replace(SETUP, examples_path=foreign_gold(demo_gold, tmp_path), criteria=("overall_quality",))
     with pytest.raises(SetupError, match="no column 'id'") as caught:
         prepared(setup)
-    assert "check EXAMPLES --save-columns" in OPTIONS.of(caught.value.remedy)
+    assert "check EXAMPLES --save-columns" in OPTIONS.of(caught.value.hint)
     shown = prepared(replace(setup, shots=3, example_columns=COLUMNS)).plan.examples
     assert shown.shots == 3
 
@@ -128,10 +128,10 @@ def test_a_rubric_with_the_tasks_questions_makes_the_tasks_run() -> None:
 def test_notices_are_told_before_the_model_is_checked(tmp_path: Path) -> None:
     odd = tmp_path / "odd.tsv"
     odd.write_text("id\tinstruction\toutput_a\toutput_b\tmood\n1\tHi\tHello\t\tgood\n", encoding="utf-8")
-    heard: list[FilesRead | Preparing] = []
+    received: list[FilesRead | Preparing] = []
     work = prepare_run(replace(SETUP, dataset_path=odd), CancelToken())
-    made = followed(work, heard.append)
-    read, checking = heard
+    made = followed(work, received.append)
+    read, checking = received
     assert isinstance(read, FilesRead)
     assert checking == Preparing("Checking the model file")
     assert "odd.tsv: 1 response is empty." in read.notices
@@ -147,19 +147,19 @@ def test_a_model_without_a_chat_template_is_noticed(small_model: Callable[[str],
 
 @pytest.mark.parametrize("items", [None, 4, 10_000])
 def test_the_dataset_at_hand_is_taken_where_it_is_the_file(items: int | None) -> None:
-    at_hand = load_dataset(demo_dataset())
+    current = load_dataset(demo_dataset())
     setup = replace(SETUP, items=items)
-    taken = prepared(setup, at_hand=at_hand).plan
+    taken = prepared(setup, current=current).plan
     assert taken.identity() == prepared(setup).plan.identity()
-    assert (taken.dataset is at_hand) == (items != 4)
+    assert (taken.dataset is current) == (items != 4)
 
 
 CHOSEN = replace(SETUP, items=None, ids=("20", "3", "17"))
 
 
-@pytest.mark.parametrize("at_hand", [False, True])
-def test_chosen_items_are_judged_in_the_order_of_their_file(at_hand: bool) -> None:
-    made = prepared(CHOSEN, at_hand=load_dataset(demo_dataset()) if at_hand else None)
+@pytest.mark.parametrize("current", [False, True])
+def test_chosen_items_are_judged_in_the_order_of_their_file(current: bool) -> None:
+    made = prepared(CHOSEN, current=load_dataset(demo_dataset()) if current else None)
     assert made.plan.dataset.ids == ["3", "17", "20"]
     assert made.plan.identity().chosen == ("3", "17", "20")
     assert made.items_in_file == 240
@@ -182,7 +182,7 @@ def test_the_first_items_are_one_run_however_they_are_asked_for(count: int) -> N
 def test_chosen_items_that_the_file_lacks_are_named() -> None:
     with pytest.raises(SetupError, match=r"demo\.tsv lacks 2 chosen items: 1000, x") as caught:
         prepared(replace(CHOSEN, ids=("3", "x", "1000")))
-    assert str(caught.value.remedy) == "Choose the items again."
+    assert str(caught.value.hint) == "Choose the items again."
 
 
 def test_a_run_of_chosen_items_goes_on_where_its_file_holds_no_others_by_now(tmp_path: Path) -> None:
@@ -201,7 +201,12 @@ def test_a_run_of_chosen_items_goes_on_where_its_file_holds_no_others_by_now(tmp
         {},
         {"mode": Mode.LABELS, "both_orders": False, "context": 2048, "criteria": ("safety",)},
         {"second_order_below": 0.25, "shorten": True, "kv_type": KvType.Q8_0, "max_explanation_tokens": 40},
-        {"ways": (Way.LETTERS, Way.THINKING), "thoughts": 3, "max_thought_tokens": 64, "seed": 7},
+        {
+            "methods": (Method.LABEL_TOKENS, Method.CHAIN_OF_THOUGHT),
+            "reasoning_samples": 3,
+            "max_reasoning_tokens": 64,
+            "seed": 7,
+        },
         {"items": None, "ids": ("3", "17"), "temperature": 0.5, "seed": 9},
     ],
 )
@@ -218,9 +223,9 @@ def test_what_the_store_knows_of_a_run_is_enough_to_go_on_with_it(
 def test_a_run_whose_examples_are_not_known_is_not_gone_on_with(tmp_path: Path) -> None:
     began = prepared(replace(SETUP, examples_path=demo_dataset(), shots=1)).plan.identity()
     with RunStore(tmp_path / "runs.sqlite") as store, store.begin(began) as run:
-        with pytest.raises(SetupError, match="labelled examples, whose file the store does not know"):
+        with pytest.raises(SetupError, match="labelled examples, whose file is not recorded in the store"):
             RunSetup.going_on_with(run)
-        with pytest.raises(SetupError, match="cannot go on: all its 4 items are judged"):
+        with pytest.raises(SetupError, match="cannot be resumed: all its 4 items are judged"):
             RunSetup.going_on_with(replace(run, judged=4))
 
 
@@ -228,7 +233,7 @@ def test_a_run_of_chosen_items_does_not_go_on_with_others(tmp_path: Path) -> Non
     with RunStore(tmp_path / "runs.sqlite") as store, store.begin(prepared(CHOSEN).plan.identity()) as run:
         with pytest.raises(SetupError) as caught:
             prepared(replace(CHOSEN, ids=("3", "17", "21")), resumed=run)
-        assert "Not as when it began: the items of demo.tsv." in caught.value.problem
+        assert "Changed since its start: the items of demo.tsv." in caught.value.problem
 
 
 DRAWN = replace(SETUP, items=None, sample=ItemSample(12, 3))
@@ -240,7 +245,7 @@ def test_drawn_items_are_a_run_that_says_how_they_were_drawn() -> None:
     assert identity.chosen == tuple(made.plan.dataset.ids)
     assert identity.sample == DRAWN.sample
     assert identity.dataset_in_words == "12 items of demo.tsv at random, seed 3"
-    assert made.notices == ("demo.tsv: 12 of 240 items are drawn at random, seed 3.",)
+    assert made.notices == ("demo.tsv: 12 of 240 items are sampled at random, seed 3.",)
     assert prepared(replace(DRAWN, sample=ItemSample(12, 4))).plan.identity().key != identity.key
     listed = prepared(replace(SETUP, items=None, ids=identity.chosen)).plan.identity()
     assert (listed.key, listed.sample) == (identity.key, None)  # the same items are the same run
@@ -262,7 +267,7 @@ def test_a_run_of_drawn_items_goes_on_with_these_where_its_file_has_grown(tmp_pa
         for again in (setup, RunSetup.going_on_with(run)):
             now = prepared(again, resumed=run).plan.identity()
             assert (now.key, now.sample) == (run.identity.key, DRAWN.sample)
-        with pytest.raises(SetupError, match="Not as when it began: the items of"):
+        with pytest.raises(SetupError, match="Changed since its start: the items of"):
             prepared(replace(setup, sample=ItemSample(12, 4)), resumed=run)
 
 
@@ -279,7 +284,7 @@ def test_the_first_items_of_a_sorted_file_are_noticed(tmp_path: Path) -> None:
 def test_another_dataset_at_hand_is_let_lie(tmp_path: Path) -> None:
     copy = tmp_path / "copy.tsv"
     copy.write_bytes(demo_dataset().read_bytes())
-    assert prepared(SETUP, at_hand=load_dataset(copy)).plan.dataset.path == demo_dataset()
+    assert prepared(SETUP, current=load_dataset(copy)).plan.dataset.path == demo_dataset()
 
 
 def test_a_file_that_changed_at_hand_is_read_again_for_a_resumed_run(tmp_path: Path) -> None:
@@ -289,8 +294,8 @@ def test_a_file_that_changed_at_hand_is_read_again_for_a_resumed_run(tmp_path: P
     setup, other = replace(SETUP, dataset_path=path), load_dataset(path)
     path.write_bytes(whole)
     with RunStore(tmp_path / "runs.sqlite") as store, store.begin(prepared(setup).plan.identity()) as run:
-        assert prepared(setup, at_hand=other, resumed=run).plan.identity().key == run.identity.key
-        assert prepared(setup, at_hand=other).plan.dataset.ids[0] == "1000"
+        assert prepared(setup, current=other, resumed=run).plan.identity().key == run.identity.key
+        assert prepared(setup, current=other).plan.dataset.ids[0] == "1000"
 
 
 def test_a_run_goes_on_by_the_columns_that_it_was_judged_with(tmp_path: Path) -> None:
@@ -306,7 +311,7 @@ def test_a_run_goes_on_by_the_columns_that_it_was_judged_with(tmp_path: Path) ->
 def test_a_plan_that_would_not_go_on_with_a_run_is_refused(tmp_path: Path) -> None:
     with RunStore(tmp_path / "runs.sqlite") as store, store.begin(prepared(SETUP).plan.identity()) as run:
         assert prepared(SETUP, resumed=run).plan.identity().key == run.identity.key
-        with pytest.raises(SetupError, match="cannot go on") as caught:
+        with pytest.raises(SetupError, match="cannot be resumed") as caught:
             prepared(replace(SETUP, shorten=True), resumed=run)
     assert "the shortened responses" in caught.value.problem
 
@@ -345,11 +350,11 @@ def test_a_run_remembers_its_model_by_the_name_of_a_link_to_it(tmp_path: Path) -
 def test_what_cannot_be_used_is_refused_before_the_model_is_checked(
     wrong: dict[str, Any], problem: str
 ) -> None:
-    heard: list[object] = []
+    received: list[object] = []
     with pytest.raises(SetupError) as caught:
-        followed(prepare_run(replace(SETUP, **wrong), CancelToken()), heard.append)
+        followed(prepare_run(replace(SETUP, **wrong), CancelToken()), received.append)
     assert problem in caught.value.problem
-    assert not any(isinstance(event, Preparing) for event in heard)
+    assert not any(isinstance(event, Preparing) for event in received)
 
 
 def test_the_making_of_a_plan_can_be_stopped() -> None:

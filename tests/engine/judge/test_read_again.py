@@ -39,16 +39,18 @@ def store(judged_once: Judged, plan: RunPlan, tmp_path: Path) -> Iterator[RunSto
 
 def log_probs(results: RunResults) -> list[tuple[float, ...]]:
     names = results.run.identity.criteria
-    return [each.log_probs for item in results.judged for name in names for each in item.readings[name]]
+    return [
+        each.log_probs for item in results.judged for name in names for each in item.raw_predictions[name]
+    ]
 
 
 def moved(item: JudgedItem, nats: float) -> JudgedItem:
     """The same with other log-probabilities of the first label."""
-    readings = {
+    raw_predictions = {
         name: tuple(replace(each, log_probs=(each.log_probs[0] + nats, *each.log_probs[1:])) for each in own)
-        for name, own in item.readings.items()
+        for name, own in item.raw_predictions.items()
     }
-    return replace(item, readings=readings)
+    return replace(item, raw_predictions=raw_predictions)
 
 
 @pytest.mark.slow
@@ -100,7 +102,7 @@ def test_an_order_that_was_not_read_again_and_what_is_no_number_leave_the_item_u
 ) -> None:
     results = load_results(store, RUN)
     first, *rest = results.judged
-    one_order = first.keeping(lambda reading: reading.order is Order.AB)
+    one_order = first.run_writer(lambda reading: reading.order is Order.AB)
     endless = moved(rest[0], -math.inf)
     keep_read_again(store, results, [one_order, endless, *rest[1:]])
     again = results_read_again(store, results)
@@ -108,7 +110,7 @@ def test_an_order_that_was_not_read_again_and_what_is_no_number_leave_the_item_u
     scored = [
         [
             math.isfinite(each)
-            for own in item.readings.values()
+            for own in item.raw_predictions.values()
             for reading in own
             for each in reading.log_probs
         ]

@@ -29,7 +29,7 @@ from engine.store.run_store import RunStore
 from tests.engine.judge.runs import counted, judged_by, plan_with
 from tests.random_models import INSTRUCTIONS, sentence_pieces, write_random_model
 
-REASON = "a text would be read as structure of the prompt: § cannot be broken up"
+REASON = "a text would be parsed as part of the prompt's structure: § cannot be broken up"
 LABELS = JudgeSettings(mode=Mode.LABELS, context=4096)
 
 
@@ -66,7 +66,7 @@ def test_its_prompt_is_not_shown(model: Path, dataset: Dataset) -> None:
     asked = ItemQuestion(
         dataset[1], ELOQUENT, LABELS, MachineSettings(1, 0), read_model_file(model), plan.model, ExamplePool()
     )
-    with pytest.raises(SetupError, match="Item 2 is not shown to this model"):
+    with pytest.raises(SetupError, match="Item 2 cannot be shown to this model"):
         list(shown_prompts(asked, ("safety", Order.AB), CancelToken()))
 
 
@@ -75,7 +75,7 @@ def test_as_an_example_it_stops_the_run_before_it_begins(model: Path, dataset: D
     pool = ExamplePool((example, replace(example, instruction="Other")), 1)
     with LlamaModel(model, vocabulary_only=True) as opened:
         template = ChatTemplate(render_frame(INSTRUCTIONS, "<s>", "</s>"), Vocabulary(opened))
-        with pytest.raises(UnbreakableTextError, match="Leave that item or example out"):
+        with pytest.raises(UnbreakableTextError, match="Remove that item or example"):
             PromptSizer(template, ELOQUENT, LABELS, pool, lambda: None)
 
 

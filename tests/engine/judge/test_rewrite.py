@@ -65,17 +65,17 @@ def rewritten(
 ) -> tuple[list[MeasureProgress], Rewritten]:
     """The progress and what came of it; asked to stop once `stop_at` explanations are done."""
     cancel = CancelToken()
-    heard: list[MeasureProgress] = []
+    received: list[MeasureProgress] = []
 
     work = rewrite_explanations(plan, store, 1, opener or (lambda: open_model(plan, cancel)))
 
     def follow(event: object) -> None:
         if isinstance(event, MeasureProgress):
-            heard.append(event)
+            received.append(event)
             if event.done == stop_at:
                 cancel.cancel()
 
-    return heard, followed(work, follow)
+    return received, followed(work, follow)
 
 
 def never() -> AbstractContextManager[OpenModel]:
@@ -125,17 +125,17 @@ def test_what_people_relabelled_is_explained_again_and_nothing_else(store: RunSt
     before, first = written(store), list(store.judged(1))
     places = [(2, "safety"), (2, "relevance"), (3, "naturalness"), (20, "safety")]
     labels = {place: another_label(store, *place) for place in places}
-    heard, made = rewritten(plan, store)
+    received, made = rewritten(plan, store)
     after = written(store)
     assert made == Rewritten(4, 4, 0, (), stopped=False)
-    assert [(progress.done, progress.total) for progress in heard] == [(0, 4), (2, 4), (3, 4), (4, 4)]
+    assert [(progress.done, progress.total) for progress in received] == [(0, 4), (2, 4), (3, 4), (4, 4)]
     assert {place: after[place].preference for place in places} == labels
     assert all(after[place].text != before[place].text for place in places)
     assert {place: after[place] for place in after if place not in labels} == {
         place: before[place] for place in before if place not in labels
     }
     assert [raw(item) for item in store.judged(1)] == first
-    assert load_results(store, 1).outdated == 0
+    assert load_results(store, 1).stale == 0
 
 
 @pytest.mark.slow
@@ -159,7 +159,7 @@ def test_with_the_first_label_the_first_text_is_there_again(
     after = written(store)
     assert made.written == sum(after[place] != before[place] for place in before) > 0
     undo(store)
-    assert (written(store), load_results(store, 1).outdated) == (before, 0)
+    assert (written(store), load_results(store, 1).stale) == (before, 0)
 
 
 def test_without_people_the_first_text_counts_and_for_their_label_again_the_written_one(
@@ -171,21 +171,21 @@ def test_without_people_the_first_text_counts_and_for_their_label_again_the_writ
     after = written(store)
     assert after != before
     assert written(store, model_alone=True) == before
-    assert load_results(store, 1).model_alone().outdated == 0
+    assert load_results(store, 1).model_alone().stale == 0
     undo_label(store, 5)
     store.override(
         1, NewOverride(plan.dataset.ids[5], "safety", preference=label, explanation=None, author="Ben")
     )
     _, made = rewritten(plan, store, opener=never)
-    assert (written(store), made.outdated) == (after, 0)
+    assert (written(store), made.stale) == (after, 0)
 
 
 def test_a_repeat_writes_nothing_and_opens_no_model(store: RunStore, plan: RunPlan) -> None:
     another_label(store, 5, "safety")
     rewritten(plan, store)
     before, manifest = written(store), store.run(1).manifest
-    heard, made = rewritten(plan, store, opener=never)
-    assert (heard, made) == ([MeasureProgress(0, 0)], Rewritten(0, 0, 0, (), stopped=False))
+    received, made = rewritten(plan, store, opener=never)
+    assert (received, made) == ([MeasureProgress(0, 0)], Rewritten(0, 0, 0, (), stopped=False))
     assert (written(store), store.run(1).manifest) == (before, manifest)
 
 
@@ -204,7 +204,7 @@ def test_the_run_says_how_many_were_written_again(store: RunStore, plan: RunPlan
 def test_what_a_person_explained_is_left_alone(store: RunStore, plan: RunPlan) -> None:
     store.override(1, NewOverride("1", "safety", preference=BAD, explanation="Both harm.", author="Ada"))
     _, made = rewritten(plan, store, opener=never)
-    assert made.outdated == 0
+    assert made.stale == 0
 
 
 def test_a_stop_keeps_what_was_written_and_the_same_call_goes_on(store: RunStore, plan: RunPlan) -> None:
@@ -216,8 +216,8 @@ def test_a_stop_keeps_what_was_written_and_the_same_call_goes_on(store: RunStore
     assert labels == {place: another_label(store, *place) for place in places}
     _, first = rewritten(plan, store, stop_at=2)
     assert first.stopped
-    assert 2 <= first.written < whole.written == whole.outdated == len(places)
-    assert load_results(store, 1).outdated == whole.outdated - first.written
+    assert 2 <= first.written < whole.written == whole.stale == len(places)
+    assert load_results(store, 1).stale == whole.stale - first.written
     assert sum(entry["explanations"] for entry in store.run(1).manifest["rewritten"]) == first.written
     _, second = rewritten(plan, store)
     assert (second.written, second.stopped) == (whole.written - first.written, False)
@@ -243,10 +243,10 @@ def other_question(plan: RunPlan) -> RunPlan:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (other_texts, r"gold\.tsv does not hold the items of run 1"),
-        (lambda plan: replace(plan, dataset=plan.dataset.head(29)), "does not hold the items"),
+        (other_texts, r"gold\.tsv does not have the items of run 1"),
+        (lambda plan: replace(plan, dataset=plan.dataset.head(29)), "does not have the items"),
         (lambda plan: replace(plan, model=replace(plan.model, hash="e" * 64)), "is not the model of run 1"),
-        (lambda plan: replace(plan, examples=choose_examples(plan.dataset, ELOQUENT, 1)), "was shown no"),
+        (lambda plan: replace(plan, examples=choose_examples(plan.dataset, ELOQUENT, 1)), "used no"),
     ],
     ids=["texts", "too few items", "model", "examples"],
 )
@@ -264,7 +264,7 @@ def test_what_is_not_the_runs_own_is_refused(
 def test_other_questions_than_the_runs_own_are_refused(store: RunStore, plan: RunPlan) -> None:
     foreign = other_question(plan)
     another_label(store, 0, "safety")
-    with pytest.raises(SetupError, match="was asked in other words"):
+    with pytest.raises(SetupError, match="used another prompt wording"):
         rewritten(foreign, store, opener=never)
     # Whatever rubric the labels were read by.
     again = rewriting_plan(store.run(1), foreign.dataset, foreign.model, MACHINE, foreign.examples)
@@ -302,8 +302,8 @@ def test_examples_must_be_those_of_the_run(demo_gold: Path, tmp_path: Path) -> N
         run = store.run(1)
         for examples, problem in (
             (None, "now there are none"),
-            (two, "these are others"),
-            (near, "chosen in another way"),
+            (two, "these differ in content"),
+            (near, "differ in content, number or selection"),
         ):
             with pytest.raises(SetupError, match=problem):
                 rewriting_plan(run, gold, demo(), MACHINE, examples)

@@ -49,9 +49,9 @@ def test_every_family_of_models_judges_and_explains(
         judgment = decide(item, criterion)
         assert isinstance(judgment, Judgment)
         assert sum(judgment.probabilities) == pytest.approx(1)
-        assert judgment.format_mass is not None
-        assert 0 < judgment.format_mass < 1
-        assert {reading.order for reading in judgment.readings} == set(Order)
+        assert judgment.answer_mass is not None
+        assert 0 < judgment.answer_mass < 1
+        assert {reading.order for reading in judgment.raw_predictions} == set(Order)
         assert judgment.explanation
         assert judgment.explanation.preference is judgment.preference
 
@@ -209,7 +209,7 @@ def test_examples_are_read_once_and_change_the_result(
     without = judged_by(plan, tmp_path / "without.sqlite")
     with_examples = judged_by(shown, tmp_path / "with.sqlite")
     assert shown.identity().key != plan.identity().key
-    assert [item.readings for item in without] != [item.readings for item in with_examples]
+    assert [item.raw_predictions for item in without] != [item.raw_predictions for item in with_examples]
     read_more = sum(item.tokens_read for item in with_examples) - sum(item.tokens_read for item in without)
     assert read_more < 0.1 * sum(item.tokens_read for item in without)
 
@@ -223,7 +223,7 @@ def test_a_context_above_the_trained_one_is_refused(
         pytest.raises(ModelFileError, match="trained with") as caught,
     ):
         list(run_judging(plan, store, lambda: open_model(plan, CancelToken())))
-    assert "--context 1024" in OPTIONS.of(caught.value.remedy)
+    assert "--context 1024" in OPTIONS.of(caught.value.hint)
 
 
 def test_a_model_that_changed_since_it_was_checked_is_refused(

@@ -53,7 +53,9 @@ def without_order(judgment: AnyJudgment) -> AnyJudgment:
     """With the readings as the store gives them: AB is the first, whichever was read first."""
     if not isinstance(judgment, Judgment):
         return judgment
-    return replace(judgment, readings=tuple(sorted(judgment.readings, key=lambda reading: reading.order)))
+    return replace(
+        judgment, raw_predictions=tuple(sorted(judgment.raw_predictions, key=lambda reading: reading.order))
+    )
 
 
 def safety_of(items: Iterable[ItemJudged]) -> set[Preference]:
@@ -118,7 +120,7 @@ def test_a_run_of_before_goes_on_with_no_calibration_that_looks_at_lengths(
         items_of(plan, store, stop_at=2)
     with closing(sqlite3.connect(path)) as db, db:  # as earlier versions kept items
         db.execute("UPDATE judged_item SET letters_a = NULL, letters_b = NULL")
-    by_lengths = CriterionCalibration(1.0, (0.0,) * 4, 1.0, 99, parts={LENGTHS: 0.5}, strength_of_parts=3.0)
+    by_lengths = CriterionCalibration(1.0, (0.0,) * 4, 1.0, 99, parts={LENGTHS: 0.5}, penalty_of_features=3.0)
     fitted = replace(always(Preference.B, plan), criteria={"safety": by_lengths})
     with RunStore(path) as store:
         with pytest.raises(SetupError) as error:
@@ -157,16 +159,16 @@ def test_a_run_that_ends_soon_loses_nothing_and_goes_on_to_the_unbroken_result(
     make_plan: Callable[..., RunPlan], judged_once: Judged, tmp_path: Path
 ) -> None:
     plan = make_plan()
-    wish = CancelToken()
+    request = CancelToken()
     with RunStore(tmp_path / "stopped.sqlite") as store:
         events = run_judging(
-            plan, store, partial(open_model, plan, CancelToken()), ending=lambda: wish.ending
+            plan, store, partial(open_model, plan, CancelToken()), ending=lambda: request.ending
         )
         read = 0
         for event in events:
             read += isinstance(event, LabelsRead)
             if read == 1:  # in the middle of the first two items
-                wish.end_soon()
+                request.end_soon()
     assert event == RunEnded(run_id=1, items=5, judged=2, stopped=True)
     assert judged_by(plan, tmp_path / "stopped.sqlite") == judged_by(plan, judged_once(plan))
 
@@ -197,7 +199,7 @@ def test_threads_that_adapt_are_said_to_be_the_most(
             run = store.run(1)
     assert run.manifest["threads"] == 8
     assert run.manifest["threads_adapt"] is True
-    assert run.manifest_in_short["threads"] == "8 at most, as the computer was free"
+    assert run.manifest_in_short["threads"] == "8 at most, depending on the load"
     assert "threads_adapt" not in run.manifest_in_short
     (later,) = run.manifest_in_short["continued_with"]
     assert later["threads"] == 8
@@ -217,7 +219,7 @@ def test_a_run_does_not_go_on_in_another_chat_format(
         judged = store.positions(1)
         store.describe(1, {**began, "chat_format_hash": "0" * 64})
         again = run_judging(plan, store, partial(open_model, plan, CancelToken()))
-        with pytest.raises(SetupError, match="Run 1 cannot go on: its prompts were in another chat format"):
+        with pytest.raises(SetupError, match="Run 1 cannot be resumed: its prompts used another chat format"):
             list(again)
         assert store.positions(1) == judged
         # A run from before formats were kept goes on.

@@ -12,7 +12,7 @@ import pytest
 from engine.core.cancel import CancelToken
 from engine.core.events import LabelsRead
 from engine.core.items import Order
-from engine.core.judgments import JudgedItem, Reading
+from engine.core.judgments import JudgedItem, RawPrediction
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
@@ -60,9 +60,12 @@ def without_tokens(items: list[JudgedItem]) -> list[JudgedItem]:
     return [replace(item, tokens_read=0) for item in items]
 
 
-def first_readings(item: JudgedItem) -> list[tuple[float, ...]]:
+def first_predictions(item: JudgedItem) -> list[tuple[float, ...]]:
     return [
-        reading.log_probs for own in item.readings.values() for reading in own if reading.order is Order.AB
+        reading.log_probs
+        for own in item.raw_predictions.values()
+        for reading in own
+        if reading.order is Order.AB
     ]
 
 
@@ -86,26 +89,28 @@ def test_the_second_order_is_read_where_the_first_leaves_a_label_open(
     for item in items:
         first = first_order(item)
         assert len(first) == len(ELOQUENT.names)
-        orders = {tuple(reading.order for reading in own) for own in item.readings.values()}
+        orders = {tuple(reading.order for reading in own) for own in item.raw_predictions.values()}
         # One criterion in doubt is enough for all: the texts are what costs.
         assert orders == ({(Order.AB, Order.BA)} if leaves_open(first, BELOW, {}) else {(Order.AB,)})
     assert {orders_read(item) for item in items} == {1, 2}
 
 
-def first_order(item: JudgedItem) -> dict[str, list[Reading]]:
-    return {name: [each for each in own if each.order is Order.AB] for name, own in item.readings.items()}
+def first_order(item: JudgedItem) -> dict[str, list[RawPrediction]]:
+    return {
+        name: [each for each in own if each.order is Order.AB] for name, own in item.raw_predictions.items()
+    }
 
 
 @KINDS
 def test_what_is_read_is_what_a_run_in_both_orders_reads(judged: Judged, settings: JudgeSettings) -> None:
     """But for the last digits, which batches decide; a wrong place in the cache would be far off."""
-    _, doubtful, fewer = judged(settings)
+    _, uncertain, fewer = judged(settings)
     _, both, all_tokens = judged(replace(settings, second_order_below=None))
     assert fewer < all_tokens
-    for item, whole in zip(doubtful, both, strict=True):
-        for name, readings in item.readings.items():
-            wanted = {reading.order: reading.log_probs for reading in whole.readings[name]}
-            for reading in readings:
+    for item, whole in zip(uncertain, both, strict=True):
+        for name, raw_predictions in item.raw_predictions.items():
+            wanted = {reading.order: reading.log_probs for reading in whole.raw_predictions[name]}
+            for reading in raw_predictions:
                 assert np.exp(reading.log_probs) == pytest.approx(np.exp(wanted[reading.order]), abs=0.01)
         if orders_read(item) == 2:
             assert item.explanations == whole.explanations
@@ -152,7 +157,9 @@ def test_other_kinds_of_models_do_it_too(
     )
     for item, whole in zip(items, both, strict=True):
         assert orders_read(item) == 2
-        assert np.array(first_readings(item)) == pytest.approx(np.array(first_readings(whole)), abs=0.05)
+        assert np.array(first_predictions(item)) == pytest.approx(
+            np.array(first_predictions(whole)), abs=0.05
+        )
     assert tokens > 0
 
 
@@ -204,8 +211,8 @@ def test_a_plan_counts_as_many_second_orders_as_a_run_in_both_tells(tmp_path: Pa
     now = counted(plan, store)
     assert now.second is not None
     assert now.second.run_id == 1
-    in_doubt = sum(leaves_open(first_order(item), BELOW, {}) for item in items)
-    assert now.second.share == pytest.approx(in_doubt / len(items), abs=0.05)
+    uncertain = sum(leaves_open(first_order(item), BELOW, {}) for item in items)
+    assert now.second.share == pytest.approx(uncertain / len(items), abs=0.05)
     _, tokens = judged_until(plan, store)
     assert now.tokens_to_read == pytest.approx(tokens, rel=0.05)
     assert tokens < 0.8 * all_tokens

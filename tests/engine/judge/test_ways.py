@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from engine.core.errors import SetupError
-from engine.core.items import Order, Way
+from engine.core.items import Method, Order
 from engine.core.judgments import JudgedItem, Judgment
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, Mode, settings_of
@@ -27,11 +27,22 @@ SmallModel = Callable[[str], Path]
 Judged = Callable[[JudgeSettings], list[JudgedItem]]
 
 DEMO = load_dataset(ROOT / "examples" / "demo.tsv").head(3)
-ALL = (Way.LETTERS, Way.PERMUTED, Way.ABSOLUTE, Way.GRADED)
+ALL = (Method.LABEL_TOKENS, Method.PERMUTED_LABELS, Method.POINTWISE_YES_NO, Method.POINTWISE_GRADE)
 LABELS = JudgeSettings(mode=Mode.LABELS, context=1024)
 EXPLAIN = JudgeSettings(context=2048, max_explanation_tokens=8, items_at_once=2)
-THINK = replace(LABELS, context=8192, ways=(Way.LETTERS, Way.THINKING), thoughts=2, max_thought_tokens=6)
-QUESTIONS = {Way.LETTERS: 0, Way.PERMUTED: 4, Way.ABSOLUTE: 2, Way.GRADED: 2}
+THINK = replace(
+    LABELS,
+    context=8192,
+    methods=(Method.LABEL_TOKENS, Method.CHAIN_OF_THOUGHT),
+    reasoning_samples=2,
+    max_reasoning_tokens=6,
+)
+QUESTIONS = {
+    Method.LABEL_TOKENS: 0,
+    Method.PERMUTED_LABELS: 4,
+    Method.POINTWISE_YES_NO: 2,
+    Method.POINTWISE_GRADE: 2,
+}
 
 
 def plan_of(settings: JudgeSettings, dataset: Dataset = DEMO, path: Path | None = None) -> RunPlan:
@@ -41,9 +52,9 @@ def plan_of(settings: JudgeSettings, dataset: Dataset = DEMO, path: Path | None 
 def letters(item: JudgedItem) -> dict[tuple[str, Order], tuple[float, ...]]:
     return {
         (name, reading.order): tuple(np.exp(reading.log_probs))
-        for name, readings in item.readings.items()
-        for reading in readings
-        if reading.way is Way.LETTERS
+        for name, raw_predictions in item.raw_predictions.items()
+        for reading in raw_predictions
+        if reading.method is Method.LABEL_TOKENS
     }
 
 
@@ -60,12 +71,12 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
 
 @pytest.mark.slow
 def test_every_way_is_kept_with_its_answers_and_leaves_the_letters_as_they_are(judged: Judged) -> None:
-    for item, plain in zip(judged(replace(LABELS, ways=ALL)), judged(LABELS), strict=True):
-        assert set(item.readings) == set(ELOQUENT.names)
-        for readings in item.readings.values():
-            found = {(reading.order, reading.way): len(reading.answers) for reading in readings}
-            assert found == {(order, way): count for order in Order for way, count in QUESTIONS.items()}
-            assert all(0 < reading.format_mass <= 1.001 for reading in readings)
+    for item, plain in zip(judged(replace(LABELS, methods=ALL)), judged(LABELS), strict=True):
+        assert set(item.raw_predictions) == set(ELOQUENT.names)
+        for raw_predictions in item.raw_predictions.values():
+            found = {(reading.order, reading.method): len(reading.answers) for reading in raw_predictions}
+            assert found == {(order, method): count for order in Order for method, count in QUESTIONS.items()}
+            assert all(0 < reading.answer_mass <= 1.001 for reading in raw_predictions)
         # But for the last digits: the places in the cache differ.
         for place, said in letters(plain).items():
             assert letters(item)[place] == pytest.approx(said, abs=0.01)
@@ -75,9 +86,9 @@ def test_every_way_is_kept_with_its_answers_and_leaves_the_letters_as_they_are(j
 @pytest.mark.parametrize(
     "settings",
     [
-        replace(LABELS, ways=ALL),
-        replace(LABELS, ways=(Way.ABSOLUTE,), orders=(Order.AB,)),
-        replace(EXPLAIN, ways=(Way.ABSOLUTE, Way.GRADED)),
+        replace(LABELS, methods=ALL),
+        replace(LABELS, methods=(Method.POINTWISE_YES_NO,), orders=(Order.AB,)),
+        replace(EXPLAIN, methods=(Method.POINTWISE_YES_NO, Method.POINTWISE_GRADE)),
     ],
     ids=["all", "absolute, one order", "no letters, explained"],
 )
@@ -85,23 +96,23 @@ def test_as_many_tokens_are_read_as_were_counted(judged: Judged, settings: Judge
     planned, items = counted(plan_of(settings)), judged(settings)
     assert not any(item.unscored for item in items)
     stem = planned.tokens_to_read - sum(item.tokens_read for item in items)
-    letters_alone = replace(settings, ways=(Way.LETTERS,))
-    without_ways, alone = counted(plan_of(letters_alone)), judged(letters_alone)
+    letters_alone = replace(settings, methods=(Method.LABEL_TOKENS,))
+    without_methods, alone = counted(plan_of(letters_alone)), judged(letters_alone)
     # Items count their share of what a batch reads in whole tokens.
     assert stem == pytest.approx(
-        without_ways.tokens_to_read - sum(item.tokens_read for item in alone), abs=len(items)
+        without_methods.tokens_to_read - sum(item.tokens_read for item in alone), abs=len(items)
     )
-    assert planned.readings == len(DEMO) * 5 * len(settings.orders) * len(settings.ways)
-    assert set(planned.tokens_by_way) == set(settings.ways)
-    assert sum(planned.tokens_by_way.values()) < planned.tokens_to_read
+    assert planned.raw_predictions == len(DEMO) * 5 * len(settings.orders) * len(settings.methods)
+    assert set(planned.tokens_by_method) == set(settings.methods)
+    assert sum(planned.tokens_by_method.values()) < planned.tokens_to_read
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
-        replace(EXPLAIN, ways=(Way.ABSOLUTE, Way.GRADED)),
-        replace(LABELS, ways=(Way.ABSOLUTE, Way.GRADED), second_order_below=0.9),
+        replace(EXPLAIN, methods=(Method.POINTWISE_YES_NO, Method.POINTWISE_GRADE)),
+        replace(LABELS, methods=(Method.POINTWISE_YES_NO, Method.POINTWISE_GRADE), second_order_below=0.9),
     ],
     ids=["explained", "second order in doubt"],
 )
@@ -119,14 +130,17 @@ def test_a_resumed_run_equals_an_unbroken_one(
 
 
 def test_other_ways_are_another_run_and_another_judge(tmp_path: Path) -> None:
-    plain, other = plan_of(LABELS), plan_of(replace(LABELS, ways=(Way.LETTERS, Way.ABSOLUTE)))
+    plain, other = (
+        plan_of(LABELS),
+        plan_of(replace(LABELS, methods=(Method.LABEL_TOKENS, Method.POINTWISE_YES_NO))),
+    )
     assert plain.identity().key != other.identity().key
     assert "ways" not in plain.identity().settings
     assert settings_of(other.identity().settings) == other.settings
     with RunStore(tmp_path / "runs.sqlite") as store:
         with store.begin(plain.identity()) as run:
             pass
-        with pytest.raises(SetupError, match="the ways of asking"):
+        with pytest.raises(SetupError, match="the elicitation methods"):
             check_resumed(other, run)
     judges = [judge_of_run(plan.identity()) for plan in (plain, other)]
     assert judges[0] != judges[1]
@@ -146,9 +160,9 @@ def test_a_calibration_of_one_way_fits_no_other() -> None:
         "measured": {},
     }
     old = calibration_of(made)
-    assert old.judge.ways == ("letters",)
+    assert old.judge.methods == ("letters",)
     assert "ways" not in old.as_json()["made_for"]
-    other = replace(old.judge, ways=("letters", "absolute"))
+    other = replace(old.judge, methods=("letters", "absolute"))
     assert calibration_of(replace(old, judge=other).as_json()).judge == other
     with pytest.raises(SetupError, match="ways of asking letters, not for letters and absolute"):
         old.check_fits(other)
@@ -156,13 +170,13 @@ def test_a_calibration_of_one_way_fits_no_other() -> None:
 
 @pytest.mark.slow
 def test_the_label_is_decided_by_all_ways_together(judged: Judged) -> None:
-    decided = decide(judged(replace(LABELS, ways=ALL))[0], "safety")
+    decided = decide(judged(replace(LABELS, methods=ALL))[0], "safety")
     assert isinstance(decided, Judgment)
-    assert len(decided.readings) == 2 * len(ALL)
+    assert len(decided.raw_predictions) == 2 * len(ALL)
     # The mean over orders and ways of what each says of the item's own A and B.
     own = []
-    for reading in decided.readings:
-        a, b, good, bad = np.array(reading.log_probs) - np.log(reading.format_mass)
+    for reading in decided.raw_predictions:
+        a, b, good, bad = np.array(reading.log_probs) - np.log(reading.answer_mass)
         own.append([a, b, good, bad] if reading.order is Order.AB else [b, a, good, bad])
     mean = np.exp(np.mean(own, axis=0))
     assert decided.probabilities == pytest.approx((mean / mean.sum()).tolist())
@@ -176,18 +190,18 @@ def test_a_model_that_reasons_thinks_before_its_verdict(tmp_path: Path, small_mo
     assert planned.tokens_to_write_at_most == 3 * 5 * 2 * 2 * 6
     for item in items:
         assert 0 < item.tokens_generated <= 5 * 2 * 2 * 6
-        thoughts = [
+        reasoning_samples = [
             answer
-            for readings in item.readings.values()
-            for reading in readings
-            if reading.way is Way.THINKING
+            for raw_predictions in item.raw_predictions.values()
+            for reading in raw_predictions
+            if reading.method is Method.CHAIN_OF_THOUGHT
             for answer in reading.answers
         ]
-        assert len(thoughts) == 5 * 2 * 2
-        assert [answer.question for answer in thoughts[:2]] == ["1", "2"]
-        assert any(answer.thought for answer in thoughts)
+        assert len(reasoning_samples) == 5 * 2 * 2
+        assert [answer.question for answer in reasoning_samples[:2]] == ["1", "2"]
+        assert any(answer.thought for answer in reasoning_samples)
         # Drawn with seeds of their own: they differ, and a run that goes on gives the same.
-        assert len({answer.thought for answer in thoughts}) > len(thoughts) / 2
+        assert len({answer.thought for answer in reasoning_samples}) > len(reasoning_samples) / 2
     stopped, _ = judged_until(plan, tmp_path / "stopped.sqlite", 1)
     assert len(stopped) < 3
     assert judged_until(plan, tmp_path / "stopped.sqlite")[0] == items
@@ -197,25 +211,27 @@ def test_a_model_without_a_place_for_thoughts_is_refused_before_it_judges(
     tmp_path: Path, small_model: SmallModel
 ) -> None:
     plan = plan_of(THINK, DEMO, small_model("headers"))
-    with pytest.raises(SetupError, match="knows no thoughts"):
+    with pytest.raises(SetupError, match="has no reasoning block"):
         counted(plan)
-    with pytest.raises(SetupError, match="knows no thoughts"):
+    with pytest.raises(SetupError, match="has no reasoning block"):
         judged_until(plan, tmp_path / "runs.sqlite")
 
 
 def test_long_thoughts_take_room_that_an_item_must_have(tmp_path: Path, small_model: SmallModel) -> None:
-    plan = plan_of(replace(THINK, max_thought_tokens=600), DEMO, small_model("thinker"))
+    plan = plan_of(replace(THINK, max_reasoning_tokens=600), DEMO, small_model("thinker"))
     assert len(counted(plan).too_long) == 0
-    crowded = replace(plan, settings=replace(plan.settings, max_thought_tokens=1700))
+    crowded = replace(plan, settings=replace(plan.settings, max_reasoning_tokens=1700))
     assert len(counted(crowded).too_long) == len(DEMO)
     items, _ = judged_until(crowded, tmp_path / "runs.sqlite")
     assert all("needs" in reason for item in items for reason in item.unscored.values())
 
 
 def test_ways_run_on_a_memory_that_cannot_be_cut_back(tmp_path: Path, small_model: SmallModel) -> None:
-    settings = replace(LABELS, context=4096, ways=(Way.LETTERS, Way.ABSOLUTE))
+    settings = replace(LABELS, context=4096, methods=(Method.LABEL_TOKENS, Method.POINTWISE_YES_NO))
     plan = plan_of(settings, DEMO.head(2), small_model("mamba"))
     planned = counted(plan)
     items, evaluated = judged_until(plan, tmp_path / "runs.sqlite")
-    assert all(len(readings) == 4 for item in items for readings in item.readings.values())
+    assert all(
+        len(raw_predictions) == 4 for item in items for raw_predictions in item.raw_predictions.values()
+    )
     assert planned.tokens_to_read == evaluated

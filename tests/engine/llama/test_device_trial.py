@@ -11,7 +11,7 @@ from engine.core.log_probs import ROUNDING_AT_WORST, ROUNDING_ON_AVERAGE, FloatA
 from engine.core.settings import Device, DeviceKind
 from engine.llama.device_trial import DeviceFinding, DeviceTrial, compared
 from engine.llama.speed import ModelSpeed
-from engine.measure.drift import Anchor, drift
+from engine.measure.drift import EarlierItem, drift
 from engine.measure.rounding import Opinion
 
 CARD = Device("Vulkan0", "Card", "Vulkan", DeviceKind.GPU, 8 << 30, "00400001")
@@ -39,7 +39,7 @@ def test_what_a_sound_device_computes_is_no_significant_change() -> None:
     own = sure_of(0, 0.9 - ROUNDING_ON_AVERAGE + 1e-9)
     assert compared(CARD, sure_of(0), own, FAST).sound
     column = [
-        Anchor(str(place), Opinion(Preference.A, tuple(then)), Opinion(Preference.A, tuple(now)))
+        EarlierItem(str(place), Opinion(Preference.A, tuple(then)), Opinion(Preference.A, tuple(now)))
         for place, (then, now) in enumerate(zip(sure_of(0), own, strict=True))
     ]
     assert not drift({"safety": column}, "CPU", "GPU").moved_significantly
@@ -63,7 +63,7 @@ def test_another_text_is_not() -> None:
     found = compared(CARD, sure_of(0), sure_of(1), FAST)
     assert not found.sound
     assert found.mean == pytest.approx(0.9 - 0.1 / 3)
-    assert found.reason == "it computes something else than the processor"
+    assert found.reason == "its results differ from the processor's"
 
 
 def test_one_wrong_place_is_enough() -> None:
@@ -78,12 +78,12 @@ def test_one_wrong_place_is_enough() -> None:
 def test_what_is_no_number_is_not_sound(own: FloatArray) -> None:
     found = compared(CARD, sure_of(0), own, FAST)
     assert not found.sound
-    assert found.reason == "what it computes are no numbers"
+    assert found.reason == "its results are not finite numbers"
 
 
 def test_the_fastest_sound_device_is_the_best() -> None:
     sound = DeviceFinding(GRAPHICS, 0.01, 0.02, replace(FAST, reading=500))
-    wrong = DeviceFinding(CARD, 0.5, 0.9, FAST, "it computes something else than the processor")
+    wrong = DeviceFinding(CARD, 0.5, 0.9, FAST, "its results differ from the processor's")
     assert DeviceTrial(SLOW, (wrong, sound)).best == GRAPHICS
     assert DeviceTrial(SLOW, (sound, DeviceFinding(CARD, 0.01, 0.02, FAST))).best == CARD
     assert DeviceTrial(FAST, (replace(sound, speed=SLOW),)).best is None

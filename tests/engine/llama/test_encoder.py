@@ -152,4 +152,4 @@ def test_a_text_generator_is_no_encoder(small_model: Callable[[str], Path]) -> N
         pytest.raises(ModelFileError, match="how a text begins and ends") as caught,
     ):
         LlamaEncoder(model, 1, CancelToken())
-    assert "RoBERTa or BERT" in str(caught.value.remedy)
+    assert "RoBERTa or BERT" in str(caught.value.hint)

@@ -96,5 +96,5 @@ def test_a_folder_that_is_not_there_is_refused(small_model: SmallModel, tmp_path
 def test_a_full_disk_is_named(target: Path, tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="could not be written") as caught, disk_that_holds(1 << 20):
         write_q8_0(demo_model(), target, {})
-    assert "disk" in str(caught.value.remedy)
+    assert "disk" in str(caught.value.hint)
     assert not [path for path in tmp_path.iterdir() if path.is_file()]

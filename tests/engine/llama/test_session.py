@@ -241,7 +241,7 @@ def test_a_context_that_llama_cpp_refuses_is_an_error_with_its_reason(small_mode
     ):
         # More sequences than llama.cpp knows: refused at once, as a cache without memory would be.
         LlamaSession(model, SessionShape(4096, 60, 5), threads=1, cancel=CancelToken())
-    assert "--context" in OPTIONS.of(caught.value.remedy)
+    assert "--context" in OPTIONS.of(caught.value.hint)
 
 
 def test_a_cache_in_q8_0_gives_nearly_the_scores_of_one_in_f16() -> None:
@@ -263,11 +263,13 @@ def test_a_cache_in_q8_0_shares_prefixes_too() -> None:
 def test_a_model_whose_heads_do_not_fill_blocks_keeps_no_cache_in_q8_0(small_model: SmallModel) -> None:
     with (
         LlamaModel(small_model("headers")) as model,
-        pytest.raises(ModelFileError, match=r"cannot keep its cache in q8_0 \(.*n_embd_head_k=8\)") as caught,
+        pytest.raises(
+            ModelFileError, match=r"does not support the KV-cache type q8_0 \(.*n_embd_head_k=8\)"
+        ) as caught,
     ):
         LlamaSession(model, SessionShape(1024, 1, 1, KvType.Q8_0), threads=1, cancel=CancelToken())
     assert not isinstance(caught.value, NoRoomError)
-    assert "--kv-type f16" in OPTIONS.of(caught.value.remedy)
+    assert "--kv-type f16" in OPTIONS.of(caught.value.hint)
 
 
 @pytest.mark.parametrize("family", ["headers", "mamba"])
@@ -308,7 +310,7 @@ def test_want_of_memory_says_nothing_of_the_file(small_model: SmallModel) -> Non
         error = cannot_compute(model, -2, SMALLER_CONTEXT)
         assert isinstance(error, NoRoomError)
         assert "no memory" in error.problem
-        assert "smaller --context, or close" in OPTIONS.of(error.remedy)
+        assert "smaller --context, or close" in OPTIONS.of(error.hint)
         assert not isinstance(cannot_compute(model, -3, SMALLER_CONTEXT), NoRoomError)
 
 

@@ -19,15 +19,15 @@ SPEED = ModelSpeed(reading=1000, writing_one=40, writing_ten=100, prompt=512, co
 
 @pytest.mark.parametrize("family", ["headers", "mamba", "short_context"])
 def test_a_model_is_measured_in_stages(small_model: SmallModel, family: str) -> None:
-    heard: list[MeasureProgress] = []
+    received: list[MeasureProgress] = []
     with LlamaModel(small_model(family)) as model:
         shape = speed_shape(model.trained_context)
         with LlamaSession(model, shape, 1, CancelToken()) as session:
-            speed = followed(measuring_speed(session, 1), heard.append)
+            speed = followed(measuring_speed(session, 1), received.append)
     assert speed.prompt == 512
     assert min(speed.reading, speed.writing_one, speed.writing_ten) > 0
-    assert [event.done for event in heard] == sorted(event.done for event in heard)
-    assert heard[-1].done == heard[-1].total
+    assert [event.done for event in received] == sorted(event.done for event in received)
+    assert received[-1].done == received[-1].total
 
 
 def test_a_context_too_small_for_the_usual_prompt_has_a_shorter_one(small_model: SmallModel) -> None:

@@ -15,7 +15,7 @@ import pytest
 from engine.commands.shared.console import FAULT
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, EngineError, ModelFileError, NoRoomError
-from engine.core.remedies import Remedy, Setting
+from engine.core.remedies import Hint, Setting
 from engine.gguf.judge_file import read_model_file
 from engine.loading.checked_model import checked_model
 from engine.loading.trial import trial_report, try_model
@@ -93,7 +93,7 @@ def test_changed_content_is_tried_again(known: Path, monkeypatch: pytest.MonkeyP
     data = bytearray(known.read_bytes())
     data[-1] ^= 1
     known.write_bytes(data)
-    with pytest.raises(ModelFileError, match="breaks down"):
+    with pytest.raises(ModelFileError, match="crashes"):
         checked_model(read_model_file(known), CancelToken())
 
 
@@ -115,7 +115,7 @@ def test_other_content_of_the_same_size_and_time_is_tried_again(
     write(known, bytes(data))
     os.utime(known, ns=(then, then))
     child_that(monkeypatch, "import os; os.abort()")
-    with pytest.raises(ModelFileError, match="breaks down"):
+    with pytest.raises(ModelFileError, match="crashes"):
         checked_model(read_model_file(known), CancelToken())
     child_that(monkeypatch, SOUND)
     assert checked_model(read_model_file(known), CancelToken()).hash != first.hash
@@ -126,7 +126,7 @@ def test_a_child_that_breaks_down_speaks_against_the_file(
     model: Path, monkeypatch: pytest.MonkeyPatch, program: str
 ) -> None:
     child_that(monkeypatch, program)
-    with pytest.raises(ModelFileError, match=r"model\.gguf: llama\.cpp breaks down on this file"):
+    with pytest.raises(ModelFileError, match=r"model\.gguf: llama\.cpp crashes on this file"):
         checked_model(read_model_file(model), CancelToken())
 
 
@@ -215,7 +215,7 @@ def test_the_trial_says_what_to_do_in_its_own_words(tmp_path: Path) -> None:
     )
     with pytest.raises(ModelFileError, match="too small: the shortest question") as caught:
         checked_model(read_model_file(path), CancelToken())
-    assert str(caught.value.remedy) == "Choose another model."
+    assert str(caught.value.hint) == "Choose another model."
 
 
 def test_want_of_memory_condemns_no_file(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,12 +227,12 @@ def test_want_of_memory_condemns_no_file(model: Path, monkeypatch: pytest.Monkey
 def test_a_setting_in_a_remedy_comes_back_from_the_child(
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    remedy = Remedy("Use a smaller ", Setting.CONTEXT, ", or close other programs.")
-    report = json.dumps({"problem": "no room", "remedy": remedy.as_json()})
+    hint = Hint("Use a smaller ", Setting.CONTEXT, ", or close other programs.")
+    report = json.dumps({"problem": "no room", "remedy": hint.as_json()})
     child_that(monkeypatch, f"print({report!r}); raise SystemExit(4)")
     with pytest.raises(NoRoomError, match="no room") as caught:
         checked_model(read_model_file(model), CancelToken())
-    assert caught.value.remedy == remedy
+    assert caught.value.hint == hint
 
 
 def test_the_report_names_the_problem(tmp_path: Path) -> None:
@@ -264,5 +264,5 @@ def test_a_verdict_belongs_to_a_build_of_llama_cpp(known: Path, monkeypatch: pyt
     db.commit()
     db.close()
     child_that(monkeypatch, "import os; os.abort()")
-    with pytest.raises(ModelFileError, match="breaks down"):
+    with pytest.raises(ModelFileError, match="crashes"):
         checked_model(read_model_file(known), CancelToken())

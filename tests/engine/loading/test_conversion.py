@@ -12,14 +12,14 @@ import pytest
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import ModelFileError, NoRoomError, SetupError
 from engine.core.events import MeasureProgress, Preparing, followed
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Hint, Step
 from engine.gguf.header import read_header
 from engine.gguf.judge_file import read_model_file
 from engine.gguf.weight_formats import WeightFormat, bits_per_weight, expected_bytes
 from engine.llama.quantizer import quantise
 from engine.loading.checked_model import CheckedModel, checked_model
 from engine.loading.conversion import Conversion, convert, plan_conversion, quantising, target_name
-from engine.system.apart import Apart, Here
+from engine.system.apart import InProcessWorker, SubprocessWorker
 from engine.system.paths import demo_model, models_folder
 from tests.random_models import HEADERS, Shape, byte_level_bpe, write_random_model
 from tests.small_models import HEADER_TOKENS, SPLIT, split_model
@@ -28,10 +28,10 @@ SmallModel = Callable[[str], Path]
 Event = Preparing | MeasureProgress
 
 
-def converted(planned: Conversion, heard: list[Event] | None = None) -> CheckedModel:
+def converted(planned: Conversion, received: list[Event] | None = None) -> CheckedModel:
     cancel = CancelToken()
-    tell = (lambda _event: None) if heard is None else heard.append
-    return followed(convert(planned, cancel, partial(Here, quantising, cancel)), tell)
+    tell = (lambda _event: None) if received is None else received.append
+    return followed(convert(planned, cancel, partial(InProcessWorker, quantising, cancel)), tell)
 
 
 def written(planned: Conversion) -> Path:
@@ -57,8 +57,8 @@ def wide(wide_model: Path, tried_before: Callable[[Path], Path]) -> Path:
 @pytest.mark.slow
 def test_a_model_is_converted_apart_and_tells_its_origin(demo_tried: None) -> None:
     planned = plan_conversion(demo_model(), WeightFormat.Q8_0)
-    cancel, heard = CancelToken(), list[Event]()
-    made = followed(convert(planned, cancel, partial(Apart, quantising, cancel)), heard.append)
+    cancel, received = CancelToken(), list[Event]()
+    made = followed(convert(planned, cancel, partial(SubprocessWorker, quantising, cancel)), received.append)
     assert made.path == models_folder() / "demo-judge-Q8_0.gguf"
     source = checked_model(planned.source, cancel)
     values = read_header(made.path).metadata
@@ -68,11 +68,11 @@ def test_a_model_is_converted_apart_and_tells_its_origin(demo_tried: None) -> No
     assert "llama.cpp" in str(values["general.quantized_by"])
     described = read_model_file(made.path)
     assert (described.quantisation, described.notice) == ("Q8_0", planned.source.notice)
-    assert [event.what for event in heard if isinstance(event, Preparing)] == [
+    assert [event.what for event in received if isinstance(event, Preparing)] == [
         "Checking the model file",
         "Trying the new file",
     ]
-    assert MeasureProgress(100, 100) in heard
+    assert MeasureProgress(100, 100) in received
     assert [path.name for path in models_folder().iterdir()] == ["demo-judge-Q8_0.gguf"]
 
 
@@ -125,22 +125,22 @@ def test_nothing_is_written_over(wide: Path, tmp_path: Path) -> None:
     target = tmp_path / "made.gguf"
     planned = plan_conversion(wide, WeightFormat.Q8_0, target)
     target.write_bytes(b"mine")
-    with pytest.raises(SetupError, match=r"made\.gguf is there already, and is not written over"):
+    with pytest.raises(SetupError, match=r"made\.gguf exists already, and is not overwritten"):
         plan_conversion(wide, WeightFormat.Q8_0, target)
-    with pytest.raises(SetupError, match="is not written over"):  # it came meanwhile
+    with pytest.raises(SetupError, match="is not overwritten"):  # it came meanwhile
         converted(planned)
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["made.gguf"]
     assert target.read_bytes() == b"mine"
-    with pytest.raises(SetupError, match="is not written over"):
+    with pytest.raises(SetupError, match="is not overwritten"):
         plan_conversion(wide, WeightFormat.Q8_0, wide)
 
 
 def test_a_small_quantisation_is_refused_but_for_whoever_wants_it(wide_model: Path, tmp_path: Path) -> None:
     small = written(plan_conversion(wide_model, WeightFormat.Q4_0, tmp_path / "small-Q4_0.gguf"))
-    with pytest.raises(SetupError, match="rounded once more, which may break the model") as caught:
+    with pytest.raises(SetupError, match="rounded again, which may break the model") as caught:
         plan_conversion(small, WeightFormat.Q4_K_M)
-    assert caught.value.remedy == Remedy(Step.ALLOW_SMALL_SOURCE)
-    with pytest.raises(SetupError, match=r"4\.5 bits for each weight\. What Q4_0 has lost stays"):
+    assert caught.value.hint == Hint(Step.ALLOW_SMALL_SOURCE)
+    with pytest.raises(SetupError, match=r"4\.5 bits for each weight\. The precision lost by Q4_0 stays"):
         plan_conversion(small, WeightFormat.Q8_0)
     made = written(plan_conversion(small, WeightFormat.Q8_0, lossy_source=True))
     assert bits_per_weight(read_header(made).tensors) == 8.5
@@ -168,7 +168,7 @@ def test_a_stop_leaves_nothing(wide: Path, tmp_path: Path) -> None:
     cancel = CancelToken()
     with pytest.raises(Cancelled):
         followed(
-            convert(planned, cancel, partial(Apart, quantising, cancel)),
+            convert(planned, cancel, partial(SubprocessWorker, quantising, cancel)),
             lambda event: cancel.cancel() if isinstance(event, MeasureProgress) else None,
         )
     assert not list(folder.iterdir())
@@ -197,8 +197,8 @@ def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_cost_is_said() -> None:
-    assert "next to nothing" in plan_conversion(demo_model(), WeightFormat.Q8_0).cost
-    assert "may not judge any more" in plan_conversion(demo_model(), WeightFormat.Q4_0).cost
+    assert "Almost no loss" in plan_conversion(demo_model(), WeightFormat.Q8_0).cost
+    assert "may no longer judge" in plan_conversion(demo_model(), WeightFormat.Q4_0).cost
 
 
 def test_the_size_counts_the_header(wide: Path) -> None:

@@ -27,7 +27,7 @@ from engine.loading.devices import (
 from engine.loading.model_memory import model_memory
 from engine.loading.model_speed import remembered_speed
 from engine.loading.opening import machine_on, machine_settings
-from engine.system.apart import Apart
+from engine.system.apart import SubprocessWorker
 from engine.system.paths import demo_model
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -83,7 +83,9 @@ def test_a_device_that_is_not_there_any_more_is_not_proposed(model: ModelFile) -
     assert trial is not None
     assert trial.best == GONE
     assert proposed_device(file_hash, CANCEL) is None
-    assert lost_device(file_hash, None).startswith("A card that was sold (graphics card, Vulkan) was found")
+    assert lost_device(file_hash, None).startswith(
+        "A card that was sold (graphics card, Vulkan) was the fastest"
+    )
     assert lost_device(file_hash, GONE) == ""
     remember(model, DeviceFinding(GONE, reason="it broke down"))
     assert lost_device(file_hash, None) == ""
@@ -108,16 +110,16 @@ def test_an_unknown_name_is_refused_with_those_that_there_are(model: ModelFile) 
     with pytest.raises(SetupError) as caught:
         wished_device("no such card", checked_model(model, CANCEL).hash, CANCEL)
     assert "No device is called 'no such card'. On this computer" in caught.value.problem
-    assert OPTIONS.of(caught.value.remedy).endswith("compute without: --device cpu.")
+    assert OPTIONS.of(caught.value.hint).endswith("use the processor: --device cpu.")
 
 
 @pytest.mark.slow
 def test_a_device_that_fails_is_a_finding_and_the_processor_is_measured(model: ModelFile) -> None:
     told: list[object] = []
-    worker = partial(Apart, try_device, CANCEL)
+    worker = partial(SubprocessWorker, try_device, CANCEL)
     trial = followed(trying_devices(model, 1, CANCEL, worker, [GONE]), told.append)
     (finding,) = trial.findings
-    assert finding.reason == "it is not found on this computer any more"
+    assert finding.reason == "it is no longer found on this computer"
     assert not finding.sound
     assert trial.best is None
     file_hash = checked_model(model, CANCEL).hash
@@ -125,7 +127,7 @@ def test_a_device_that_fails_is_a_finding_and_the_processor_is_measured(model: M
     assert remembered_speed(file_hash, machine_settings(1)) == trial.processor
     assert [each.what for each in told if isinstance(each, Preparing)] == [
         "Checking the model file",
-        "Trying the processor",
+        "Testing the processor",
         f"Trying {GONE.title}",
     ]
     assert any(isinstance(each, MeasureProgress) for each in told)
@@ -147,7 +149,7 @@ def test_a_real_device_is_tried(model: ModelFile) -> None:
     found = found_devices(CANCEL)
     if not found:
         pytest.skip("llama.cpp finds no GPU here")
-    worker = partial(Apart, try_device, CANCEL)
+    worker = partial(SubprocessWorker, try_device, CANCEL)
     trial = followed(trying_devices(model, 1, CANCEL, worker, found[:1]), lambda _event: None)
     assert trial.findings[0].sound
     assert trial.findings[0].speed is not None

@@ -15,7 +15,7 @@ from engine.core.settings import Device, DeviceKind, MachineSettings
 from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.llama.speed import ModelSpeed
 from engine.loading.model_speed import SpeedOfFile, known_hash, measure_speed, remembered_speed, speed_of
-from engine.system.apart import Apart, Here
+from engine.system.apart import InProcessWorker, SubprocessWorker
 from engine.system.paths import cache_folder
 
 SmallModel = Callable[[str], Path]
@@ -29,18 +29,18 @@ def model(tried_model: SmallModel) -> ModelFile:
 
 def measured(model: ModelFile, machine: MachineSettings = ONE, again: bool = False) -> SpeedOfFile:
     cancel = CancelToken()
-    start = partial(Here, measure_speed, cancel)
+    start = partial(InProcessWorker, measure_speed, cancel)
     return followed(speed_of(model, machine, cancel, start, again), lambda _event: None)
 
 
-def nobody() -> Here[..., None, ModelSpeed]:
+def nobody() -> InProcessWorker[..., None, ModelSpeed]:
     raise AssertionError("nothing was to be measured")
 
 
 @pytest.mark.slow
 def test_a_speed_is_measured_apart_and_remembered(model: ModelFile) -> None:
     cancel = CancelToken()
-    start = partial(Apart, measure_speed, cancel)
+    start = partial(SubprocessWorker, measure_speed, cancel)
     file_hash, speed = followed(speed_of(model, ONE, cancel, start), lambda _event: None)
     assert remembered_speed(file_hash, ONE) == speed
     assert known_hash(model.files) == file_hash
@@ -87,7 +87,7 @@ def test_a_stop_measures_and_remembers_nothing(model: ModelFile) -> None:
     cancel = CancelToken()
     with pytest.raises(Cancelled):
         followed(
-            speed_of(model, ONE, cancel, partial(Apart, measure_speed, cancel)),
+            speed_of(model, ONE, cancel, partial(SubprocessWorker, measure_speed, cancel)),
             lambda _event: cancel.cancel(),
         )
     file_hash = known_hash(model.files)
@@ -100,10 +100,10 @@ def test_a_file_that_changes_under_way_is_named(model: ModelFile, tmp_path: Path
     path.write_bytes(model.path.read_bytes())
     changing = read_model_file(path)
 
-    def start() -> Here[..., None, ModelSpeed]:
+    def start() -> InProcessWorker[..., None, ModelSpeed]:
         with path.open("ab") as file:
             file.write(b"more")
-        return Here(measure_speed, CancelToken())  # type: ignore[arg-type]
+        return InProcessWorker(measure_speed, CancelToken())  # type: ignore[arg-type]
 
     with pytest.raises(ModelFileError, match="has changed since it was checked"):
         followed(speed_of(changing, ONE, CancelToken(), start), lambda _event: None)  # type: ignore[arg-type]

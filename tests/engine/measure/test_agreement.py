@@ -48,9 +48,9 @@ def asked(
     item: Item = PRIMES,
     criterion: Criterion = RELEVANCE,
     judge: str = "Response A names a prime, Response B does not.",
-    person: str = "91 is 7 times 13, so Response A is right.",
+    annotator: str = "91 is 7 times 13, so Response A is right.",
 ) -> AgreementQuestion:
-    return AgreementQuestion(item, criterion, Gold(Preference.A, person), Prediction(Preference.A, judge))
+    return AgreementQuestion(item, criterion, Gold(Preference.A, annotator), Prediction(Preference.A, judge))
 
 
 QUESTIONS = (
@@ -58,7 +58,7 @@ QUESTIONS = (
     asked(criterion=NATURALNESS, judge="Both are short and natural."),
     asked(criterion=TRUTHFULNESS, judge="Response B is wrong."),
     asked(COLOURS, judge="Response B names a warm colour."),
-    asked(COLOURS, NATURALNESS, judge="Response A is a bare word.", person="Both read well."),
+    asked(COLOURS, NATURALNESS, judge="Response A is a bare word.", annotator="Both read well."),
 )
 
 
@@ -89,17 +89,18 @@ class Measure:
         self,
         questions: Sequence[AgreementQuestion] = QUESTIONS,
         stop_after: int | None = None,
-        heard: list[MeasureProgress] | None = None,
+        received: list[MeasureProgress] | None = None,
     ) -> list[Result]:
-        """The results; asks for a stop once `stop_after` questions are done. `heard` takes the progress."""
+        """The results; asks for a stop once `stop_after` questions are done. `received` takes the
+        progress."""
         cancel = CancelToken()
         with RunStore(self._store) as store:
             reports = Reports(
                 measure_agreement(questions, lambda: self._open(cancel), store, self.model.hash)
             )
             for progress in reports:
-                if heard is not None:
-                    heard.append(progress)
+                if received is not None:
+                    received.append(progress)
                 if progress.done == stop_after:
                     cancel.cancel()
             return reports.result
@@ -238,18 +239,18 @@ def test_a_result_does_not_depend_on_what_else_is_asked(measure: Measure, unbrok
 
 def test_what_is_known_is_not_asked_again(measure: Measure) -> None:
     first = measure()
-    heard: list[MeasureProgress] = []
-    assert measure(heard=heard) == first
+    received: list[MeasureProgress] = []
+    assert measure(received=received) == first
     assert measure.opened == 1
-    assert heard == [MeasureProgress(5, 5)]
+    assert received == [MeasureProgress(5, 5)]
 
 
 def test_the_same_question_under_two_ids_is_asked_once(measure: Measure) -> None:
     twice = [asked(), asked(replace(PRIMES, id="again"))]
-    heard: list[MeasureProgress] = []
-    one, other = measure(twice, heard=heard)
+    received: list[MeasureProgress] = []
+    one, other = measure(twice, received=received)
     assert one == other
-    assert heard == [MeasureProgress(0, 2), MeasureProgress(2, 2)]
+    assert received == [MeasureProgress(0, 2), MeasureProgress(2, 2)]
 
 
 def test_no_questions_have_no_results_and_no_model(measure: Measure) -> None:
@@ -263,9 +264,9 @@ def test_a_stopped_measure_goes_on_to_exactly_the_unbroken_result(
 ) -> None:
     with pytest.raises(Cancelled):
         measure(stop_after=stop_at)
-    heard: list[MeasureProgress] = []
-    assert measure(heard=heard) == unbroken
-    assert heard[0] == MeasureProgress(kept, 5)
+    received: list[MeasureProgress] = []
+    assert measure(received=received) == unbroken
+    assert received[0] == MeasureProgress(kept, 5)
 
 
 CHANGES: dict[str, dict[str, Any]] = {
@@ -283,7 +284,7 @@ CHANGES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_whatever_can_change_the_result_makes_another_key(change: str) -> None:
-    question = asked(judge="Because.", person="Because.")
+    question = asked(judge="Because.", annotator="Because.")
     changed: AgreementQuestion = replace(question, **CHANGES[change])
     assert changed.key("model") != question.key("model")
 
@@ -326,7 +327,7 @@ def test_a_context_that_holds_not_even_the_stem_leaves_all_unscored(tmp_path: Pa
     [
         ([math.nan, -1.0], NOT_FINITE),
         ([-1.0, -math.inf], NOT_FINITE),
-        ([-800.0, -900.0], "the model gave neither yes nor no any probability"),
+        ([-800.0, -900.0], "the model gave no probability to yes or no"),
     ],
 )
 def test_numbers_that_say_nothing_leave_it_unscored_and_are_not_kept(
@@ -351,8 +352,8 @@ ATTACK = (
 
 
 def attacked(place: int) -> AgreementQuestion:
-    instruction, a, b, judge, person = (ATTACK if place == other else "text" for other in range(5))
-    return asked(Item("1", instruction, a, b), judge=judge, person=person)
+    instruction, a, b, judge, annotator = (ATTACK if place == other else "text" for other in range(5))
+    return asked(Item("1", instruction, a, b), judge=judge, annotator=annotator)
 
 
 @pytest.mark.parametrize("family", ["headers", "chatml", "instructions", "no_system", "user_defined_turns"])
@@ -392,10 +393,10 @@ def test_what_an_agreement_says(p_yes: float, p_no: float, agrees: bool, share: 
     agreement = Agreement(p_yes, p_no)
     assert agreement.agrees is agrees
     assert agreement.share == pytest.approx(share)
-    assert agreement.format_mass == pytest.approx(p_yes + p_no)
+    assert agreement.answer_mass == pytest.approx(p_yes + p_no)
 
 
-@pytest.mark.parametrize(("judge", "person"), [("", "Because."), ("Because.", "")])
-def test_without_both_explanations_there_is_no_question(judge: str, person: str) -> None:
+@pytest.mark.parametrize(("judge", "annotator"), [("", "Because."), ("Because.", "")])
+def test_without_both_explanations_there_is_no_question(judge: str, annotator: str) -> None:
     with pytest.raises(EngineBug, match="item primes, relevance: an explanation is missing"):
-        asked(judge=judge, person=person)
+        asked(judge=judge, annotator=annotator)

@@ -10,8 +10,8 @@ from engine.core.log_probs import IntArray
 from engine.core.sheets import Sentences
 from engine.measure.alt_test import AltTest, Annotators, alt_tests, rejected
 from engine.measure.intervals import OverInstructions
-from engine.measure.people_agreement import PeopleAgreement
-from engine.report.people_tables import people_sections, stands_in_table
+from engine.measure.people_agreement import AnnotatorAgreement
+from engine.report.people_tables import annotator_sections, stands_in_table
 from tests.judged import BAD, GOOD, A, B
 
 SKILLED = Annotators.SKILLED
@@ -22,12 +22,12 @@ def keyed(labels: list[HumanLabel | None], criterion: str = "safety") -> dict[Ju
 
 
 def found_of(
-    judge: list[HumanLabel | None], *people: list[HumanLabel | None], each: int = 1
+    judge: list[HumanLabel | None], *annotators: list[HumanLabel | None], each: int = 1
 ) -> list[AltTest]:
     """Of labels by item; None of a person for an item that he did not label."""
     said = {
         str(place): {key: label for key, label in keyed(labels).items() if label is not None}
-        for place, labels in enumerate(people)
+        for place, labels in enumerate(annotators)
     }
     instructions = {str(number): str(number // each) for number in range(len(judge))}
     return list(alt_tests(said, keyed(judge), instructions, ["safety", None]))
@@ -59,13 +59,13 @@ def test_a_judge_as_good_as_people_passes_and_a_coin_does_not() -> None:
 def test_the_rates_are_those_of_the_formulas() -> None:
     """Three people; the judge is with one of two others where the person is with none, and so on."""
     rounds: list[tuple[HumanLabel | None, ...]] = [(A, A, B, A), (B, A, A, A), (None, A, B, GOOD)]
-    judge, *people = (list(column) for column in zip(*rounds * 10, strict=True))
-    [found] = found_of(judge, *people)
-    first = found.people[0]
+    judge, *annotators = (list(column) for column in zip(*rounds * 10, strict=True))
+    [found] = found_of(judge, *annotators)
+    first = found.annotators[0]
     # Of person 0 the others say (B, A), (A, A), (B, GOOD); the judge A, B, nothing: 1/2, 0, 0; he 1/2, 1, 0.
     assert first.judge.value == pytest.approx(2 / 3)
     assert (first.items, first.own.value) == (30, 1)
-    assert found.advantage.value == pytest.approx(np.mean([held.judge.value for held in found.people]))
+    assert found.advantage.value == pytest.approx(np.mean([held.judge.value for held in found.annotators]))
 
 
 def test_a_tie_that_says_no_more_agrees_with_both_kinds_of_ties() -> None:
@@ -73,31 +73,31 @@ def test_a_tie_that_says_no_more_agrees_with_both_kinds_of_ties() -> None:
     assert found.advantage.value == 1
     assert found.winning_rate(Annotators.CROWD) == 1
     [other] = found_of([GOOD] * 40, [BAD] * 40, [Tie.TIE] * 40)
-    assert [held.judge.value for held in other.people] == [1, 0]
+    assert [held.judge.value for held in other.annotators] == [1, 0]
 
 
 @pytest.mark.parametrize(
-    ("items", "people", "each"),
+    ("items", "annotators", "each"),
     [(29, 2, 1), (60, 1, 1), (60, 3, 10)],
-    ids=["29 items", "one person", "6 instructions"],
+    ids=["29 items", "one annotator", "6 instructions"],
 )
-def test_of_too_little_nothing_is_said(items: int, people: int, each: int) -> None:
+def test_of_too_little_nothing_is_said(items: int, annotators: int, each: int) -> None:
     labels: list[HumanLabel | None] = [A] * items
-    assert found_of(labels, *[labels] * people, each=each) == []
+    assert found_of(labels, *[labels] * annotators, each=each) == []
 
 
 def test_only_people_with_enough_items_are_left_out_in_turn() -> None:
     few: list[HumanLabel | None] = [B] * 20 + [None] * 20
     [found] = found_of([A] * 40, [A] * 40, [A] * 40, few)
-    assert [held.person for held in found.people] == ["0", "1"]
+    assert [held.annotator for held in found.annotators] == ["0", "1"]
 
 
 def test_several_criteria_are_told_apart_and_together() -> None:
     labels = {**keyed([A] * 40), **keyed([B] * 40, "relevance")}
-    people = {name: {key: label for key, label in labels.items() if label} for name in ("ada", "ben")}
+    annotators = {name: {key: label for key, label in labels.items() if label} for name in ("ada", "ben")}
     of = {str(number): str(number) for number in range(40)}
-    found = list(alt_tests(people, labels, of, ["safety", "relevance", None]))
-    assert [(one.criterion, one.people[0].items) for one in found] == [
+    found = list(alt_tests(annotators, labels, of, ["safety", "relevance", None]))
+    assert [(one.criterion, one.annotators[0].items) for one in found] == [
         ("safety", 40),
         ("relevance", 40),
         (None, 80),
@@ -154,17 +154,15 @@ def test_what_is_shown_names_the_kinds_of_people_and_what_is_not_shown() -> None
     random = np.random.default_rng(3)
     truth = random.integers(4, size=60)
     found = found_of(noisy(random, truth, 0.3), noisy(random, truth, 0.9), noisy(random, truth, 0.9))
-    section = people_sections(PeopleAgreement((), {}, alt_tests=tuple(found)))[1]
+    section = annotator_sections(AnnotatorAgreement((), {}, alt_tests=tuple(found)))[1]
     assert section.key == "stands_in"
     said = section.parts[0]
     assert isinstance(said, Sentences)
     [sentence] = said.texts
-    assert sentence.startswith(
-        "Safety: nothing shows that the judge may stand in for skilled annotators (.15)"
-    )
+    assert sentence.startswith("Safety: not shown that the judge can replace skilled annotators (.15)")
     assert "experts (.2)" in sentence
-    assert "With two people" in sentence
-    assert [row[1] for row in stands_in_table(found).rows] == ["each in turn", "0", "1"]
+    assert "With two annotators" in sentence
+    assert [row[1] for row in stands_in_table(found).rows] == ["all, in turn", "0", "1"]
     plain = found[0].as_json()
     assert [kind["epsilon"] for kind in plain["by_annotators"]] == [0.2, 0.15, 0.1]
     assert plain["people"][0]["items"] == 60

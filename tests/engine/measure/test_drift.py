@@ -16,7 +16,7 @@ from engine.core.value_tables import Table
 from engine.decisions.calibration import Calibration, judge_of_run
 from engine.decisions.read_again import keep_read_again, results_read_again
 from engine.decisions.run_results import RunResults
-from engine.measure.drift import Anchor, Drift, drift
+from engine.measure.drift import Drift, EarlierItem, drift
 from engine.measure.rounding import Opinion
 from engine.measure.run_drift import decided_alike, run_drift, stored_drift
 from engine.report.drift_tables import drift_sections
@@ -48,38 +48,38 @@ def said(label: Preference | None, flipped: bool | None = False) -> Opinion:
     return Opinion(label, tuple(0.91 if each is label else 0.03 for each in Preference), flipped)
 
 
-def anchors(
+def earlier_items(
     then: Sequence[Preference | None],
     now: Sequence[Preference | None],
     human: Sequence[Preference | None] | None = None,
-) -> list[Anchor]:
+) -> list[EarlierItem]:
     """Items of instructions of their own."""
     right = human or [None] * len(then)
     return [
-        Anchor(str(place), said(before), said(after), label)
+        EarlierItem(str(place), said(before), said(after), label)
         for place, (before, after, label) in enumerate(zip(then, now, right, strict=True))
     ]
 
 
-def found(column: Sequence[Anchor], drawn: bool = False) -> Drift:
+def found(column: Sequence[EarlierItem], drawn: bool = False) -> Drift:
     return drift({"safety": column}, "Run 1", "Run 2", drawn=drawn)
 
 
 def test_where_all_is_the_same_it_says_how_much_it_could_have_seen() -> None:
-    same = found(anchors([A] * 50, [A] * 50, [A] * 50))
+    same = found(earlier_items([A] * 50, [A] * 50, [A] * 50))
     assert same.verdict == (
-        "Nothing changed significantly in the labels: none of 50 labels is another; so many can show a"
-        " change of 7.1 % of them or more.",
+        "The labels did not change significantly: none of 50 labels changed; this number of items can"
+        " show a change of 7.1 % or more.",
         "No probability changed.",
-        "Accuracy did not change significantly: from 100.0 % to 100.0 %, by +0.0 points (-5.7 to 5.7). So"
-        " many items show a change of 17 points in at least four of five checks, a smaller one perhaps less"
-        " often.",
+        "Accuracy did not change significantly: from 100.0 % to 100.0 %, by +0.0 points (-5.7 to 5.7)."
+        " This number of items detects a change of 17 points with at least 80 % power; a smaller one may"
+        " be missed more often.",
     )
     assert not same.labels_changed_significantly
 
 
 def test_labels_that_change_are_counted_by_their_way() -> None:
-    changed = found(anchors([A, A, B, GOOD], [B, B, B, BAD])).whole
+    changed = found(earlier_items([A, A, B, GOOD], [B, B, B, BAD])).whole
     assert changed.moves == {(A, B): 2, (GOOD, BAD): 1}
     assert changed.changed.value == 0.75
     assert changed.distance is not None
@@ -89,7 +89,7 @@ def test_labels_that_change_are_counted_by_their_way() -> None:
 
 
 def test_unscored_is_a_label_of_its_own_and_has_no_probabilities() -> None:
-    changed = found(anchors([A, None, None], [None, A, None], [A, A, A])).whole
+    changed = found(earlier_items([A, None, None], [None, A, None], [A, A, A])).whole
     assert changed.unscored == (2, 2)
     assert changed.moves == {(A, None): 1, (None, A): 1}
     assert changed.distance is None
@@ -100,9 +100,9 @@ def test_unscored_is_a_label_of_its_own_and_has_no_probabilities() -> None:
 
 def test_flips_are_compared_where_both_read_both_orders() -> None:
     column = [
-        Anchor("1", said(A, True), said(A, False)),
-        Anchor("2", said(A, True), said(A, True)),
-        Anchor("3", said(A, True), said(A, None)),
+        EarlierItem("1", said(A, True), said(A, False)),
+        EarlierItem("2", said(A, True), said(A, True)),
+        EarlierItem("3", said(A, True), said(A, None)),
     ]
     flips = found(column).whole.flips
     assert flips is not None
@@ -119,7 +119,7 @@ def of(probabilities: tuple[float, ...]) -> Opinion:
     return Opinion(list(Preference)[int(np.argmax(probabilities))], probabilities)
 
 
-def read_three_times(items: int, nats: float, moved: int = 0, seed: int = 0) -> list[Anchor]:
+def read_three_times(items: int, nats: float, moved: int = 0, seed: int = 0) -> list[EarlierItem]:
     """Items that a judge read three times, of which some became others by now."""
     random = np.random.default_rng(seed)
     column = []
@@ -127,7 +127,7 @@ def read_three_times(items: int, nats: float, moved: int = 0, seed: int = 0) -> 
         said = random.dirichlet((2, 2, 2, 2))
         later = np.roll(said, 1) if place < moved else said
         then, now, again = (rounded(each, nats, random) for each in (said, later, later))
-        column.append(Anchor(str(place), then, now, now_again=again))
+        column.append(EarlierItem(str(place), then, now, now_again=again))
     return column
 
 
@@ -136,8 +136,8 @@ def test_labels_that_another_batch_shape_changes_too_did_not_change_significantl
     assert noisy.whole.labels_changed > 3
     assert not noisy.labels_changed_significantly
     assert not noisy.moved_significantly
-    assert noisy.verdict[0].startswith("Nothing changed significantly in the labels: ")
-    assert noisy.verdict[0].endswith(") are others, as by rounding.")
+    assert noisy.verdict[0].startswith("The labels did not change significantly: ")
+    assert noisy.verdict[0].endswith(") changed, as by rounding.")
     assert noisy.verdict[1].endswith("): not significantly more than by rounding.")
     assert noisy.whole.noise is not None
     assert noisy.whole.noise.nats == pytest.approx(0.2 * 2**0.5, rel=0.2)
@@ -145,7 +145,7 @@ def test_labels_that_another_batch_shape_changes_too_did_not_change_significantl
         "Rounding, as measured: the same items read in another batch shape gave probabilities"
         f" {100 * (noisy.whole.noise.distance or 0):.1f} points apart on average (log-probabilities by"
         f" {noisy.whole.noise.nats:.3f} in root mean square, {noisy.whole.noise.most:.3f} at most) and"
-        f" {noisy.whole.noise.changed} of 60 labels that are others."
+        f" changed {noisy.whole.noise.changed} of 60 labels."
     )
 
 
@@ -194,10 +194,10 @@ def test_where_rounding_was_not_measured_no_small_change_is_called_significant()
     assert close.verdict[0].endswith("). That may be rounding.")
     assert close.verdict[1].endswith(").")
     assert close.verdict[2] == (
-        "How much of it is rounding, a check of the earlier run measures. Only more than 8 points on average"
-        " are called significant here: two sound devices may be as far apart."
+        "To measure the part due to rounding, check the earlier run. Only more than 8 points on average"
+        " are called significant here: two correct devices may differ by this much."
     )
-    wholly = found(anchors([A] * 30, [B] * 30))
+    wholly = found(earlier_items([A] * 30, [B] * 30))
     assert wholly.verdict[0].startswith("Labels changed significantly: 30 of 30 labels, 100.0 % (")
 
 
@@ -209,18 +209,18 @@ def test_rounding_of_one_device_says_nothing_of_another() -> None:
     assert not elsewhere.labels_changed_significantly
     assert elsewhere.verdict[2].startswith(f"{said} Rounding, as measured: ")
     assert elsewhere.verdict[2].endswith(
-        "Only more than 8 points on average are called significant here: two sound devices may be as far"
-        " apart."
+        "Only more than 8 points on average are called significant here: two correct devices may differ"
+        " by this much."
     )
 
 
 def test_a_judgment_that_can_be_made_at_last_is_no_rounding() -> None:
-    made = found(anchors([A] * 20, [A] * 19 + [None]))
+    made = found(earlier_items([A] * 20, [A] * 19 + [None]))
     assert made.labels_changed_significantly
 
 
 def test_what_is_found_in_four_of_five_checks_is_more_where_more_is_tested() -> None:
-    same = anchors([A] * 50, [A] * 50, [A] * 50)
+    same = earlier_items([A] * 50, [A] * 50, [A] * 50)
     one = found(same).whole.accuracy
     assert one is not None
     assert one.over is not None
@@ -229,10 +229,10 @@ def test_what_is_found_in_four_of_five_checks_is_more_where_more_is_tested() -> 
 
 
 def test_labels_that_are_drawn_may_differ_by_chance() -> None:
-    drawn = found(anchors([A] * 20, [B] * 10 + [A] * 10), drawn=True)
+    drawn = found(earlier_items([A] * 20, [B] * 10 + [A] * 10), drawn=True)
     assert not drawn.labels_changed_significantly
     assert drawn.verdict[0].startswith("Labels changed: 10 of 20 labels")
-    assert "another check tells that changes the seed alone" in drawn.verdict[0]
+    assert "another check that changes only the seed" in drawn.verdict[0]
 
 
 @pytest.mark.parametrize(
@@ -253,30 +253,30 @@ def test_labels_that_are_drawn_may_differ_by_chance() -> None:
 def test_accuracy_fell_significantly_where_its_interval_says_so(
     now: list[Preference], moves: dict[None, int], said_so: str
 ) -> None:
-    fell = found(anchors([A] * 40, now, [A] * 40))
+    fell = found(earlier_items([A] * 40, now, [A] * 40))
     assert fell.accuracy_moves == moves
     assert fell.verdict[-1].startswith(said_so)
 
 
 def test_a_few_instructions_say_nothing_of_accuracy() -> None:
-    few = found(anchors([A] * 9, [B] * 9, [A] * 9))
+    few = found(earlier_items([A] * 9, [B] * 9, [A] * 9))
     assert few.accuracy_moves == {}
     assert few.verdict[-1] == (
-        "Accuracy: from 100.0 % to 0.0 %. Fewer than 10 instructions do not say whether it changed"
+        "Accuracy: from 100.0 % to 0.0 %. Fewer than 10 instructions do not show whether it changed"
         " significantly."
     )
-    some_labelled = found(anchors([A] * 40, [B] * 40, [A] * 9 + [None] * 31))
+    some_labelled = found(earlier_items([A] * 40, [B] * 40, [A] * 9 + [None] * 31))
     assert some_labelled.accuracy_moves == {}
 
 
 def test_what_one_criterion_lost_is_not_lost_in_the_mean() -> None:
-    same = anchors([A] * 40, [A] * 40, [A] * 40)
-    worse = anchors([A] * 40, [B] * 14 + [A] * 26, [A] * 40)
+    same = earlier_items([A] * 40, [A] * 40, [A] * 40)
+    worse = earlier_items([A] * 40, [B] * 14 + [A] * 26, [A] * 40)
     columns = {"safety": worse, **dict.fromkeys(("truth", "tone", "style", "length"), same)}
     both = drift(columns, "Run 1", "Run 2")
     assert both.accuracy_moves == {"safety": -1}
     assert both.verdict[-1].startswith(
-        "Accuracy did not change significantly in the mean: from 100.0 % to 93.0 %"
+        "Accuracy did not change significantly on average: from 100.0 % to 93.0 %"
     )
     assert "On safety it fell significantly, by -35.0 points (" in both.verdict[-1]
     assert both.whole.items == 200
@@ -347,9 +347,9 @@ def test_the_calibration_of_the_earlier_run_decides_both_where_it_fits(
     assert [judgment.preference for judgment in then.judgments["safety"]] == [label] * 4  # type: ignore[union-attr]
     assert [judgment.preference for judgment in now.judgments["safety"]] == [label] * 4  # type: ignore[union-attr]
     assert how == (
-        "Both are decided by the calibration of run 1."
+        "Both use the calibration of run 1."
         if same_judge
-        else "Both are decided as they were read: the calibration of run 1 is of another judge than run 2."
+        else "Both use raw predictions: the calibration of run 1 is of another judge than run 2."
     )
     assert run_drift(one.calibrated(fitted), other, FOUR_ITEMS).whole.moves == {}
 
@@ -361,7 +361,7 @@ def test_the_calibration_of_the_earlier_run_decides_both_where_it_fits(
             0.0,
             SURE_B,
             True,
-            "0.0 points on average (0.0 to 60.2); as they were read, without the calibration,",
+            "0.0 points on average (0.0 to 60.2); the raw ones, without the calibration,",
         ),
         (40.0, (0.499, 0.501, 1e-9, 1e-9), False, ""),
     ],
@@ -418,7 +418,7 @@ def test_what_a_stored_run_read_again_is_known_whichever_of_the_two_it_is(tmp_pa
         (
             CARD,
             {},
-            "computed by Card (33 layers, driver 1), Run 2 by the processor: each rounds in",
+            "computed by Card (33 layers, driver 1), Run 2 by the processor: each rounds differently",
         ),
         (
             {**CARD, "continued_with": [{}]},

@@ -116,9 +116,9 @@ def test_systems_that_never_differed_are_not_surely_alike() -> None:
 
 
 def test_the_least_of_several_leads_is_above_0_only_where_all_are() -> None:
-    small_and_sure, larger_and_not = [0.5] * 40, [1.0, -0.8] * 20
-    found = least_interval([small_and_sure, larger_and_not], range(40))
-    one, other = (OverInstructions.of_one(row, range(40)) for row in (small_and_sure, larger_and_not))
+    small_and_significant, larger_and_not = [0.5] * 40, [1.0, -0.8] * 20
+    found = least_interval([small_and_significant, larger_and_not], range(40))
+    one, other = (OverInstructions.of_one(row, range(40)) for row in (small_and_significant, larger_and_not))
     assert found is not None
     assert one is not None
     assert other is not None

@@ -34,13 +34,13 @@ def test_a_label_in_force_is_counted_in_the_place_of_the_judgment() -> None:
         predicted={B: 1, GOOD: 1},
         flipped=1,
         in_both_orders=(1, 1),
-        format_mass=0.8,
+        answer_mass=0.8,
     )
 
 
 def test_labels_without_a_model_have_neither_flips_nor_format_mass() -> None:
     found = count_labels("safety", [A, B], [None, None])
-    assert (found.flipped, found.format_mass) == (None, None)
+    assert (found.flipped, found.answer_mass) == (None, None)
 
 
 def test_a_run_is_counted_by_criterion(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def measured(predicted: Labels, human: HumanLabels, **more: Any) -> LabelMeasure
     return measure_labels("safety", matched(predicted, human, **more).pairs["safety"])
 
 
-def trivial(human: HumanLabels, **more: Any) -> Baselines:
+def baseline(human: HumanLabels, **more: Any) -> Baselines:
     return baselines(matched([None] * len(human), human, **more).pairs["safety"])
 
 
@@ -63,13 +63,13 @@ def test_macro_f1_is_that_of_scikit_learn(both: list[tuple[Preference | None, Pr
 def test_the_most_frequent_label_is_that_of_these_very_items() -> None:
     """Of the other folds it would be none of them: “yes (most frequent)” would stand beside 0.0 %."""
     questions = ["one", "one", "two", "two"]
-    assert trivial([A, A, B, B], instructions=questions).most_frequent == 0.5
-    assert trivial([A, A, A, B], instructions=questions).most_frequent == 0.75
-    assert trivial([A, A], instructions=["one", "one"]).most_frequent == 1.0
+    assert baseline([A, A, B, B], instructions=questions).most_frequent == 0.5
+    assert baseline([A, A, A, B], instructions=questions).most_frequent == 0.75
+    assert baseline([A, A], instructions=["one", "one"]).most_frequent == 1.0
 
 
 def test_the_longer_response_and_always_a() -> None:
-    found = trivial([A, B, GOOD], outputs=[("long", "no"), ("no", "long"), ("as", "is")])
+    found = baseline([A, B, GOOD], outputs=[("long", "no"), ("no", "long"), ("as", "is")])
     assert (found.always_a, found.longer, found.random) == (1 / 3, 2 / 3, 0.25)
 
 
@@ -80,7 +80,7 @@ def test_longer_is_more_characters(a: str, b: str, expected: Preference | None) 
 
 @pytest.mark.parametrize(
     ("predicted", "expected"),
-    [([A] * 40, "no"), ([A, B] * 20, "yes"), ([A, B] * 2 + [A] * 36, "not surely"), ([None] * 40, "no")],
+    [([A] * 40, "no"), ([A, B] * 20, "yes"), ([A, B] * 2 + [A] * 36, "not significant"), ([None] * 40, "no")],
 )
 def test_better_is_held_against_the_label_most_frequent_on_these_very_items(
     predicted: Labels, expected: str
@@ -97,7 +97,7 @@ def wrong_at(places: range) -> list[Preference]:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "expected"), [(range(0, 40, 3), "no"), (range(0, 40, 7), "not surely"), (range(0), "yes")]
+    ("wrong", "expected"), [(range(0, 40, 3), "no"), (range(0, 40, 7), "not significant"), (range(0), "yes")]
 )
 def test_better_is_held_against_the_longer_response_where_that_is_right_more_often(
     wrong: range, expected: str
@@ -131,7 +131,7 @@ def test_either_tie_is_right_where_people_said_no_more() -> None:
 
 
 def test_trivial_judges_are_right_of_a_tie_as_any_judge_is() -> None:
-    found = trivial([TIE, TIE, GOOD, A], instructions=["one", "one", "two", "two"])
+    found = baseline([TIE, TIE, GOOD, A], instructions=["one", "one", "two", "two"])
     assert found.random == (2 / 4 + 2 / 4 + 1 / 4 + 1 / 4) / 4
     assert found.most_frequent == 0.75  # both good is right of both ties, too
     assert found.always_a == 0.25

@@ -23,7 +23,7 @@ def test_missing_and_extra_ids_are_named() -> None:
         match(system({"safety": [A, B]}, ids=["2", "9"]), dataset({"safety": [A, B, B]}))
     assert "ids missing (2 of 3): 1, 3" in error.value.problem
     assert "ids that are not in gold.tsv (1): 9" in error.value.problem
-    assert "--partial" in OPTIONS.of(error.value.remedy)
+    assert "--partial" in OPTIONS.of(error.value.hint)
 
 
 def test_partial_scores_what_both_have() -> None:
@@ -49,18 +49,24 @@ def test_a_dataset_without_labels_is_refused() -> None:
         match(system({"safety": [A]}), dataset({"relevance": [GOOD]}))
 
 
-UNKNOWN = "given in an order of the list that is not known."
+UNKNOWN = "given in an unknown order."
 
 
 @pytest.mark.parametrize(
     ("overrides", "sentences"),
     [
         ([], []),
-        ([("1", "safety", B, None)], ["1 label of these items is a person's", f"This label was {UNKNOWN}"]),
+        (
+            [("1", "safety", B, None)],
+            [
+                "1 label of these items is a human override; the scores include it.",
+                f"This label was {UNKNOWN}",
+            ],
+        ),
         (
             [("1", "safety", B, "Why."), ("2", "relevance", A, None)],
             [
-                "2 labels and 1 explanation of these items are a person's",
+                "2 labels and 1 explanation of these items are human overrides; the scores include them.",
                 f"All of these 2 labels were {UNKNOWN}",
             ],
         ),
@@ -81,7 +87,7 @@ def test_a_pair_knows_what_the_model_said_and_what_a_person_said(tmp_path: Path)
     gold = dataset({"safety": [A, A]})
     run = stored_run(tmp_path, gold, {"safety": [SURE_A, None]}, overrides=[("1", "safety", B, None)])
     one, other = match(run, gold).pairs["safety"]
-    assert (one.prediction.preference, one.labelled_by_person) == (B, True)
+    assert (one.prediction.preference, one.labelled_by_annotator) == (B, True)
     assert one.judgment is not None
     assert one.judgment.preference is A
     assert (other.prediction.preference, other.judgment, other.override) == (None, None, None)
@@ -90,7 +96,7 @@ def test_a_pair_knows_what_the_model_said_and_what_a_person_said(tmp_path: Path)
 def test_what_of_a_submission_is_joined_by_ids_alone_is_said() -> None:
     matched = match(system({"safety": [A, B, A]}), dataset({"safety": [A, B]}), partial=True)
     assert matched.joined.startswith("2 of 3 ids of ")
-    assert "only their ids say" in matched.joined
+    assert "matched only by their ids" in matched.joined
 
 
 def test_a_gpu_that_failed_in_the_run_is_a_caveat(tmp_path: Path) -> None:
@@ -100,11 +106,11 @@ def test_a_gpu_that_failed_in_the_run_is_a_caveat(tmp_path: Path) -> None:
     left = replace(run.results.run, manifest={DEVICE_LEFT: "A card, after 1 of 2 items: it hung"})
     found = match(replace(run, results=replace(run.results, run=left)), gold)
     assert found.caveats == [
-        "A GPU failed in this run: A card, after 1 of 2 items: it hung. The processor did the rest."
+        "A GPU failed in this run: A card, after 1 of 2 items: it hung. The processor judged the rest."
     ]
 
 
 def test_how_many_ties_say_no_more_is_said() -> None:
     matched = match(system({"safety": [A, B, GOOD]}), dataset({"safety": [TIE, TIE, GOOD]}))
-    assert [said for said in matched.caveats if said.startswith("2 human labels say tie")]
+    assert [said for said in matched.caveats if said.startswith("2 human labels are only “tie”")]
     assert not match(system({"safety": [A]}), dataset({"safety": [GOOD]})).caveats

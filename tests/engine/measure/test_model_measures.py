@@ -9,7 +9,7 @@ from engine.core.cancel import CancelToken
 from engine.core.events import MeasureProgress, followed
 from engine.core.settings import MachineSettings
 from engine.measure.model_measures import ask_questions, score_texts
-from engine.system.apart import Apart, Here
+from engine.system.apart import InProcessWorker, SubprocessWorker
 from tests.commands import ROOT
 from tests.engine.measure.test_agreement import QUESTIONS, checked
 
@@ -21,12 +21,12 @@ TEXTS = [("Response A is kind.", "Both are kind."), ("", "Nothing."), ("The same
 def test_agreement_is_asked_apart_as_here(small_model: Callable[[str], Path], tmp_path: Path) -> None:
     model, told = checked(small_model("headers")), []
     answers = []
-    for kind in (Here, Apart):
-        heard: list[MeasureProgress] = []
+    for kind in (InProcessWorker, SubprocessWorker):
+        received: list[MeasureProgress] = []
         with kind(ask_questions, CancelToken()) as asker:
             asking = asker.do(model, MachineSettings(1, 0), tmp_path / f"{kind.__name__}.sqlite", QUESTIONS)
-            answers.append(followed(asking, heard.append))
-        told.append(heard)
+            answers.append(followed(asking, received.append))
+        told.append(received)
     assert answers[0] == answers[1]
     assert told[0] == told[1]
     assert len(answers[0]) == len(QUESTIONS)
@@ -34,7 +34,7 @@ def test_agreement_is_asked_apart_as_here(small_model: Callable[[str], Path], tm
 
 def test_texts_are_scored_apart_as_here(tmp_path: Path) -> None:
     scores = []
-    for kind in (Here, Apart):
+    for kind in (InProcessWorker, SubprocessWorker):
         with kind(score_texts, CancelToken()) as scorer:
             scoring = scorer.do(
                 checked(ENCODER), MachineSettings(1, 0), tmp_path / f"{kind.__name__}.sqlite", TEXTS

@@ -21,8 +21,8 @@ from engine.measure.people_agreement import (
     JUDGE,
     SharedLabels,
     _alpha,
+    agreement_of_annotators,
     annotator_agreement,
-    people_agreement,
 )
 from engine.report.people_tables import among_in_words
 from engine.store.run_store import RunStore
@@ -48,7 +48,7 @@ def run_of(folder: Path, given: Given) -> RunResults:
 
 
 def pair(results: RunResults, one: str, other: str, criterion: str | None) -> SharedLabels:
-    found = people_agreement(results, GOLD)
+    found = agreement_of_annotators(results, GOLD)
     assert found is not None
     [pair] = [
         each for each in found.pairs if (each.one, each.other, each.criterion) == (one, other, criterion)
@@ -59,7 +59,7 @@ def pair(results: RunResults, one: str, other: str, criterion: str | None) -> Sh
 def test_without_human_labels_the_runs_own_dataset_has_the_instructions_for_intervals(tmp_path: Path) -> None:
     labels = {"safety": [A, A, GOOD, B], "relevance": [A, A, B, B]}
     results = run_of(tmp_path, {"Ada": labels, "Ben": {"safety": [A, B, GOOD, A], "relevance": [A] * 4}})
-    bare = people_agreement(results)
+    bare = agreement_of_annotators(results)
     assert bare is not None
     assert {one.equal.ends for one in bare.among.values()} == {None}
     assert {one.equal.ends for one in bare.pairs} == {None}
@@ -68,7 +68,7 @@ def test_without_human_labels_the_runs_own_dataset_has_the_instructions_for_inte
     own = replace(GOLD, table=table.select(["id", "instruction", "output_a", "output_b"]))
     hashes = {item.id: item.content_hash for item in own}
     judged = tuple(replace(item, content_hash=hashes[item.item_id]) for item in results.judged)
-    found = people_agreement(replace(results, judged=judged), own=own)
+    found = agreement_of_annotators(replace(results, judged=judged), own=own)
     assert found is not None
     assert all(one.equal.ends is not None for one in found.among.values())
     assert all(one.equal.ends is not None for one in found.pairs)
@@ -78,7 +78,7 @@ def test_without_human_labels_the_runs_own_dataset_has_the_instructions_for_inte
 
 def test_where_nobody_labelled_anything_there_is_nothing_to_say(tmp_path: Path) -> None:
     results = run_of(tmp_path, {})
-    assert people_agreement(results, GOLD) is None
+    assert agreement_of_annotators(results, GOLD) is None
 
 
 def test_two_people_the_model_and_the_human_labels(tmp_path: Path) -> None:
@@ -88,16 +88,16 @@ def test_two_people_the_model_and_the_human_labels(tmp_path: Path) -> None:
     )
     together = pair(results, "Ada", "Ben", "safety")
     # Expected by chance: (2 A x 1 A + 1 good x 1 good) / 9 = 3 / 9.
-    assert (together.items, together.equal.value, together.between_people) == (3, 2 / 3, True)
+    assert (together.items, together.equal.value, together.between_annotators) == (3, 2 / 3, True)
     assert together.differing == {"2"}
     assert together.kappa == pytest.approx((2 / 3 - 3 / 9) / (1 - 3 / 9))
     assert pair(results, "Ada", JUDGE, "safety").equal.value == 1
     assert pair(results, "Ada", JUDGE, None).items == 4
     assert pair(results, "Ben", HUMAN, "safety").equal.value == 0.5
-    found = people_agreement(results, GOLD)
+    found = agreement_of_annotators(results, GOLD)
     assert found is not None
     assert not [each for each in found.pairs if {each.one, each.other} == {JUDGE, HUMAN}]
-    assert [each.between_people for each in found.pairs[:2]] == [True, True]
+    assert [each.between_annotators for each in found.pairs[:2]] == [True, True]
     assert list(found.among) == ["safety", None]  # on relevance nobody shares an item with anybody
     assert (found.among["safety"].pairs, found.among["safety"].items) == (1, 3)
 
@@ -112,10 +112,10 @@ def test_two_people_count_by_the_items_that_both_labelled(tmp_path: Path) -> Non
             "Dee": {"relevance": [B]},
         },
     )
-    found = people_agreement(results)
+    found = agreement_of_annotators(results)
     assert found is not None
     among = found.among["safety"]
-    assert (among.people, among.pairs, among.items) == (3, 3, 4)
+    assert (among.annotators, among.pairs, among.items) == (3, 3, 4)
     assert among.equal.value == pytest.approx((4 * 1 + 2 * 0.5 + 2 * 0.5) / 8)
     assert among.equal.ends is None  # nobody knows which items have the same instruction
     assert among.kappa == 0  # of Ada and Ben there is none: both know A only
@@ -125,7 +125,7 @@ def test_two_people_count_by_the_items_that_both_labelled(tmp_path: Path) -> Non
 def test_the_mean_kappa_counts_pairs_by_the_items_that_both_labelled(tmp_path: Path) -> None:
     four = {"safety": [A, A, B, B]}
     results = run_of(tmp_path, {"Ada": four, "Ben": four, "Cy": {"safety": [A, B]}})
-    found = people_agreement(results)
+    found = agreement_of_annotators(results)
     assert found is not None
     assert found.among["safety"].kappa == pytest.approx((4 * 1 + 2 * 0 + 2 * 0) / 8)
 
@@ -141,10 +141,10 @@ def test_the_model_is_held_against_people_as_it_judged(tmp_path: Path) -> None:
 
 def test_a_person_called_as_the_model_is_a_person(tmp_path: Path) -> None:
     results = run_of(tmp_path, {JUDGE: {"safety": [B]}, "Ada": {"safety": [A]}})
-    found = people_agreement(results)
+    found = agreement_of_annotators(results)
     assert found is not None
     named = [each for each in found.pairs if each.criterion is None]
-    assert [(each.one, each.other, each.equal.value, each.between_people) for each in named] == [
+    assert [(each.one, each.other, each.equal.value, each.between_annotators) for each in named] == [
         ("Ada", JUDGE, 0, True),
         ("Ada", JUDGE, 1, False),
         (JUDGE, JUDGE, 0, False),
@@ -215,7 +215,7 @@ def test_annotators_stand_beside_the_people_of_a_run_but_not_against_their_own_m
     tmp_path: Path,
 ) -> None:
     results = run_of(tmp_path, {"Ben": {"safety": [A, A, GOOD, GOOD]}})
-    found = people_agreement(results, annotated("AAtt", "ABgg"))
+    found = agreement_of_annotators(results, annotated("AAtt", "ABgg"))
     assert found is not None
     sides = {(each.one, each.other): each.equal.value for each in found.pairs if each.criterion == "safety"}
     assert sides == {

@@ -25,7 +25,7 @@ from engine.report.slice_tables import (
     slices_in_words,
     weighed_slice_table,
 )
-from engine.weigh.slice_weighing import weigh_as_usual, weigh_slices
+from engine.weigh.slice_weighing import weigh_by_default, weigh_slices
 from engine.weigh.system_weighing import scored_pairs_of, weigh
 from tests.judged import GOOD, A, B, dataset, results_of, system
 
@@ -149,8 +149,8 @@ def test_win_rates_of_several_systems_stand_in_one_table() -> None:
     other = match(system({"relevance": [B] * 12, "overall_quality": [B] * 12}, name="other"), one.dataset)
     bare = match(system({"safety": [None] * 12, "relevance": [None] * 12}, name="bare"), one.dataset)
     division = slicing(one.dataset, "longer")
-    weighed = {each.system.name: weigh_as_usual(each, division) for each in (one, other)}
-    assert weigh_as_usual(bare, division) is None
+    weighed = {each.system.name: weigh_by_default(each, division) for each in (one, other)}
+    assert weigh_by_default(bare, division) is None
     known = {name: found for name, found in weighed.items() if found is not None}
     table = compared_win_table(measure_slices(one, division), known)
     assert table.titles[1:] == ["system", "A wins", "B wins", "tie"]
@@ -188,7 +188,7 @@ def test_what_choosing_a_slice_costs_is_said_of_each_system_and_of_their_differe
     division = slicing(one.dataset, "longer")
     pair = [one, other]
     said = compared_slices_in_words(pair, [measure_slices(each, division) for each in pair])
-    chosen = "with 10 instructions or more is chosen by these items: if all were equally good, its"
+    chosen = "with 10 instructions or more is selected on these items: if all were equally good, its"
     assert [sentence.partition(" would")[0] for sentence in said] == [
         f"The best of 2 slices of judge.tsv {chosen} accuracy",
         f"The best of 2 slices of other {chosen} accuracy",

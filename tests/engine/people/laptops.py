@@ -13,10 +13,10 @@ from engine.core.judgments import NewOverride, NewReview, ReviewState
 from engine.core.said import NewNote, Said, Undo, later, place_of
 from engine.data.dataset import Dataset
 from engine.decisions.run_results import load_results
-from engine.people.hand_over import HandOver, hand_over
+from engine.people.hand_over import AnnotationFile, annotation_file
 from engine.people.joining import Joining, join, look_at
 from engine.store.run_store import RunStore
-from engine.system.outbox import Word
+from engine.system.outbox import LogEntry
 from tests.judged import SURE_A, A, dataset, stored_run
 
 START = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
@@ -40,7 +40,7 @@ class Laptop:
             _, last = load_results(store, 1).last_said(place_of(what))
             at = at or later(self.at, last)
             said = Said(what, at, None if isinstance(what, NewNote) else 1)
-            assert not store.take_words("test", [Word(self._words, said.as_values())])
+            assert not store.take_words("test", [LogEntry(self._words, said.as_values())])
         return at
 
     def label(
@@ -64,18 +64,18 @@ class Laptop:
         """A note of an item."""
         return self.say(NewNote(self.data[item - 1].content_hash, text, tags, by))
 
-    def file(self, *people: str) -> HandOver:
+    def file(self, *annotators: str) -> AnnotationFile:
         """What these people said here, or all."""
         with RunStore(self.path) as store:
-            return hand_over(store, 1, people)
+            return annotation_file(store, 1, annotators)
 
-    def look(self, *files: HandOver, **answers: str) -> Joining:
+    def look(self, *files: AnnotationFile, **answers: str) -> Joining:
         """What files would come to here; how people are called whom each file knows by a name."""
         said = {(made.store, name): called for made in files for name, called in answers.items()}
         with RunStore(self.path) as store:
             return look_at(store, 1, [("file.json", made) for made in files], said)
 
-    def add(self, *files: HandOver, **answers: str) -> Joining:
+    def add(self, *files: AnnotationFile, **answers: str) -> Joining:
         """The same, written."""
         joining = self.look(*files, **answers)
         with RunStore(self.path) as store:
@@ -86,7 +86,7 @@ class Laptop:
     def labels(self) -> dict[tuple[str, str], str]:
         """By person and item, the label that stands on safety."""
         with RunStore(self.path) as store:
-            reviews = store.handed_words(1).reviews
+            reviews = store.imported_annotations(1).reviews
         return {
             (name, key.item_id): label.value
             for name, given in reviews.labels.items()
@@ -97,4 +97,4 @@ class Laptop:
     def words(self) -> int:
         """How many words the run has."""
         with RunStore(self.path) as store:
-            return sum(1 for _ in store.handed_words(1).all)
+            return sum(1 for _ in store.imported_annotations(1).all)

@@ -13,7 +13,7 @@ from engine.core.judgments import NewOverride
 from engine.core.people import to_redo, to_undo
 from engine.core.said import Undo
 from engine.decisions.run_results import RunResults, load_results
-from engine.people.hand_over import HandOver, load_hand_over, save_hand_over
+from engine.people.hand_over import AnnotationFile, load_annotation_file, save_annotation_file
 from engine.report.hand_over_tables import joining_sections
 from engine.store.run_store import RunStore
 from tests.engine.people.laptops import START, Laptop
@@ -34,15 +34,15 @@ def results(of: Laptop) -> RunResults:
         return load_results(store, 1)
 
 
-def in_force(of: Laptop, item: int = 1) -> Preference | None:
+def effective(of: Laptop, item: int = 1) -> Preference | None:
     found = results(of)
     return found.label(found.judgments["safety"][item - 1])
 
 
-def carried(made: HandOver, folder: Path) -> HandOver:
+def informative(made: AnnotationFile, folder: Path) -> AnnotationFile:
     """The same, once it was written into a file and read again."""
-    save_hand_over(folder / "words.json", made)
-    return load_hand_over(folder / "words.json")
+    save_annotation_file(folder / "words.json", made)
+    return load_annotation_file(folder / "words.json")
 
 
 def test_what_is_said_after_the_clock_was_set_back_counts(laptop: Made) -> None:
@@ -51,9 +51,9 @@ def test_what_is_said_after_the_clock_was_set_back_counts(laptop: Made) -> None:
     one.note(1, "before", "Ada")
     one.at -= HOUR
     one.label(1, B, "Ada")
-    assert in_force(one) is B
+    assert effective(one) is B
     one.label(1, BAD, "Ben")
-    assert in_force(one) is BAD
+    assert effective(one) is BAD
     one.agree(1, BAD, "Ada")
     assert one.labels == {("Ada", "1"): "both_bad", ("Ben", "1"): "both_bad"}
     one.note(1, "after", "Ada")
@@ -68,7 +68,7 @@ def test_the_store_itself_tells_no_time_before_the_last_word_of_an_item(laptop: 
     with RunStore(one.path) as store:
         store.override(1, NewOverride("1", "safety", B, None, "Ada"))
         other = store.override(1, NewOverride("2", "safety", B, None, "Ada"))
-    assert in_force(one) is B
+    assert effective(one) is B
     assert other.created < one.at  # an item of which nothing was said has the time of the clock
 
 
@@ -83,7 +83,7 @@ def test_steps_are_taken_back_in_their_order_after_the_clock_was_set_back(laptop
         assert last.at == step
         one.at -= HOUR
         one.undo(1, "Ada", step)
-        assert in_force(one) is left
+        assert effective(one) is left
     again = to_redo(results(one).steps(results(one).judged[0], "Ada"))
     assert again is not None
     assert again.at == first
@@ -108,16 +108,16 @@ def test_who_knew_a_word_speaks_after_it_whatever_his_clock_says(
     hub.label(1, GOOD, "Ada")
     hub.label(2, GOOD, "Ada")
     away.at = hub.at + wrong
-    away.add(carried(hub.file(), tmp_path))
+    away.add(informative(hub.file(), tmp_path))
     away.label(1, B, "Ada")
     away.undo(2, "Ada", hub.at)
-    made = carried(away.file(), tmp_path)
+    made = informative(away.file(), tmp_path)
     hub.add(made)
-    assert (in_force(hub, 1), in_force(hub, 2)) == (B, A) == (in_force(away, 1), in_force(away, 2))
+    assert (effective(hub, 1), effective(hub, 2)) == (B, A) == (effective(away, 1), effective(away, 2))
     assert hub.add(made).new == 0
     hub.label(1, BAD, "Ada")
     away.add(hub.file())
-    assert in_force(away) is in_force(hub) is BAD
+    assert effective(away) is effective(hub) is BAD
 
 
 @pytest.mark.parametrize("wrong", [-HOUR, HOUR])
@@ -128,7 +128,7 @@ def test_a_step_done_again_by_another_clock_is_so_everywhere(laptop: Made, wrong
         hub.at += wrong
         hub.undo(1, "Ada", step, again)
         away.add(hub.file())
-        assert in_force(away) is in_force(hub) is (GOOD if again else A)
+        assert effective(away) is effective(hub) is (GOOD if again else A)
 
 
 def test_the_order_of_files_does_not_matter(laptop: Made) -> None:
@@ -145,7 +145,7 @@ def test_the_order_of_files_does_not_matter(laptop: Made) -> None:
         hub = laptop(f"hub{number}")
         for file in order:
             hub.add(file, **({"Ada": "Ada"} if hub.words else {}))
-        found.append((in_force(hub, 1), in_force(hub, 2)))
+        found.append((effective(hub, 1), effective(hub, 2)))
     assert found == [(B, BAD)] * 6  # of item 1 the latest by its clock, of item 2 the last name
 
 
@@ -153,28 +153,30 @@ def test_two_labels_of_one_time_are_both_kept_and_said(laptop: Made, tmp_path: P
     hub, away = laptop("hub"), laptop("away")
     for each, label in ((hub, GOOD), (away, B)):
         each.say(NewOverride("1", "safety", label, None, "Ada"), START + HOUR)
-    with pytest.raises(SetupError, match="Is it one person, or two"):
+    with pytest.raises(SetupError, match="Is this one annotator, or two"):
         hub.add(away.file())
     joining = hub.look(away.file(), Ada="Ada")
     [said] = joining.files[0].contradicting
-    assert said.startswith("Item 1, safety: Ada said both good and B at one time (2026-11-02 09:00:00 UTC).")
+    assert said.startswith(
+        "Item 1, safety: Ada gave both good and B at the same time (2026-11-02 09:00:00 UTC)."
+    )
     assert said in str(joining_sections(joining))
     assert joining.new == 1
     for each, other in ((hub, away), (away, hub)):
-        each.add(carried(other.file(), tmp_path), **({"Ada": "Ada"} if other.words == 1 else {}))
+        each.add(informative(other.file(), tmp_path), **({"Ada": "Ada"} if other.words == 1 else {}))
     assert hub.words == away.words == 2
-    assert in_force(hub) is in_force(away)
+    assert effective(hub) is effective(away)
     again = hub.look(away.file())
     assert (again.new, again.files[0].contradicting) == (0, ())
     hub.label(1, A, "Ada")
     away.add(hub.file())
-    assert in_force(away) is A
+    assert effective(away) is A
 
 
 def test_two_labels_of_one_time_in_one_file_are_both_taken(laptop: Made, tmp_path: Path) -> None:
     hub, away = laptop("hub"), laptop("away")
     for label in (GOOD, B):
         away.say(NewOverride("1", "safety", label, None, "Ben"), START + HOUR)
-    joining = hub.add(carried(away.file(), tmp_path))
+    joining = hub.add(informative(away.file(), tmp_path))
     assert len(joining.files[0].contradicting) == 1
     assert hub.words == joining.new == 2

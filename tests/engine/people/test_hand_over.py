@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from engine.core.errors import InputError, SetupError
-from engine.people.hand_over import as_json, hand_over, is_hand_over, load_hand_over, save_hand_over
+from engine.people.hand_over import (
+    annotation_file,
+    as_json,
+    is_annotation_file,
+    load_annotation_file,
+    save_annotation_file,
+)
 from engine.store.run_store import RunStore
 from tests.engine.people.laptops import Laptop
 from tests.judged import A, B
@@ -29,28 +35,28 @@ def away(tmp_path: Path) -> Laptop:
 
 def test_a_file_gives_back_what_was_written(away: Laptop, tmp_path: Path) -> None:
     made, path = away.file(), tmp_path / "words.json"
-    save_hand_over(path, made)
-    assert load_hand_over(path) == made
-    assert is_hand_over(path)
+    save_annotation_file(path, made)
+    assert load_annotation_file(path) == made
+    assert is_annotation_file(path)
 
 
 def test_it_holds_no_texts_unless_asked(away: Laptop) -> None:
     assert "question 1" not in json.dumps(as_json(away.file()))
     with RunStore(away.path) as store:
-        texts = as_json(hand_over(store, 1, dataset=away.data))["items"]
+        texts = as_json(annotation_file(store, 1, dataset=away.data))["items"]
     assert [item["instruction"] for item in texts] == ["question 1", "question 2", "question 3"]
 
 
 def test_one_person_alone_can_be_handed_over(away: Laptop) -> None:
     made = away.file("Cy")
-    assert made.people == ("Cy",)
+    assert made.annotators == ("Cy",)
     assert list(made.items) == ["1"]
-    with pytest.raises(SetupError, match="has no words of Dee"):
+    with pytest.raises(SetupError, match="has no annotations of Dee"):
         away.file("Dee")
 
 
 def test_a_run_of_which_nobody_said_anything_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="Nobody has said anything"):
+    with pytest.raises(SetupError, match="There are no annotations"):
         Laptop(tmp_path / "new").file()
 
 
@@ -58,12 +64,12 @@ def test_a_run_of_which_nobody_said_anything_is_refused(tmp_path: Path) -> None:
     "data", [b'{"tiebreak_people": 1', b'\n{\n "tiebreak_people":2}', b'\xef\xbb\xbf{"tiebreak_people":1']
 )
 def test_it_is_known_by_its_first_bytes(data: bytes) -> None:
-    assert is_hand_over(data)
+    assert is_annotation_file(data)
 
 
 @pytest.mark.parametrize("data", [b"", b"[1]", b'{"tiebreak_calibration": 1}', b"id\tinstruction"])
 def test_other_files_are_not_taken_for_one(data: bytes) -> None:
-    assert not is_hand_over(data)
+    assert not is_annotation_file(data)
 
 
 def set_label(values: dict[str, Any]) -> None:
@@ -121,9 +127,9 @@ def set_nothing(values: dict[str, Any]) -> None:
         (set_texts, "items, entry 1: sha256"),
         (set_version, "version"),
         (drop_run, "run: values: .*'judge' is missing"),
-        (drop_list, "marks: there is no such list"),
+        (drop_list, "marks: this list is missing"),
         (drop_said, "overrides, entry 1: .*'said' is missing"),
-        (set_nothing, "overrides, entry 1: it is no record"),
+        (set_nothing, "overrides, entry 1: it is not an object"),
     ],
 )
 def test_a_damaged_file_is_refused_with_the_place(
@@ -134,7 +140,7 @@ def test_a_damaged_file_is_refused_with_the_place(
     path = tmp_path / "words.json"
     path.write_text(json.dumps(values), "utf-8")
     with pytest.raises(InputError, match=said):
-        load_hand_over(path)
+        load_annotation_file(path)
 
 
 @pytest.mark.parametrize(
@@ -144,4 +150,4 @@ def test_what_is_no_such_file_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "words.json"
     path.write_text(text, "utf-8")
     with pytest.raises(InputError):
-        load_hand_over(path)
+        load_annotation_file(path)

@@ -11,7 +11,7 @@ from engine.core.judgments import NewOverride
 from engine.data.submission import write_submission
 from engine.decisions.opened_submission import open_submission
 from engine.decisions.run_results import load_results
-from engine.people.hand_over import hand_over
+from engine.people.hand_over import annotation_file
 from engine.people.joining import join_items, look_at
 from engine.store.run_store import RunStore
 from tests.engine.people.laptops import START, Laptop
@@ -33,7 +33,7 @@ def test_what_was_said_elsewhere_comes_with_all_that_is_known_of_it(laptop: Made
     away.note(3, "odd", "Ben", "rare")
     hub.add(away.file())
     with RunStore(hub.path) as mine, RunStore(away.path) as theirs:
-        here, there = mine.handed_words(1), theirs.handed_words(1)
+        here, there = mine.imported_annotations(1), theirs.imported_annotations(1)
     assert [(word.created, word.author) for word in here.all] == [
         (word.created, word.author) for word in there.all
     ]
@@ -47,7 +47,7 @@ def test_adding_twice_says_nothing_twice(laptop: Made) -> None:
     assert hub.add(away.file()).new == 0
     away.label(2, B, "Ben")
     again = hub.add(away.file(), away.file())
-    assert [file.people[0].labels for file in again.files] == [1, 0]
+    assert [file.annotators[0].labels for file in again.files] == [1, 0]
     assert hub.words == 2
 
 
@@ -128,7 +128,7 @@ def test_a_name_that_both_have_is_asked_about_before_anything_is_written(laptop:
     away.label(1, B, "Ada")
     [namesake] = hub.look(away.file()).namesakes
     assert (namesake.name, namesake.here, namesake.suggested) == ("Ada", 1, "Ada (2)")
-    with pytest.raises(SetupError, match="Is it one person, or two of the same name"):
+    with pytest.raises(SetupError, match="Is this one annotator, or two with the same name"):
         hub.add(away.file())
     assert hub.words == 1
 
@@ -142,7 +142,7 @@ def test_two_of_a_name_stay_two_and_are_asked_about_once(laptop: Made) -> None:
     away.label(2, B, "Ada")
     assert hub.add(away.file()).new == 1
     assert hub.labels["Ada (2)", "2"] == "B"
-    with pytest.raises(SetupError, match=r"Ada.* is called .*Ada \(2\).* here"):
+    with pytest.raises(SetupError, match=r"Ada.* is already mapped to .*Ada \(2\).* here"):
         hub.add(away.file(), Ada="Ada")
 
 
@@ -162,7 +162,7 @@ def test_who_comes_home_under_another_name_is_known_again(laptop: Made) -> None:
     away.label(1, B, "Ada")
     hub.add(away.file(), Ada="Ada (2)")
     home = away.add(hub.file(), Ada="Ada (hub)")
-    assert {person.name: (person.called, person.new) for person in home.files[0].people} == {
+    assert {annotator.name: (annotator.called, annotator.new) for annotator in home.files[0].annotators} == {
         "Ada": ("Ada (hub)", 1),
         "Ada (2)": ("Ada", 0),
     }
@@ -191,8 +191,8 @@ def test_a_store_that_refuses_one_word_takes_none(laptop: Made) -> None:
             wrong.changed(lambda word: stranger(0, "no item", "safety", B, None, "Ben", word.created))
         )
         with pytest.raises(SetupError, match="has not judged an item"):
-            store.add_handed(1, bad, joining.met)
-        assert not store.met_people()
+            store.add_imported(1, bad, joining.met)
+        assert not store.imported_annotators()
     assert hub.words == 0
 
 
@@ -205,7 +205,7 @@ def test_words_of_an_opened_submission_join_a_run_of_the_same_items(laptop: Made
     with RunStore(away.path) as store:
         opened = open_submission(path, away.data, store)
         store.override(opened.id, NewOverride("2", "safety", GOOD, None, "Ben"))
-        made = hand_over(store, opened.id)
+        made = annotation_file(store, opened.id)
     assert made.run.title == "Submission judge.tsv"
     hub.add(made)
     assert hub.labels == {("Ben", "2"): "both_good"}

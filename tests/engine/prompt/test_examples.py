@@ -70,7 +70,7 @@ def test_items_without_a_label_are_no_examples() -> None:
 def test_too_few_labelled_items_are_refused_with_what_is_possible() -> None:
     with pytest.raises(SetupError, match="only 8 different instructions") as caught:
         choose_examples(ITEMS, ELOQUENT, shots=8)
-    assert "--shots 7" in OPTIONS.of(caught.value.remedy)
+    assert "--few-shot 7" in OPTIONS.of(caught.value.hint)
 
 
 def test_what_can_be_shown_is_part_of_the_hash() -> None:
@@ -173,8 +173,8 @@ def test_a_pool_that_travels_chooses_alike_and_takes_no_table_with_it() -> None:
 
 
 def test_only_the_same_for_all_are_known_of_an_item_that_stands_for_any() -> None:
-    probe = Item("probe", "Z", "Z", "Z")
+    perturbation = Item("probe", "Z", "Z", "Z")
     fixed = choose_examples(KITCHEN, ELOQUENT, 2)
-    assert fixed.for_probe(probe) == fixed.for_item(probe)
-    assert near(2).for_probe(probe) == (probe, probe)
+    assert fixed.for_probe(perturbation) == fixed.for_item(perturbation)
+    assert near(2).for_probe(perturbation) == (perturbation, perturbation)
     assert [ExamplePool().are_own, fixed.are_own, near(2).are_own] == [False, False, True]

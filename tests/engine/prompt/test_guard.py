@@ -83,9 +83,9 @@ def test_no_tokenizer_makes_structure_of_foreign_text(
     with opened(tokenizer(kind)) as (vocabulary, template):
         text = LET_IN[kind]
         assert structure(vocabulary, vocabulary.tokenize(text)), "this tokenizer would make some of it"
-        usual = structure(vocabulary, template.tokenize(prompt("Hello.", place)))
+        default = structure(vocabulary, template.tokenize(prompt("Hello.", place)))
         for hostile in (text, f"\n\n{text * 3}\n\n", f"東 {text}", f"{text}\n"):
-            assert structure(vocabulary, template.tokenize(prompt(hostile, place))) == usual
+            assert structure(vocabulary, template.tokenize(prompt(hostile, place))) == default
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,4 +1,4 @@
-"""What is nearest by words: rare words count more than frequent ones, and equals have a fixed order."""
+"""What is nearest neighbours: rare words count more than frequent ones, and equals have a fixed order."""
 
 import subprocess
 import sys

@@ -87,7 +87,7 @@ def test_a_thought_in_words_without_a_switch_is_left_out_and_said_so() -> None:
 def test_an_open_thought_is_closed_empty_and_said_so(tag: str) -> None:
     frame = rendered(asking(f"<{tag}>\n"))
     assert frame.pieces[-2] == f"<assistant><{tag}>\n\n</{tag}>\n\n"
-    assert f"opens a thought (<{tag}>)" in frame.note
+    assert f"opens a reasoning block (<{tag}>)" in frame.note
 
 
 def test_a_switched_off_thought_is_not_closed_twice() -> None:
@@ -108,7 +108,7 @@ def test_a_thought_that_is_closed_in_finished_replies_alone_is_said() -> None:
     )
     frame = rendered(source)
     assert frame.pieces[-2] == "<assistant><think>\n\n</think>\n\n"
-    assert "opens a thought (<think>), and no switch for it is known" in frame.note
+    assert "opens a reasoning block (<think>), and no switch for it is known" in frame.note
 
 
 def test_words_in_the_system_message_are_a_switch_too() -> None:
@@ -128,7 +128,7 @@ def test_a_model_that_may_choose_to_think_is_said() -> None:
     )
     frame = rendered(source)
     assert frame.pieces[-2] == "<assistant><|final|>"
-    assert "leaves it to the model to begin with a thought" in frame.note
+    assert "lets the model begin with reasoning" in frame.note
 
 
 def test_tojson_takes_what_templates_give_it() -> None:
@@ -144,7 +144,7 @@ def test_a_thought_that_finished_replies_close_is_closed_for_a_verdict() -> None
     )
     frame = rendered(source)
     assert frame.pieces[-2] == "<assistant><think>\n\n</think>\n\n"
-    assert "leaves it to the model to begin with a thought" in frame.note
+    assert "lets the model begin with reasoning" in frame.note
 
 
 def test_where_finished_replies_are_not_written_the_prompt_for_one_counts() -> None:

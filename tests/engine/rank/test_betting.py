@@ -16,37 +16,37 @@ from bench.coverage.until import (
     wins,
 )
 from engine.core.log_probs import FloatArray
-from engine.rank.betting import Tally, growth, log_fortune, needed
+from engine.rank.betting import ValueCounts, growth, log_wealth, needed
 
 SHARES = st.lists(st.sampled_from([0.0, 0.25, 1 / 3, 0.5, 1.0]), min_size=1, max_size=40)
 
 
 @given(SHARES)
 def test_an_interval_holds_the_mean_and_turns_with_its_numbers(values: list[float]) -> None:
-    tally = Tally.of(values)
+    tally = ValueCounts.of(values)
     low, high = tally.interval()
     assert 0 <= low <= tally.mean <= high <= 1
-    turned = Tally.of(1 - value for value in values).interval()
+    turned = ValueCounts.of(1 - value for value in values).interval()
     assert turned == pytest.approx((1 - high, 1 - low), abs=1e-9)
 
 
 @given(SHARES)
 def test_the_interval_is_what_no_bet_refutes(values: list[float]) -> None:
-    tally = Tally.of(values)
+    tally = ValueCounts.of(values)
     low, high = tally.interval()
     for mean in np.linspace(0.02, 0.98, 25).tolist():
-        refuted = max(tally.fortune_above(mean), tally.turned.fortune_above(1 - mean)) >= needed()
+        refuted = max(tally.wealth_above(mean), tally.turned.wealth_above(1 - mean)) >= needed()
         assert refuted == (not low - 1e-9 <= mean <= high + 1e-9)
 
 
 @given(SHARES)
 def test_numbers_one_by_one_in_another_order_say_what_all_at_once_say(values: list[float]) -> None:
-    one_by_one = Tally()
+    one_by_one = ValueCounts()
     for value in sorted(values):
         one_by_one.add(value)
-    assert one_by_one == Tally.of(values)
-    path = log_fortune(np.cumsum(growth(np.array(values), 0.5), axis=0))
-    assert path[-1] == pytest.approx(one_by_one.fortune_above(0.5), abs=1e-9)
+    assert one_by_one == ValueCounts.of(values)
+    path = log_wealth(np.cumsum(growth(np.array(values), 0.5), axis=0))
+    assert path[-1] == pytest.approx(one_by_one.wealth_above(0.5), abs=1e-9)
 
 
 @pytest.mark.parametrize("values", [[0.0, 1.0], [0.0, 0.5, 0.5, 1.0], [0.0, 0.55, *[0.55] * 9]])
@@ -73,10 +73,10 @@ def test_of_many_pairs_none_is_called_wrong_in_nineteen_of_twenty_worlds() -> No
 
 def test_an_interval_is_as_wide_as_is_said() -> None:
     """The price of looking always: less than twice as wide as one that is looked at once."""
-    tally = Tally.of([0.0, 1.0] * 50)
+    tally = ValueCounts.of([0.0, 1.0] * 50)
     low, high = tally.interval()
     assert high - low == pytest.approx(0.31, abs=0.02)
-    assert Tally().interval() == (0.0, 1.0)
+    assert ValueCounts().interval() == (0.0, 1.0)
 
 
 def test_what_it_would_take_is_about_right() -> None:
@@ -85,12 +85,12 @@ def test_what_it_would_take_is_about_right() -> None:
     found = []
     for _ in range(150):
         drawn = wins(random, (600,), 0.65)
-        tally = Tally.of(drawn[:30].tolist())
+        tally = ValueCounts.of(drawn[:30].tolist())
         at = int(decisions(drawn[None, :]).at[0])
         if at > 30 and tally.mean > 0.5:
             found.append((tally.more_for_half(needed()) + 30) / min(at, 600))
     assert 0.5 < np.median(found) < 2
-    assert Tally.of([0.0, 1.0]).more_for_half(needed()) == np.inf
+    assert ValueCounts.of([0.0, 1.0]).more_for_half(needed()) == np.inf
 
 
 def test_real_candidates_are_sure_soon_and_seldom_wrong(shared_data: Path) -> None:

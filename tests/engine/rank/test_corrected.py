@@ -16,27 +16,27 @@ from engine.core.events import Reports
 from engine.core.items import Gold, Preference, written_label
 from engine.core.log_probs import FloatArray
 from engine.measure.folds import group_numbers
-from engine.rank.contests import Contests, labels_said, said_of
+from engine.rank.contests import PairComparisons, labels_said, said_of
 from engine.rank.corrected import corrected, moved
 from engine.rank.correction import Correction, correct
-from engine.rank.how_many import Design, HowMany, how_many
-from engine.rank.strengths import strengths
+from engine.rank.how_many import Design, SampleSize, sample_size
+from engine.rank.strengths import bradley_terry
 from engine.rank.win_rates import win_rates
 from engine.report.correction_sections import pairs
-from tests.engine.rank.worlds import A, B, contests, davidson_contests
+from tests.engine.rank.worlds import A, B, comparisons, davidson_comparisons
 
 
-def found(people: Contests, judge: Contests, draws: int = 100) -> Correction:
+def found(annotators: PairComparisons, judge: PairComparisons, draws: int = 100) -> Correction:
     """The correction of a judge by people's labels of a part."""
-    reports = Reports(correct(people, judge, draws=draws))
+    reports = Reports(correct(annotators, judge, draws=draws))
     list(reports)
     return reports.result
 
 
-def labelled_part(contests: Contests, labels: int, seed: int) -> Contests:
+def labelled_part(comparisons: PairComparisons, labels: int, seed: int) -> PairComparisons:
     """The same, of which all but a random part is not said."""
-    left_out = np.random.default_rng(seed).permutation(len(contests)) >= labels
-    return contests.with_said(np.where(left_out[:, None], np.nan, contests.said))
+    left_out = np.random.default_rng(seed).permutation(len(comparisons)) >= labels
+    return comparisons.with_said(np.where(left_out[:, None], np.nan, comparisons.said))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -45,31 +45,31 @@ def test_it_is_ppi_of_plus_plus_where_each_item_has_an_instruction_of_its_own(se
 
     random = np.random.default_rng(seed)
     n, others = 60, 300
-    people = random.choice([0.0, 0.5, 1.0], n + others)
-    judge = 0.2 * people + 0.8 * random.random(n + others)
-    one = corrected(np.append(people[:n], [np.nan] * others), judge, np.arange(n + others), n + others)
+    annotators = random.choice([0.0, 0.5, 1.0], n + others)
+    judge = 0.2 * annotators + 0.8 * random.random(n + others)
+    one = corrected(np.append(annotators[:n], [np.nan] * others), judge, np.arange(n + others), n + others)
     assert one is not None
-    judged = (people[:n], judge[:n], judge[n:])
+    judged = (annotators[:n], judge[:n], judge[n:])
     low, high = (float(end[0]) for end in ppi_mean_ci(*judged, alpha=0.05))
     theirs = (high - low) / (2 * norm.ppf(0.975))  # of variances divided by n, where ours are by n - 1
     assert 0.1 < one.weight < 0.9
     assert one.rate.value == pytest.approx(float(ppi_mean_pointestimate(*judged)[0]), abs=1e-12)
     assert theirs * (others / (others - 1)) ** 0.5 < one.error < theirs * (n / (n - 1)) ** 0.5
-    assert one.labels.value == pytest.approx(people[:n].mean())
+    assert one.labels.value == pytest.approx(annotators[:n].mean())
     assert one.worth > 1
 
 
 def test_a_judge_that_says_one_thing_of_all_adds_nothing() -> None:
-    people = np.array([1.0, 0.0] * 10 + [np.nan] * 40)
-    one = corrected(people, np.full(60, 0.7), np.arange(60), 60)
+    annotators = np.array([1.0, 0.0] * 10 + [np.nan] * 40)
+    one = corrected(annotators, np.full(60, 0.7), np.arange(60), 60)
     assert one is not None
     assert (one.weight, one.worth, one.is_helped) == (0.0, 1.0, False)
     assert one.rate == one.labels
 
 
 def test_where_all_items_are_labelled_the_labels_stand() -> None:
-    people = np.array([1.0, 0.0, 0.5, 1.0] * 5)
-    one = corrected(people, np.full(20, 0.7), np.arange(20), 20)
+    annotators = np.array([1.0, 0.0, 0.5, 1.0] * 5)
+    one = corrected(annotators, np.full(20, 0.7), np.arange(20), 20)
     assert one is not None
     assert (one.rate, one.weight, one.worth) == (one.labels, 0.0, 1.0)
     assert one.of_these == (0.625, 0.625)  # nothing is left to be said
@@ -77,9 +77,9 @@ def test_where_all_items_are_labelled_the_labels_stand() -> None:
 
 def test_a_pair_and_a_candidate_that_are_wholly_labelled_are_shown_and_an_even_pair_once() -> None:
     said = [("x", "y", A), ("y", "x", A)] * 12 + [("x", "z", A), ("z", "x", B)] * 20
-    judge = contests(said)
-    people = judge.with_said(np.where((np.arange(len(said)) < 44)[:, None], judge.said, np.nan))
-    made = found(people, judge)
+    judge = comparisons(said)
+    annotators = judge.with_said(np.where((np.arange(len(said)) < 44)[:, None], judge.said, np.nan))
+    made = found(annotators, judge)
     assert made.unlabelled == ()
     assert (made.candidates["y"].labelled, made.candidates["y"].items) == (24, 24)
     names = [(row[0], row[1]) for row in pairs(made).rows]
@@ -87,9 +87,9 @@ def test_a_pair_and_a_candidate_that_are_wholly_labelled_are_shown_and_an_even_p
 
 
 def test_labels_that_say_nothing_of_the_judge_are_counted_all_the_same() -> None:
-    judge = davidson_contests([0.5, -0.5], 80, seed=2)
+    judge = davidson_comparisons([0.5, -0.5], 80, seed=2)
     ties = labels_said([Preference.BOTH_GOOD] * 40 + [None] * 40)
-    many = how_many(judge, found(judge.with_said(ties), judge))
+    many = sample_size(judge, found(judge.with_said(ties), judge))
     assert many is not None
     assert (many.labels, many.is_own) == (40, False)
 
@@ -110,8 +110,8 @@ def test_a_good_judge_counts_where_intervals_are_kept_wide_and_rates_add_up() ->
 
 def test_a_perfect_judge_on_few_labels_leaves_room_for_what_does_not_show() -> None:
     everything = np.tile([1.0, 0.0], 500)
-    people = np.where(np.arange(1000) < 20, everything, np.nan)
-    one = corrected(people, everything, np.arange(1000), 1000)
+    annotators = np.where(np.arange(1000) < 20, everything, np.nan)
+    one = corrected(annotators, everything, np.arange(1000), 1000)
     assert one is not None
     assert one.rate.ends is not None
     # One wrong of twenty is missed by twenty labels in a third of all samples.
@@ -121,10 +121,11 @@ def test_a_perfect_judge_on_few_labels_leaves_room_for_what_does_not_show() -> N
 def test_items_of_one_instruction_count_as_one_as_far_as_they_are_alike() -> None:
     random = np.random.default_rng(1)
     answers = np.repeat(random.integers(0, 2, 40), 5).astype(float)
-    people = np.where(np.arange(200) < 100, answers, np.nan)
+    annotators = np.where(np.arange(200) < 100, answers, np.nan)
     judge = np.repeat(random.random(40), 5)
     alone, together = (
-        corrected(people, judge, numbers, 200) for numbers in (np.arange(200), np.repeat(np.arange(40), 5))
+        corrected(annotators, judge, numbers, 200)
+        for numbers in (np.arange(200), np.repeat(np.arange(40), 5))
     )
     assert alone is not None
     assert together is not None
@@ -165,9 +166,9 @@ def test_intervals_hold_the_truth_whatever_the_judge_is(judge: str) -> None:
 
 def test_what_moved_between_labelled_items_and_others_is_found() -> None:
     random = np.random.default_rng(2)
-    doubt = random.random(400)
-    apart = moved(doubt, doubt > 0.7, np.arange(400))
-    drawn = moved(doubt, random.permutation(400) < 120, np.arange(400))
+    uncertainty = random.random(400)
+    apart = moved(uncertainty, uncertainty > 0.7, np.arange(400))
+    drawn = moved(uncertainty, random.permutation(400) < 120, np.arange(400))
     assert apart is not None
     assert drawn is not None
     assert abs(apart[0]) > 10 * apart[1]
@@ -178,7 +179,7 @@ def test_corrected_strengths_hold_the_truth_where_the_judge_is_lenient() -> None
     random, match = np.random.default_rng(4), Match("lenient", 100, 600)
     inside = []
     for _ in range(12):
-        of = match.corrected(random, draws=100).strengths
+        of = match.corrected(random, draws=100).bradley_terry
         assert of is not None
         for name, truth in zip(of.names, match.scores, strict=True):
             ends = of.scores[name].ends
@@ -187,19 +188,19 @@ def test_corrected_strengths_hold_the_truth_where_the_judge_is_lenient() -> None
 
 
 def test_strengths_of_a_useless_judge_are_those_of_the_labels() -> None:
-    everything = davidson_contests([0.8, 0.0, -0.8], 300, seed=5)
-    people = labelled_part(everything, 120, 1)
+    everything = davidson_comparisons([0.8, 0.0, -0.8], 300, seed=5)
+    annotators = labelled_part(everything, 120, 1)
     same = np.zeros_like(everything.said)
     same[:, :2] = 0.5
-    found_by_labels = Reports(strengths(people, draws=100))
+    found_by_labels = Reports(bradley_terry(annotators, draws=100))
     list(found_by_labels)
-    by_both = found(people, everything.with_said(same)).strengths
+    by_both = found(annotators, everything.with_said(same)).bradley_terry
     assert by_both is not None
-    assert by_both.fit.strengths == pytest.approx(found_by_labels.result.fit.strengths, abs=0.25)
+    assert by_both.fit.bradley_terry == pytest.approx(found_by_labels.result.fit.bradley_terry, abs=0.25)
 
 
 def test_a_pair_is_corrected_in_both_directions() -> None:
-    everything = davidson_contests([0.8, -0.8], 300, seed=5)
+    everything = davidson_comparisons([0.8, -0.8], 300, seed=5)
     of = found(labelled_part(everything, 100, 1), everything)
     one, other = of.pairs["c0", "c1"], of.pairs["c1", "c0"]
     assert one.rate.value == pytest.approx(1 - other.rate.value)
@@ -208,16 +209,16 @@ def test_a_pair_is_corrected_in_both_directions() -> None:
 
 
 def test_candidates_with_few_labels_are_named_and_left_out() -> None:
-    everything = davidson_contests([0.5, 0.0, -0.5], 400, seed=7)
+    everything = davidson_comparisons([0.5, 0.0, -0.5], 400, seed=7)
     is_third = (everything.first == 2) | (everything.second == 2)
-    people = labelled_part(everything, 150, 1)
-    of = found(people.with_said(np.where(is_third[:, None], np.nan, people.said)), everything)
+    annotators = labelled_part(everything, 150, 1)
+    of = found(annotators.with_said(np.where(is_third[:, None], np.nan, annotators.said)), everything)
     assert of.unlabelled == ("c2",)
-    assert of.strengths is None
+    assert of.bradley_terry is None
 
 
 def test_what_the_judge_does_not_say_does_not_count_against_anybody() -> None:
-    everything = davidson_contests([0.5, 0.0, -0.5], 400, seed=7)
+    everything = davidson_comparisons([0.5, 0.0, -0.5], 400, seed=7)
     silent = everything.with_said(np.where(np.arange(400)[:, None] % 7 == 0, np.nan, everything.said))
     of = found(labelled_part(everything, 150, 1), silent)
     assert all(0 < one.weight <= 1 for one in of.candidates.values())
@@ -225,7 +226,7 @@ def test_what_the_judge_does_not_say_does_not_count_against_anybody() -> None:
 
 
 def test_it_can_be_stopped() -> None:
-    everything = davidson_contests([0.5, -0.5], 100, seed=2)
+    everything = davidson_comparisons([0.5, -0.5], 100, seed=2)
     cancel = CancelToken()
     work = correct(labelled_part(everything, 50, 1), everything, cancel=cancel)
     assert next(work).done == 100
@@ -238,7 +239,7 @@ def test_it_can_be_stopped() -> None:
 
 
 @pytest.fixture(scope="module")
-def pandalm(shared_data: Path) -> dict[str, Contests]:
+def pandalm(shared_data: Path) -> dict[str, PairComparisons]:
     """What people said of 999 pairs, and each of two judges, by name."""
     with (shared_data / "ranking" / "pandalm_systems.tsv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
@@ -246,8 +247,8 @@ def pandalm(shared_data: Path) -> dict[str, Contests]:
         instructions = {str(item["id"]): item["instruction"] for item in map(json.loads, file)}
     names = tuple(dict.fromkeys(row[side] for row in rows for side in ("system_a", "system_b")))
 
-    def contests(said: FloatArray) -> Contests:
-        return Contests(
+    def comparisons(said: FloatArray) -> PairComparisons:
+        return PairComparisons(
             ids=tuple(row["id"] for row in rows),
             names=names,
             first=np.array([names.index(row["system_a"]) for row in rows]),
@@ -263,17 +264,17 @@ def pandalm(shared_data: Path) -> dict[str, Contests]:
     said = {
         name: labels_said(written_label(row[name]) if row[name] else None for row in rows) for name in judges
     }
-    return {"people": contests(said_of(golds)), **{name: contests(own) for name, own in said.items()}}
+    return {"people": comparisons(said_of(golds)), **{name: comparisons(own) for name, own in said.items()}}
 
 
 def test_a_hundred_labels_of_pandalm_hold_the_rates_of_all_and_are_narrower_with_a_judge(
-    pandalm: dict[str, Contests],
+    pandalm: dict[str, PairComparisons],
 ) -> None:
-    people, judge = pandalm["people"], pandalm["judge_gpt_3_5"]
-    truth = {name: rate.rate.value for name, rate in win_rates(people).candidates.items()}
+    annotators, judge = pandalm["people"], pandalm["judge_gpt_3_5"]
+    truth = {name: rate.rate.value for name, rate in win_rates(annotators).candidates.items()}
     held, narrower, surer = [], [], []
     for seed in range(40):
-        of = found(labelled_part(people, 100, seed), judge, draws=0)
+        of = found(labelled_part(annotators, 100, seed), judge, draws=0)
         for name, one in of.candidates.items():
             assert one.rate.ends is not None
             assert one.labels.ends is not None
@@ -285,37 +286,37 @@ def test_a_hundred_labels_of_pandalm_hold_the_rates_of_all_and_are_narrower_with
     assert np.mean(surer) < 0.88
 
 
-def test_a_judge_that_misses_by_eight_points_is_corrected(pandalm: dict[str, Contests]) -> None:
-    people, judge = pandalm["people"], pandalm["judge_pandalm_7b"]
-    truth = win_rates(people).candidates["llama-7b"].rate.value
-    drawn = [found(labelled_part(people, 100, seed), judge, draws=0) for seed in range(40)]
+def test_a_judge_that_misses_by_eight_points_is_corrected(pandalm: dict[str, PairComparisons]) -> None:
+    annotators, judge = pandalm["people"], pandalm["judge_pandalm_7b"]
+    truth = win_rates(annotators).candidates["llama-7b"].rate.value
+    drawn = [found(labelled_part(annotators, 100, seed), judge, draws=0) for seed in range(40)]
     of = [one.candidates["llama-7b"] for one in drawn]
     assert of[0].judge == pytest.approx(truth - 0.08, abs=0.005)
     assert np.mean([one.rate.value for one in of]) == pytest.approx(truth, abs=0.02)
 
 
-# How many labels.
+# How many labels are needed.
 
 
-def many(people: Contests, judge: Contests) -> HowMany:
-    told = how_many(judge, found(people, judge, draws=0))
+def many(annotators: PairComparisons, judge: PairComparisons) -> SampleSize:
+    told = sample_size(judge, found(annotators, judge, draws=0))
     assert told is not None
     return told
 
 
 @cache
-def everything_drawn() -> tuple[Contests, Contests]:
+def everything_drawn() -> tuple[PairComparisons, PairComparisons]:
     """What people would say of 2,000 items, and a judge that says the same of two thirds."""
-    people = davidson_contests([0.6, 0.0, -0.6], 2000, seed=1)
-    judge = davidson_contests([0.0, 0.0, 0.0], 2000, seed=2).said
+    annotators = davidson_comparisons([0.6, 0.0, -0.6], 2000, seed=1)
+    judge = davidson_comparisons([0.0, 0.0, 0.0], 2000, seed=2).said
     same = np.random.default_rng(3).random(2000) < 2 / 3
-    return people, people.with_said(np.where(same[:, None], people.said, judge))
+    return annotators, annotators.with_said(np.where(same[:, None], annotators.said, judge))
 
 
 def test_the_width_that_is_foretold_is_that_with_more_labels() -> None:
-    people, judge = everything_drawn()
+    annotators, judge = everything_drawn()
     now, later = (
-        [many(labelled_part(people, labels, seed), judge) for seed in range(20)] for labels in (100, 200)
+        [many(labelled_part(annotators, labels, seed), judge) for seed in range(20)] for labels in (100, 200)
     )
     foretold = np.mean([one.with_more[100] for one in now])
     assert foretold == pytest.approx(np.mean([one.half for one in later]), rel=0.08)
@@ -325,16 +326,16 @@ def test_the_width_that_is_foretold_is_that_with_more_labels() -> None:
 
 @pytest.mark.slow
 def test_as_many_labels_as_are_said_find_the_difference_in_four_of_five_samples() -> None:
-    people, judge = everything_drawn()
-    by_all = win_rates(people).candidates
+    annotators, judge = everything_drawn()
+    by_all = win_rates(annotators).candidates
     gap = by_all["c0"].rate.value - by_all["c1"].rate.value
-    of = many(labelled_part(people, 400, 0), judge)
+    of = many(labelled_part(annotators, 400, 0), judge)
     design = Design(spread_of(of), next(iter(of.needed)) ** 2)
     labels = design.needed(gap, 2000).labels
     seen = 0
     for seed in range(60):
         one, other = (
-            found(labelled_part(people, labels, seed), judge, draws=0).candidates[name]
+            found(labelled_part(annotators, labels, seed), judge, draws=0).candidates[name]
             for name in ("c0", "c1")
         )
         error = float(np.sqrt(np.sum((one.pulls - other.pulls) ** 2)))
@@ -342,14 +343,14 @@ def test_as_many_labels_as_are_said_find_the_difference_in_four_of_five_samples(
     assert 0.65 <= seen / 60 <= 0.98
 
 
-def spread_of(of: HowMany) -> float:
+def spread_of(of: SampleSize) -> float:
     assert of.smallest_alone is not None
     return (of.smallest_alone / 2.802) ** 2 * of.labels
 
 
 def test_before_there_are_labels_it_is_told_for_typical_judges() -> None:
     _, judge = everything_drawn()
-    told = how_many(judge, None)
+    told = sample_size(judge, None)
     assert told is not None
     assert (told.labels, told.smallest, told.is_own) == (0, None, False)
     for needed in told.needed.values():

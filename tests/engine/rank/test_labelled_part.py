@@ -11,15 +11,15 @@ from engine.core.errors import SetupError
 from engine.core.events import Reports
 from engine.core.items import HumanLabel
 from engine.core.judgments import NewOverride, NewReview, Origin, ReviewState
-from engine.core.label_sources import JUDGE_ALONE, LabelSource, Whose
-from engine.core.remedies import Remedy, Step
+from engine.core.label_sources import JUDGE_ALONE, LabelSource, LabelSourceKind
+from engine.core.remedies import Hint, Step
 from engine.core.sheets import Sentences
 from engine.core.value_tables import Table
 from engine.data.dataset import Dataset
 from engine.data.sampling import in_drawn_order
 from engine.decisions.run_results import load_results
 from engine.measure.systems import System, system_of_run
-from engine.rank.by_labels import ByLabels, by_labels
+from engine.rank.by_labels import RankedByLabels, by_labels
 from engine.rank.labelled_part import judge_expects, labelled_part
 from engine.report.correction_sections import correction_sections
 from engine.store.run_store import RunStore
@@ -58,13 +58,16 @@ def by(run: System, source: LabelSource) -> System:
 
 
 def test_labels_of_the_random_sample_count_and_picked_ones_are_left_out(tmp_path: Path) -> None:
-    said = [*((item, Origin.RANDOM) for item in DRAWN[:20]), *((item, Origin.DOUBT) for item in DRAWN[40:45])]
+    said = [
+        *((item, Origin.RANDOM) for item in DRAWN[:20]),
+        *((item, Origin.UNCERTAINTY) for item in DRAWN[40:45]),
+    ]
     part = labelled_part(run_of(tmp_path, said), GOLD, "safety")
     assert part is not None
     assert {GOLD.ids[place] for place in np.flatnonzero(~np.isnan(part.said[:, 0]))} == set(DRAWN[:20])
     assert part.sentences == (
-        "20 items have labels of people, by the random sample on Review.",
-        "5 labels are left out: of items that were picked in another way.",
+        "20 items have labels of annotators, by the random sample on Review.",
+        "5 labels are omitted: their items were selected in another way.",
     )
 
 
@@ -76,9 +79,9 @@ def test_labels_of_people_and_of_the_dataset_are_one_random_part(tmp_path: Path)
     assert part.labels == 35
     said = dict(zip(gold.ids, part.said[:, 0].tolist(), strict=True))
     assert [said[item] for item in (DRAWN[0], DRAWN[15], DRAWN[34])] == [0.0, 1.0, 1.0]
-    assert part.whose == "human labels of gold.tsv and labels of people"
-    assert part.sentences[-1] == "5 items have both: there those of the dataset count."
-    alone = labelled_part(by(run, LabelSource(Whose.PERSON, "Ada")), gold, "safety")
+    assert part.whose == "human labels of gold.tsv and labels of annotators"
+    assert part.sentences[-1] == "5 items have both: the labels of the dataset count."
+    alone = labelled_part(by(run, LabelSource(LabelSourceKind.ANNOTATOR, "Ada")), gold, "safety")
     assert alone is not None
     assert alone.labels == 20  # of whom the dataset's are, nobody knows
 
@@ -91,23 +94,22 @@ def test_labels_that_are_left_out_beside_others_are_named(tmp_path: Path) -> Non
     assert part is not None
     assert part.labels == 20
     assert part.sentences[-1] == (
-        "Left out beside these: There are 8 labels of people, on fewer than 10 instructions: they say next to"
-        " nothing."
+        "Omitted: There are 8 labels of annotators, on fewer than 10 instructions: too few for an estimate."
     )
-    with pytest.raises(SetupError, match="8 labels of people, on fewer than 10 instructions"):
+    with pytest.raises(SetupError, match="8 labels of annotators, on fewer than 10 instructions"):
         labelled_part(run, GOLD, "safety")
     (tmp_path / "more").mkdir()
     more = run_of(tmp_path / "more", [(item, Origin.RANDOM) for item in DRAWN[:12]])
-    alone = labelled_part(by(more, LabelSource(Whose.PERSON, "Ada")), gold, "safety")
+    alone = labelled_part(by(more, LabelSource(LabelSourceKind.ANNOTATOR, "Ada")), gold, "safety")
     assert alone is not None
-    assert alone.sentences[-1] == "Left out beside these: There are 12 labels of Ada, too, which are fewer."
+    assert alone.sentences[-1] == "Omitted: There are also 12 labels of Ada, which are fewer."
 
 
 def test_no_more_labels_are_asked_for_than_there_are_items() -> None:
     few = with_candidates([A] * 5 + [None] * 15)
-    with pytest.raises(SetupError, match="they say next to nothing") as refused:
+    with pytest.raises(SetupError, match="too few for an estimate") as refused:
         labelled_part(system({"safety": [A] * 20}), few, "safety")
-    assert "Label 15 items more" in str(refused.value.remedy)
+    assert "Label 15 items more" in str(refused.value.hint)
 
 
 def test_a_confirmed_label_is_a_label(tmp_path: Path) -> None:
@@ -130,23 +132,23 @@ def test_labels_that_were_given_beside_the_judges_are_counted(tmp_path: Path) ->
         run = system_of_run(load_results(store, 1))
     part = labelled_part(run, GOLD, "safety")
     assert part is not None
-    assert part.sentences[-1].startswith("5 labels were given with the judge's in sight")
+    assert part.sentences[-1].startswith("5 labels were given with the judge's label visible")
 
 
 def test_labels_of_the_hardest_items_are_refused_with_what_to_do(tmp_path: Path) -> None:
-    run = run_of(tmp_path, [(item, Origin.DOUBT) for item in DRAWN[:20]])
-    with pytest.raises(SetupError, match="picked, by doubt or by hand") as refused:
+    run = run_of(tmp_path, [(item, Origin.UNCERTAINTY) for item in DRAWN[:20]])
+    with pytest.raises(SetupError, match="selected by uncertainty or by hand") as refused:
         labelled_part(run, GOLD, "safety")
-    assert isinstance(refused.value.remedy, Remedy)
-    assert Step.LABEL_AT_RANDOM in refused.value.remedy.parts
-    assert "Label 50 items more" in str(refused.value.remedy)
+    assert isinstance(refused.value.hint, Hint)
+    assert Step.LABEL_AT_RANDOM in refused.value.hint.parts
+    assert "Label 50 items more" in str(refused.value.hint)
 
 
 def test_labels_in_the_order_of_the_dataset_count_with_a_word_of_doubt(tmp_path: Path) -> None:
     part = labelled_part(run_of(tmp_path, [(item, Origin.DATASET) for item in GOLD.ids[:15]]), GOLD, "safety")
     assert part is not None
     assert part.labels == 15
-    assert "as good as random only if that order says nothing" in part.sentences[0]
+    assert "as good as random only if that order is arbitrary" in part.sentences[0]
 
 
 def test_items_of_the_sample_without_a_label_belong_to_it_be_they_skipped_or_passed_over(
@@ -160,25 +162,25 @@ def test_items_of_the_sample_without_a_label_belong_to_it_be_they_skipped_or_pas
     assert part is not None
     assert (part.labels, part.missing) == (18, frozenset({DRAWN[3], DRAWN[5]}))
     assert part.sentences == (
-        "18 items have labels of people, by the random sample on Review.",
-        "2 items of the random sample have no such label, 1 of them skipped: intervals hold whatever people"
-        " would say of them.",
+        "18 items have labels of annotators, by the random sample on Review.",
+        "2 items of the random sample have no such label, 1 of them skipped: the intervals are valid for"
+        " any labels of them.",
     )
     found = Reports(by_labels(run, GOLD, "safety"))
     list(found)
     (section, *_) = correction_sections(found.result)
     said = [text for shown in section.parts if isinstance(shown, Sentences) for text in shown.texts]
-    assert said[-1].startswith("The intervals hold where this part is random and the judge has seen none")
-    assert any(text.startswith("Strengths are not corrected: 2 of the 20 items") for text in said)
+    assert said[-1].startswith("The intervals are valid if this part is random and the judge has seen none")
+    assert any(text.startswith("Bradley-Terry scores are not corrected: 2 of the 20 items") for text in said)
     assert found.result.correction is not None
-    assert found.result.correction.strengths is None
+    assert found.result.correction.bradley_terry is None
 
 
 def test_labels_in_the_order_of_the_dataset_take_in_what_was_labelled_before_and_passed_over(
     tmp_path: Path,
 ) -> None:
     in_order = [item for item in GOLD.ids[:20] if item not in (GOLD.ids[2], GOLD.ids[7])]
-    said = [*((item, Origin.DATASET) for item in in_order), (GOLD.ids[7], Origin.DOUBT)]
+    said = [*((item, Origin.DATASET) for item in in_order), (GOLD.ids[7], Origin.UNCERTAINTY)]
     part = labelled_part(run_of(tmp_path, said), GOLD, "safety")
     assert part is not None
     assert (part.labels, part.missing) == (19, frozenset({GOLD.ids[2]}))
@@ -192,7 +194,9 @@ def test_labels_in_an_order_of_the_dataset_that_the_judge_knows_are_refused(tmp_
         for item in GOLD.ids[:20]:
             store.override(1, NewOverride(item, "safety", B, None, "Ada", Origin.DATASET))
         run = system_of_run(load_results(store, 1))
-    with pytest.raises(SetupError, match="as they come, and these were hardly picked at random"):
+    with pytest.raises(
+        SetupError, match="in the order of the dataset, and these were probably not sampled at random"
+    ):
         labelled_part(run, GOLD, "safety")
 
 
@@ -202,13 +206,13 @@ def test_settled_labels_are_no_random_part(tmp_path: Path) -> None:
         for item in DRAWN[:20]:
             store.override(1, NewOverride(item, "safety", B, None, "Ada", Origin.RANDOM, settles=True))
         run = system_of_run(load_results(store, 1))
-    with pytest.raises(SetupError, match="on which people differed"):
-        labelled_part(by(run, LabelSource(Whose.SETTLED)), GOLD, "safety")
+    with pytest.raises(SetupError, match="where annotators disagreed"):
+        labelled_part(by(run, LabelSource(LabelSourceKind.ADJUDICATED)), GOLD, "safety")
 
 
 def test_of_one_person_that_sample_counts(tmp_path: Path) -> None:
     run = run_of(tmp_path, [(item, Origin.RANDOM) for item in DRAWN[:20]])
-    part = labelled_part(by(run, LabelSource(Whose.PERSON, "Ada")), GOLD, "safety")
+    part = labelled_part(by(run, LabelSource(LabelSourceKind.ANNOTATOR, "Ada")), GOLD, "safety")
     assert part is not None
     assert part.sentences[0].startswith("20 items have labels of Ada")
     assert labelled_part(by(run, JUDGE_ALONE), GOLD, "safety") is None
@@ -233,7 +237,7 @@ def test_labels_of_a_dataset_count_unless_something_speaks_against_it(tmp_path: 
     assert "They count as a random part of all" in part.sentences[0]
     # Now labels of those items alone that the judge calls ties.
     ties = system({"safety": [GOOD if number < 40 else A for number in range(200)]})
-    with pytest.raises(SetupError, match="how often the judge calls them a tie is 100 %"):
+    with pytest.raises(SetupError, match="the judge's rate of ties on them is 100 %"):
         labelled_part(ties, with_candidates([A if number < 40 else None for number in range(200)]), "safety")
 
 
@@ -242,13 +246,13 @@ def test_few_labels_say_next_to_nothing() -> None:
         labelled_part(system({"safety": [A] * 60}), with_candidates([A] * 5 + [None] * 55), "safety")
 
 
-def found(judge: System, gold: Dataset) -> ByLabels:
+def found(judge: System, gold: Dataset) -> RankedByLabels:
     reports = Reports(by_labels(judge, gold, "safety"))
     list(reports)
     return reports.result
 
 
-def texts(of: ByLabels) -> str:
+def texts(of: RankedByLabels) -> str:
     return "\n".join(
         text
         for section in correction_sections(of)
@@ -260,10 +264,12 @@ def texts(of: ByLabels) -> str:
 
 def test_what_labels_make_of_a_judge_is_shown_beside_both_alone() -> None:
     random = np.random.default_rng(1)
-    people = [A if random.random() < 0.6 else B for _ in range(300)]
-    judge = system({"safety": [label if random.random() < 0.8 else A for label in people]})
+    annotators = [A if random.random() < 0.6 else B for _ in range(300)]
+    judge = system({"safety": [label if random.random() < 0.8 else A for label in annotators]})
     labelled = random.permutation(300) < 120
-    gold = with_candidates([label if here else None for label, here in zip(people, labelled, strict=True)])
+    gold = with_candidates(
+        [label if here else None for label, here in zip(annotators, labelled, strict=True)]
+    )
     of = found(judge, gold)
     sections = correction_sections(of)
     assert [section.key for section in sections] == ["corrected", "how_many"]
@@ -272,12 +278,12 @@ def test_what_labels_make_of_a_judge_is_shown_beside_both_alone() -> None:
         "candidate",
         "corrected (%)",
         "of these items",
-        "labels alone (%)",
-        "judge alone",
+        "labels only (%)",
+        "judge only",
     ]
     assert {row[0] for row in table.rows} == set(NAMES)
-    assert "Labels of 120 of 300 items, with the judge on all, say as much of" in texts(of)
-    assert "120 labels on 300 items show differences of two win rates from" in texts(of)
+    assert "With the judge on all items, labels of 120 of 300 items are worth" in texts(of)
+    assert "120 labels on 300 items detect differences of two win rates from" in texts(of)
     assert "of which" in texts(of)
 
 
@@ -285,7 +291,7 @@ def test_a_judge_of_one_answer_adds_nothing_and_it_says_so() -> None:
     random = np.random.default_rng(1)
     labels = [(A, B, TIE, None)[place] for place in random.integers(0, 4, 200)]
     of = found(system({"safety": [GOOD] * 200}), with_candidates(labels))
-    assert "The judge adds nothing to labels of" in texts(of)
+    assert "The judge adds nothing to the labels of" in texts(of)
     assert of.correction is not None
     assert all(one.rate == one.labels for one in of.correction.candidates.values())
 
@@ -293,7 +299,7 @@ def test_a_judge_of_one_answer_adds_nothing_and_it_says_so() -> None:
 def test_without_labels_it_says_how_many_it_takes_and_of_all_labelled_that_there_is_nothing_to_do() -> None:
     none = found(system({"safety": [A, B] * 100}), with_candidates([None] * 200))
     assert (none.part, none.correction) == (None, None)
-    assert "with a judge whose correlation with people is 0.6" in texts(none)
+    assert "with a judge whose correlation with annotators is 0.6" in texts(none)
     everything = found(system({"safety": [A, B] * 100}), with_candidates([A, B] * 100))
     assert everything.correction is None
     assert "there is nothing to correct" in texts(everything)

@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 
 from engine.core.items import Gold, written_label
 from engine.measure.folds import group_numbers
-from engine.rank.contests import Contests, nothing_said, said_of
+from engine.rank.contests import PairComparisons, nothing_said, said_of
 from engine.rank.lengths import length_control
 from engine.rank.win_rates import win_rates
 
@@ -25,7 +25,7 @@ PANDALM = {
 
 
 @pytest.fixture(scope="module")
-def alpaca(shared_data: Path) -> Contests:
+def alpaca(shared_data: Path) -> PairComparisons:
     """30 candidates against one baseline; what was said is the judge's probability."""
     with gzip.open(shared_data / "ranking" / "alpaca_eval_2.csv.gz", "rt", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -35,7 +35,7 @@ def alpaca(shared_data: Path) -> Contests:
     said[:] = 0
     said[:, 0], said[:, 1] = preferences, 1 - preferences
     lengths = [[float(row["characters_system"]), float(row["characters_baseline"])] for row in rows]
-    return Contests(
+    return PairComparisons(
         ids=tuple(map(str, range(len(rows)))),
         names=names,
         first=np.array([names.index(row["system"]) for row in rows]),
@@ -51,7 +51,9 @@ def published(shared_data: Path) -> dict[str, dict[str, str]]:
         return {row["system"]: row for row in csv.DictReader(file)}
 
 
-def test_win_rates_and_standard_errors_are_the_published_ones(alpaca: Contests, shared_data: Path) -> None:
+def test_win_rates_and_standard_errors_are_the_published_ones(
+    alpaca: PairComparisons, shared_data: Path
+) -> None:
     rates = win_rates(alpaca).candidates
     known = published(shared_data)
     assert len(known) == 30
@@ -63,7 +65,9 @@ def test_win_rates_and_standard_errors_are_the_published_ones(alpaca: Contests, 
 
 
 @pytest.mark.models
-def test_rates_at_equal_length_are_near_the_published_ones(alpaca: Contests, shared_data: Path) -> None:
+def test_rates_at_equal_length_are_near_the_published_ones(
+    alpaca: PairComparisons, shared_data: Path
+) -> None:
     found = length_control(alpaca)
     assert found is not None
     known = {name: float(row["length_controlled_winrate"]) for name, row in published(shared_data).items()}
@@ -83,7 +87,7 @@ def test_the_human_win_rates_of_pandalm(shared_data: Path) -> None:
     golds = [
         Gold(annotators={name: written_label(row[name]) for name in annotators if row[name]}) for row in rows
     ]
-    contests = Contests(
+    comparisons = PairComparisons(
         ids=tuple(row["id"] for row in rows),
         names=names,
         first=np.array([names.index(row["system_a"]) for row in rows]),
@@ -92,5 +96,5 @@ def test_the_human_win_rates_of_pandalm(shared_data: Path) -> None:
         lengths=np.ones((len(rows), 2)),
         said=said_of(golds),
     )
-    rates = win_rates(contests).candidates
+    rates = win_rates(comparisons).candidates
     assert {name: round(100 * rate.rate.value, 1) for name, rate in rates.items()} == PANDALM

@@ -10,13 +10,13 @@ from engine.core.errors import ColumnsError, SetupError
 from engine.core.events import Reports
 from engine.core.items import HUMAN_LABELS, HumanLabel, Tie
 from engine.data.dataset import load_dataset
-from engine.rank.contests import Contests, contests_of, human_said, left_out_in_words
+from engine.rank.contests import PairComparisons, comparisons_of, human_said, left_out_in_words
 from engine.rank.lengths import length_control
 from engine.rank.ranking import Ranking, rank
 from engine.rank.ranking_json import ranking_json
 from engine.rank.win_rates import win_rates
 from engine.report.ranking_sheet import candidate_table, pair_table, ranking_sheet
-from tests.engine.rank.worlds import BAD, GOOD, A, B, contests, davidson_contests
+from tests.engine.rank.worlds import BAD, GOOD, A, B, comparisons, davidson_comparisons
 
 FILE = (
     "id\tinstruction\toutput_a\toutput_b\tcandidate_a\tcandidate_b\toverall_quality_preference\n"
@@ -28,18 +28,18 @@ FILE = (
 )
 
 
-def ranked(of: Contests) -> Ranking:
+def ranked(of: PairComparisons) -> Ranking:
     """The ranking of some contests."""
     reports = Reports(rank(of))
     list(reports)
     return reports.result
 
 
-def opened(tmp_path: Path, text: str = FILE, columns: ColumnMap | None = None) -> Contests:
+def opened(tmp_path: Path, text: str = FILE, columns: ColumnMap | None = None) -> PairComparisons:
     path = tmp_path / "pairs.tsv"
     path.write_text(text, encoding="utf-8")
     dataset = load_dataset(path, columns=columns)
-    return contests_of(dataset, human_said(dataset, "overall_quality"))
+    return comparisons_of(dataset, human_said(dataset, "overall_quality"))
 
 
 def test_items_of_two_candidates_are_contests(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_items_of_two_candidates_are_contests(tmp_path: Path) -> None:
     assert found.known.tolist() == [True, True, False]
     assert (
         left_out_in_words(found.left_out)
-        == "2 items name fewer than two different candidates and are left out."
+        == "2 items name fewer than two different candidates and are omitted."
     )
     assert found.scores[:2].tolist() == [1.0, 0.5]
 
@@ -61,7 +61,7 @@ def test_items_of_two_candidates_are_contests(tmp_path: Path) -> None:
 def test_a_dataset_without_candidates_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(SetupError) as raised:
         opened(tmp_path, FILE.replace("candidate_a", "who"))
-    assert "does not say which models wrote its responses" in raised.value.problem
+    assert "does not name the models that wrote its responses" in raised.value.problem
     with pytest.raises(SetupError, match="no item with responses of two different candidates"):
         opened(tmp_path, "\n".join(FILE.splitlines()[:1] + FILE.splitlines()[4:]) + "\n")
 
@@ -90,12 +90,12 @@ def test_candidates_are_mapped_and_follow_the_chosen_response(tmp_path: Path) ->
     assert len(set(found.first.tolist())) == 2
     assert rates["winner"].rate.value == 1.0
     alone = ColumnMap.of({**columns.source_of, "candidate_b": ""})
-    with pytest.raises(ColumnsError, match="candidate_a is named alone"):
+    with pytest.raises(ColumnsError, match="only candidate_a is named"):
         opened(tmp_path, text, alone)
 
 
 def test_win_rates_count_a_tie_half_and_name_its_kinds() -> None:
-    of = contests(
+    of = comparisons(
         [("x", "y", A), ("y", "x", A), ("x", "y", GOOD), ("y", "x", BAD), ("x", "y", Tie.TIE), ("x", "z", B)]
     )
     rates = win_rates(of)
@@ -104,21 +104,21 @@ def test_win_rates_count_a_tie_half_and_name_its_kinds() -> None:
     assert (x.good_ties, x.bad_ties, x.other_ties) == pytest.approx((1 / 6, 1 / 6, 1 / 6))
     assert x.standard_error == pytest.approx(np.std([1, 0, 0.5, 0.5, 0.5, 0], ddof=1) / np.sqrt(6))
     assert rates.pairs["x", "y"].rate.value == 0.5
-    assert rates.pairs["y", "x"].contests == 5
+    assert rates.pairs["y", "x"].comparisons == 5
     assert ("y", "z") not in rates.pairs
     assert of.components == [["x", "y", "z"]]
     assert HUMAN_LABELS[-1] is Tie.TIE
 
 
 def test_candidates_without_a_common_opponent_are_not_compared() -> None:
-    found = ranked(contests([("x", "y", A), ("v", "w", B)] * 12))
-    assert found.strengths is None
+    found = ranked(comparisons([("x", "y", A), ("v", "w", B)] * 12))
+    assert found.bradley_terry is None
     assert any("2 groups without a common opponent: x, y; v, w" in said for said in found.caveats)
     assert "rank" not in {column.key for column in candidate_table(found).columns}
 
 
 def test_a_candidate_of_which_nothing_was_said_is_left_out_and_parts_nobody() -> None:
-    of = contests([*[("x", "y", A), ("y", "x", B)] * 6, ("x", "unsaid", None)])
+    of = comparisons([*[("x", "y", A), ("y", "x", B)] * 6, ("x", "unsaid", None)])
     assert of.components == [["x", "y"], ["unsaid"]]
     found = ranked(of)
     assert found.order == ["x", "y"]
@@ -126,7 +126,7 @@ def test_a_candidate_of_which_nothing_was_said_is_left_out_and_parts_nobody() ->
 
 
 def test_what_one_wins_of_another_is_what_the_other_loses() -> None:
-    pairs = win_rates(davidson_contests([0.8, 0.0, -0.8], 90, seed=3)).pairs
+    pairs = win_rates(davidson_comparisons([0.8, 0.0, -0.8], 90, seed=3)).pairs
     assert list(pairs) == sorted(pairs)
     for (one, other), met in pairs.items():
         turned = pairs[other, one]
@@ -137,25 +137,26 @@ def test_what_one_wins_of_another_is_what_the_other_loses() -> None:
 
 
 def test_fewer_than_ten_instructions_call_nobody_better() -> None:
-    found = ranked(contests([("x", "y", A)] * 9))
-    assert found.strengths is None
-    assert found.rates.pairs["x", "y"].is_surely == 0
+    found = ranked(comparisons([("x", "y", A)] * 9))
+    assert found.bradley_terry is None
+    assert found.rates.pairs["x", "y"].is_significantly == 0
     assert any(
-        "9 instructions are labelled; fewer than 10 say next to nothing" in said for said in found.caveats
+        "9 instructions are labelled; with fewer than 10 no candidate is called better" in said
+        for said in found.caveats
     )
 
 
 @pytest.mark.parametrize(("times", "sure"), [(4, False), (40, True)])
 def test_a_circle_of_wins_is_named(times: int, sure: bool) -> None:
-    found = ranked(contests([("x", "y", A), ("y", "z", A), ("z", "x", A)] * times))
-    (said,) = [said for said in found.caveats if "circle" in said]
+    found = ranked(comparisons([("x", "y", A), ("y", "z", A), ("z", "x", A)] * times))
+    (said,) = [said for said in found.caveats if "cycle" in said]
     assert "x over y over z over x" in said
     assert ("no single order of the candidates is true" in said) is sure
 
 
 def test_a_place_that_wins_is_named() -> None:
-    found = ranked(contests([("x", "y", A), ("y", "x", A)] * 20))
-    assert any("The response that stood as A won 100.0 %" in said for said in found.caveats)
+    found = ranked(comparisons([("x", "y", A), ("y", "x", A)] * 20))
+    assert any("The response in position A won 100.0 %" in said for said in found.caveats)
 
 
 @pytest.mark.parametrize(
@@ -173,13 +174,13 @@ def test_a_place_that_wins_is_named() -> None:
 def test_where_ties_lead_strengths_astray_the_win_rates_are_to_be_read(
     labels: list[HumanLabel], warned: bool
 ) -> None:
-    found = ranked(contests([("x", "y", label) for label in labels]))
-    assert any("Read the win rates" in said for said in found.caveats) is warned
+    found = ranked(comparisons([("x", "y", label) for label in labels]))
+    assert any("Use the win rates" in said for said in found.caveats) is warned
 
 
 def test_nothing_said_is_refused() -> None:
     with pytest.raises(SetupError, match="No item with two candidates has a label"):
-        ranked(contests([("x", "y", None)] * 20))
+        ranked(comparisons([("x", "y", None)] * 20))
 
 
 def test_longer_responses_that_win_by_length_alone_are_equal_at_equal_length() -> None:
@@ -188,7 +189,7 @@ def test_longer_responses_that_win_by_length_alone_are_equal_at_equal_length() -
     lengths[:, 0] += 150  # of x, who is liked for it
     chance = 1 / (1 + np.exp(-2 * np.tanh((lengths[:, 0] - lengths[:, 1]) / 180)))
     labels = [A if drawn < each else B for drawn, each in zip(random.random(600), chance, strict=True)]
-    of = contests([("x", "y", label) for label in labels], lengths=lengths)
+    of = comparisons([("x", "y", label) for label in labels], lengths=lengths)
     found = length_control(of)
     assert found is not None
     assert win_rates(of).candidates["x"].rate.value > 0.7
@@ -201,7 +202,7 @@ def test_longer_responses_that_win_by_length_alone_are_equal_at_equal_length() -
 def test_one_that_won_all_is_not_surely_unbeatable_at_equal_length() -> None:
     pairs = [("a", "b", A), ("b", "c", A), ("c", "b", A), ("c", "a", B)] * 6
     lengths = np.random.default_rng(0).integers(50, 500, (len(pairs), 2)).astype(np.float64)
-    found = length_control(contests(pairs, lengths=lengths))
+    found = length_control(comparisons(pairs, lengths=lengths))
     assert found is not None
     ends = found.rates["a"].ends
     assert ends is not None
@@ -210,11 +211,11 @@ def test_one_that_won_all_is_not_surely_unbeatable_at_equal_length() -> None:
 
 
 def test_lengths_that_are_all_one_say_nothing() -> None:
-    assert length_control(davidson_contests([0.5, -0.5], 60, seed=1)) is None
+    assert length_control(davidson_comparisons([0.5, -0.5], 60, seed=1)) is None
 
 
 def test_the_sheet_and_the_json_say_the_same() -> None:
-    found = ranked(davidson_contests([1.5, 0.0, -1.5], 300, seed=8))
+    found = ranked(davidson_comparisons([1.5, 0.0, -1.5], 300, seed=8))
     made = ranking_json(found)
     table = candidate_table(found)
     assert [row[0] for row in table.rows] == [one["name"] for one in made["candidates"]] == ["c0", "c1", "c2"]
@@ -225,9 +226,9 @@ def test_the_sheet_and_the_json_say_the_same() -> None:
     assert (0, 3) in matrix.best
     assert (2, 1) not in matrix.best
     titles = [section.title for section in ranking_sheet(found, "run 1").sections]
-    assert titles == ["In short", "Candidates", "Each against each"]
+    assert titles == ["In short", "Candidates", "Pairwise win rates"]
 
 
 def test_more_groups_than_letters_are_told_apart_by_their_letters() -> None:
-    found = ranked(davidson_contests(list(np.linspace(9, -9, 4)), 300, seed=1))
+    found = ranked(davidson_comparisons(list(np.linspace(9, -9, 4)), 300, seed=1))
     assert [row[2] for row in candidate_table(found).rows] == ["a", "b", "c", "d"]

@@ -10,13 +10,13 @@ from engine.core.errors import SetupError
 from engine.core.events import Reports
 from engine.core.sheets import Sentences
 from engine.core.value_tables import Table
-from engine.rank.contests import Contests
+from engine.rank.contests import PairComparisons
 from engine.rank.side_by_side import PairTold, TwoRankings, side_by_side
 from engine.report.side_by_side_tables import BOTH_WAYS, side_by_side_json, side_by_side_section
-from tests.engine.rank.worlds import A, B, contests, davidson_contests, davidson_said
+from tests.engine.rank.worlds import A, B, comparisons, davidson_comparisons, davidson_said
 
 
-def compared(one: Contests, other: Contests, draws: int = 100) -> TwoRankings:
+def compared(one: PairComparisons, other: PairComparisons, draws: int = 100) -> TwoRankings:
     reports = Reports(side_by_side(one, other, draws=draws))
     list(reports)
     return reports.result
@@ -24,13 +24,13 @@ def compared(one: Contests, other: Contests, draws: int = 100) -> TwoRankings:
 
 def judged_twice(one: Sequence[float], other: Sequence[float], items: int, seed: int) -> TwoRankings:
     """The same contests, won by the one truth and by the other; drawn apart from each other."""
-    first = davidson_contests(one, items, seed)
+    first = davidson_comparisons(one, items, seed)
     random = np.random.default_rng(1000 + seed)
     return compared(first, first.with_said(davidson_said(other, first.first, first.second, random)))
 
 
 def test_the_same_said_twice_is_the_same_ranking() -> None:
-    one = davidson_contests([1.5, 0.0, -1.5], 300, seed=1)
+    one = davidson_comparisons([1.5, 0.0, -1.5], 300, seed=1)
     found = compared(one, one)
     assert (found.tau, found.tau_ends, found.swaps, found.same_side.value) == (1, (1, 1), [], 1)
     assert {pair.told for pair in found.pairs} == {PairTold.ALIKE}
@@ -57,32 +57,34 @@ def test_the_interval_holds_the_truth_where_close_candidates_swap_by_chance() ->
 
 
 def test_only_contests_of_which_both_said_something_are_compared() -> None:
-    one = davidson_contests([1.0, -1.0], 60, seed=4)
+    one = davidson_comparisons([1.0, -1.0], 60, seed=4)
     said = one.said.copy()
     said[:10] = np.nan
     other = one.with_said(said).at(np.arange(50)[::-1])  # in another order, ten lacking, ten of another end
     found = compared(one, other)
-    assert len(found.contests) == 40
+    assert len(found.comparisons) == 40
     assert found.same_side.value == 1
 
 
 def test_ranks_are_as_sure_as_what_is_said_of_pairs_and_rounding_swaps_nobody() -> None:
     found = judged_twice([0.9, 0.3, -0.3, -0.9], [0.9, 0.3, -0.3, -0.9], 150, seed=6)
-    for strengths, ranks in zip((found.one, found.other), found.ranks, strict=True):
-        sure = strengths.told_apart(0.025)
-        assert sure.sum() < strengths.better.sum() or (sure == strengths.better).all()
-        for place, name in enumerate(strengths.names):
+    for bradley_terry, ranks in zip((found.one, found.other), found.ranks, strict=True):
+        sure = bradley_terry.told_apart(0.025)
+        assert sure.sum() < bradley_terry.better.sum() or (sure == bradley_terry.better).all()
+        for place, name in enumerate(bradley_terry.names):
             best, worst = 1 + int(sure[:, place].sum()), 4 - int(sure[place].sum())
             assert ranks[name] == (best, worst)
     noise = replace(
         found.one,
-        fit=replace(found.one.fit, strengths=found.one.fit.strengths + 1e-11 * np.array([[1, 0, 0, 0]])),
+        fit=replace(
+            found.one.fit, bradley_terry=found.one.fit.bradley_terry + 1e-11 * np.array([[1, 0, 0, 0]])
+        ),
     )
     assert not replace(found, other=noise, one=found.one).swaps
 
 
 def test_of_too_little_in_common_nothing_is_said() -> None:
-    one = contests([("one", "two", A), ("two", "one", B)] * 10)
+    one = comparisons([("one", "two", A), ("two", "one", B)] * 10)
     with pytest.raises(SetupError, match="0 items of 0 instructions in common"):
         compared(one, replace(one, ids=tuple(f"other {name}" for name in one.ids)))
     with pytest.raises(SetupError, match="9 items of 9 instructions"):
@@ -90,7 +92,7 @@ def test_of_too_little_in_common_nothing_is_said() -> None:
 
 
 def test_other_candidates_under_the_same_ids_are_refused() -> None:
-    one = contests([("one", "two", A)] * 20)
+    one = comparisons([("one", "two", A)] * 20)
     with pytest.raises(SetupError, match="of one and two in the one, and of one and three in the other"):
         compared(one, replace(one, names=("one", "three")))
 
@@ -106,7 +108,7 @@ def test_what_is_shown_says_what_is_sure() -> None:
     assert "First: Run 1, safety. Second: Run 2, safety." in said
     assert BOTH_WAYS in said
     assert [row[0] for row in places.rows] == found.one.order
-    assert {row[2] for row in swaps.rows} == {"surely", "not surely"}
+    assert {row[2] for row in swaps.rows} == {"significant", "not significant"}
     made = side_by_side_json(found, "Run 2, safety")
     assert made["kendall_tau_b"] == found.tau
     assert len(made["pairs"]) == 6

@@ -8,30 +8,32 @@ import pytest
 
 from bench.coverage.until import settled_by_holm, wins
 from engine.core.items import Preference
-from engine.rank.contests import Contests
-from engine.rank.until_sure import UntilSure
-from tests.engine.rank.worlds import GOOD, A, B, contests
+from engine.rank.contests import PairComparisons
+from engine.rank.until_sure import UntilSignificant
+from tests.engine.rank.worlds import GOOD, A, B, comparisons
 
 
-def pair(count: int) -> Contests:
+def pair(count: int) -> PairComparisons:
     """Two candidates, each as A in turn, an instruction each."""
-    return contests([("one", "two", None) if place % 2 else ("two", "one", None) for place in range(count)])
+    return comparisons(
+        [("one", "two", None) if place % 2 else ("two", "one", None) for place in range(count)]
+    )
 
 
-def for_one(of: Contests, row: int) -> Preference:
+def for_one(of: PairComparisons, row: int) -> Preference:
     """The label by which candidate `one` wins."""
     return A if of.names[of.first[row]] == "one" else B
 
 
-def all_against_all(instructions: int) -> Contests:
+def all_against_all(instructions: int) -> PairComparisons:
     """Three candidates, all pairs on each instruction."""
-    return contests(
+    return comparisons(
         [("a", "b", None), ("c", "a", None), ("b", "c", None)] * instructions,
         np.repeat(np.arange(instructions), 3).tolist(),
     )
 
 
-def drawn_labels(of: Contests, seed: int, strength: dict[str, float]) -> dict[str, Preference | None]:
+def drawn_labels(of: PairComparisons, seed: int, strength: dict[str, float]) -> dict[str, Preference | None]:
     """Labels of all items: who is stronger wins more often; some could not be scored."""
     random = np.random.default_rng(seed)
     labels: dict[str, Preference | None] = {}
@@ -41,7 +43,7 @@ def drawn_labels(of: Contests, seed: int, strength: dict[str, float]) -> dict[st
     return labels
 
 
-def judged(until: UntilSure, order: Iterable[str], labels: dict[str, Preference | None]) -> list[str]:
+def judged(until: UntilSignificant, order: Iterable[str], labels: dict[str, Preference | None]) -> list[str]:
     """Judge item after item, those alone that are wanted; their ids."""
     done = []
     for item_id in order:
@@ -55,7 +57,7 @@ def judged(until: UntilSure, order: Iterable[str], labels: dict[str, Preference 
 
 def test_who_wins_all_is_sure_after_ten() -> None:
     of = pair(40)
-    until = UntilSure(of)
+    until = UntilSignificant(of)
     done = judged(until, of.ids, {item_id: for_one(of, row) for row, item_id in enumerate(of.ids)})
     assert len(done) == 10
     (question,) = until.questions
@@ -64,7 +66,7 @@ def test_who_wins_all_is_sure_after_ten() -> None:
 
 def test_ties_are_never_sure() -> None:
     of = pair(200)
-    until = UntilSure(of)
+    until = UntilSignificant(of)
     assert len(judged(until, of.ids, dict.fromkeys(of.ids, GOOD))) == 200
     assert not until.is_answered
     assert until.left(until.questions[0]) == 0
@@ -73,8 +75,8 @@ def test_ties_are_never_sure() -> None:
 
 def test_the_contests_of_one_instruction_are_one_bet() -> None:
     """Twelve contests that are alike are twelve times the same."""
-    of = contests([("one", "two", None)] * 120, np.repeat(np.arange(10), 12).tolist())
-    until = UntilSure(of)
+    of = comparisons([("one", "two", None)] * 120, np.repeat(np.arange(10), 12).tolist())
+    until = UntilSignificant(of)
     done = judged(until, of.ids, dict.fromkeys(of.ids, A))
     assert len(done) == 120
     assert until.is_answered
@@ -82,7 +84,7 @@ def test_the_contests_of_one_instruction_are_one_bet() -> None:
 
 def test_what_is_judged_out_of_turn_waits_for_its_turn() -> None:
     of = pair(20)
-    until = UntilSure(of)
+    until = UntilSignificant(of)
     until.add({item_id: for_one(of, row) for row, item_id in enumerate(of.ids) if row})
     assert len(until.questions[0].won) == 0
     until.add({of.ids[0]: None})
@@ -93,7 +95,7 @@ def test_what_is_judged_out_of_turn_waits_for_its_turn() -> None:
 def test_pairs_that_are_settled_get_no_more_items() -> None:
     of = all_against_all(300)
     labels = drawn_labels(of, 1, {"a": 0.45, "b": 0.0, "c": 0.0})
-    until = UntilSure(of)
+    until = UntilSignificant(of)
     done = judged(until, of.ids, labels)
     found = {(each.candidate, each.opponent): each for each in until.questions}
     assert found["a", "b"].answered == 1
@@ -108,9 +110,9 @@ def test_a_restart_says_the_same() -> None:
     """What is stored is added at once, and each question was answered or is open as before."""
     of = all_against_all(200)
     labels = drawn_labels(of, 2, {"a": 0.3, "b": 0.1, "c": 0.0})
-    first = UntilSure(of)
+    first = UntilSignificant(of)
     done = judged(first, of.ids[:150], labels)
-    again = UntilSure(of)
+    again = UntilSignificant(of)
     again.add({item_id: labels[item_id] for item_id in done})
     assert [(each.answered, each.won) for each in first.questions] == [
         (each.answered, each.won) for each in again.questions
@@ -120,7 +122,7 @@ def test_a_restart_says_the_same() -> None:
 
 def test_it_can_be_sent_to_another_process() -> None:
     of = pair(40)
-    until = UntilSure(of)
+    until = UntilSignificant(of)
     until.add({item_id: for_one(of, row) for row, item_id in enumerate(of.ids[:8])})
     sent = pickle.loads(pickle.dumps(until))
     assert sent.questions[0].won == until.questions[0].won
@@ -131,11 +133,11 @@ def test_it_can_be_sent_to_another_process() -> None:
 
 def test_it_is_sure_when_the_bench_says_so() -> None:
     """The bench, whose error rates are counted, has nothing in common with it but the bets."""
-    of = contests([(name, "base", None) for _ in range(150) for name in ("a", "b", "c")])
-    of = Contests(**{**vars(of), "instructions": np.repeat(np.arange(150), 3)})
+    of = comparisons([(name, "base", None) for _ in range(150) for name in ("a", "b", "c")])
+    of = PairComparisons(**{**vars(of), "instructions": np.repeat(np.arange(150), 3)})
     random = np.random.default_rng(5)
     scores = [wins(random, (150,), rate) for rate in (0.7, 0.35, 0.5)]
-    until = UntilSure(of)
+    until = UntilSignificant(of)
     for row, item_id in enumerate(of.ids):
         until.add({item_id: A if scores[row % 3][row // 3] else B})
     at, side = settled_by_holm([each[None, :] for each in scores])
@@ -151,7 +153,7 @@ def test_it_is_sure_when_the_bench_says_so() -> None:
 def test_an_interval_is_no_wider_than_asked_and_not_much_narrower(width: float) -> None:
     of = all_against_all(400)
     labels = drawn_labels(of, 3, {"a": 0.1, "b": 0.05, "c": 0.0})
-    until = UntilSure(of, width)
+    until = UntilSignificant(of, width)
     judged(until, of.ids, labels)
     assert until.is_answered
     for question in until.questions:
@@ -161,5 +163,5 @@ def test_an_interval_is_no_wider_than_asked_and_not_much_narrower(width: float) 
 
 
 def test_two_candidates_have_one_interval() -> None:
-    until = UntilSure(pair(20), 0.2)
+    until = UntilSignificant(pair(20), 0.2)
     assert [(each.candidate, each.opponent) for each in until.questions] == [("two", "one")]

@@ -6,18 +6,18 @@ import numpy as np
 
 from engine.core.items import HUMAN_LABELS, HumanLabel, Preference
 from engine.core.log_probs import FloatArray, IntArray
-from engine.rank.contests import Contests, labels_said
+from engine.rank.contests import PairComparisons, labels_said
 
 
-def contests(
+def comparisons(
     pairs: Sequence[tuple[str, str, HumanLabel | None]],
     instructions: Sequence[int] | None = None,
     lengths: FloatArray | None = None,
-) -> Contests:
+) -> PairComparisons:
     """Who met whom, and the label; each on an instruction of its own."""
     names = tuple(dict.fromkeys(name for one, other, _ in pairs for name in (one, other)))
     count = len(pairs)
-    return Contests(
+    return PairComparisons(
         ids=tuple(map(str, range(count))),
         names=names,
         first=np.array([names.index(one) for one, _, _ in pairs]),
@@ -28,16 +28,16 @@ def contests(
     )
 
 
-def davidson_contests(
-    strengths: Sequence[float], items: int, seed: int, tie: float = 0.5, instructions: int | None = None
-) -> Contests:
+def davidson_comparisons(
+    bradley_terry: Sequence[float], items: int, seed: int, tie: float = 0.5, instructions: int | None = None
+) -> PairComparisons:
     """Contests of random pairs, won as Davidson's model says; half the ties are both good."""
     random = np.random.default_rng(seed)
-    count = len(strengths)
+    count = len(bradley_terry)
     first = random.integers(0, count, items)
     second = (first + random.integers(1, count, items)) % count
-    said = davidson_said(strengths, first, second, random, tie)
-    return Contests(
+    said = davidson_said(bradley_terry, first, second, random, tie)
+    return PairComparisons(
         ids=tuple(map(str, range(items))),
         names=tuple(f"c{place}" for place in range(count)),
         first=first,
@@ -49,14 +49,14 @@ def davidson_contests(
 
 
 def davidson_said(
-    strengths: Sequence[float],
+    bradley_terry: Sequence[float],
     first: IntArray,
     second: IntArray,
     random: np.random.Generator,
     tie: float = 0.5,
 ) -> FloatArray:
     """What is said of some contests by the same model."""
-    truth, items = np.array(strengths), len(first)
+    truth, items = np.array(bradley_terry), len(first)
     half = (truth[first] - truth[second]) / 2
     odds = np.stack([np.exp(half), np.exp(-half), np.full(items, tie / 2), np.full(items, tie / 2)], axis=1)
     drawn = (random.random(items)[:, None] > np.cumsum(odds / odds.sum(axis=1)[:, None], axis=1)).sum(axis=1)

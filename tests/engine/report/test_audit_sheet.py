@@ -26,13 +26,11 @@ def test_a_report_of_copies_has_the_page(audited: tuple[System, Dataset]) -> Non
     section = sheet.sections[1]
     assert section.key == "audit"
     [table] = [part for part in section.parts if isinstance(part, Table)]
-    padded = dict(zip([row[0] for row in table.rows], table.rows, strict=True))[
-        "length: a response is padded"
-    ]
+    with_filler = dict(zip([row[0] for row in table.rows], table.rows, strict=True))["length: filler"]
     # A wins nothing for A padded, and for B padded it loses .4 + .9 of its lead.
-    assert str(padded[1]).startswith("64.0 (")
-    assert padded[3] == "fault"
-    assert "What is wrong with the judge" in report_html(report, {})
+    assert str(with_filler[1]).startswith("64.0 (")
+    assert with_filler[3] == "fault"
+    assert "Robustness audit of the judge" in report_html(report, {})
 
 
 def test_other_runs_do_not_have_it(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from engine.measure.evaluation import evaluate
 from engine.measure.intervals import Interval
 from engine.measure.label_counts import count_run
 from engine.measure.matching import match
-from engine.measure.people_agreement import people_agreement
+from engine.measure.people_agreement import agreement_of_annotators
 from engine.report import (
     calibration_tables,
     comparison_tables,
@@ -80,16 +80,16 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     assert results is not None
     evaluation = evaluate(match(ONE, GOLD))
     comparison = compare([evaluate(each) for each in match_all([ONE, OTHER], GOLD)])
-    weighing = weigh(scored_pairs_of(OTHER, ["safety"]), {"safety": 1.0}, 0.5, GOLD, OTHER)
+    weighted_scoring = weigh(scored_pairs_of(OTHER, ["safety"]), {"safety": 1.0}, 0.5, GOLD, OTHER)
     reports = {"safety": report(None), "overall_quality": report(AS_READ), "relevance": report(0.3)}
     yield measure_tables.accuracy_table, evaluation
     yield measure_tables.label_table, evaluation
     yield measure_tables.explanation_table, evaluation
     yield measure_tables.confusion_table, evaluation.labels["safety"]
-    agreement = people_agreement(replace(results, reviews=reviews()), GOLD)
+    agreement = agreement_of_annotators(replace(results, reviews=reviews()), GOLD)
     yield people_tables.against_others_table, agreement
-    yield people_tables.among_people_table, agreement
-    yield people_tables.people_pairs_table, agreement
+    yield people_tables.among_annotators_table, agreement
+    yield people_tables.annotator_pairs_table, agreement
     yield people_tables.stands_in_table, stand_ins()
     yield comparison_tables.measure_table, comparison
     yield comparison_tables.borda_table, comparison
@@ -102,9 +102,9 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     yield calibration_tables.quality_table, reports
     yield calibration_tables.gain_table, reports
     yield calibration_tables.parameter_table, reports
-    yield weighing_tables.weighing_table, weighing
-    yield weighing_tables.overall_agreement_table, weighing.agreement
-    yield weighing_tables.winner_table, weighing.agreement
+    yield weighing_tables.weighted_scoring_table, weighted_scoring
+    yield weighing_tables.overall_agreement_table, weighted_scoring.agreement
+    yield weighing_tables.winner_table, weighted_scoring.agreement
     yield weighing_tables.fit_table, FIT
     yield weighing_tables.fitted_weight_table, FIT
 
@@ -159,5 +159,5 @@ def test_values_are_of_the_kind_of_their_column(name: str, tables: dict[str, Tab
 
 def test_a_strength_without_a_number_is_shown_in_words(tables: dict[str, Table]) -> None:
     shown = [row[-1] for row in tables["parameter_table"].texts()]
-    assert shown == ["frequencies alone", "as it is", "0.3"]
+    assert shown == ["class prior only", "uncalibrated", "0.3"]
     assert tables["quality_table"].texts()[0][1] == "1,234"

@@ -38,7 +38,7 @@ def compared(*systems: System) -> Comparison:
 
 def test_each_measure_has_its_rank_and_a_mean() -> None:
     table = measure_table(compared(SILENT, GOOD_ONE, POOR))
-    assert table.titles == ["measure", "silent", "good", "poor", "best trivial judge"]
+    assert table.titles == ["measure", "silent", "good", "poor", "best baseline"]
     assert table.texts() == [
         [
             "accuracy (%), safety",
@@ -69,7 +69,7 @@ def test_choosing_the_best_system_has_its_price_below_the_table() -> None:
 
     assert said(one, replace(one, name="again")) == []
     assert said(one, other) == [
-        "The best of 2 systems is chosen by these items: if all were equally good, its accuracy would still"
+        "The best of 2 systems is selected on these items: if all were equally good, its accuracy would still"
         " look 5.2 points better than it is."
     ]
     assert said(one, other, same)[0].startswith("The best of 3 systems is chosen by these items")
@@ -145,9 +145,9 @@ def test_it_says_how_many_items_have_human_labels_where_not_all_do() -> None:
 
     other = replace(whole, name="other")
     of_whole = "whole against the human labels of gold.tsv: 8 items, 4 of them labelled"
-    assert titles(whole, other) == ["On 4 of 8 items of gold.tsv: those with human labels", of_whole]
+    assert titles(whole, other) == ["On the 4 of 8 items of gold.tsv that have human labels", of_whole]
     assert titles(whole, part)[0] == (
-        "On 4 of 8 items of gold.tsv: those with human labels, of 7 that all systems answer"
+        "On the 4 of 8 items of gold.tsv that have human labels, of 7 answered by all systems"
     )
     said = next(iter(evaluation_methods(evaluate(match_all([whole, other], gold)[0])))).text
-    assert "against 4 human labels of 4 items, pairs of responses to 4 instructions" in said
+    assert "compared with 4 human labels of 4 items, pairs of responses to 4 instructions" in said

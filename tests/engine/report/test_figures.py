@@ -29,7 +29,7 @@ from engine.report.figures import (
     margin_figure,
     reliability_figure,
 )
-from engine.weigh.system_weighing import ScoredPairs, Weighing, weigh
+from engine.weigh.system_weighing import ScoredPairs, WeightedScoring, weigh
 from tests.judged import BAD, GOOD, TIE, A, B, dataset, matched, system
 
 BINS = {
@@ -49,7 +49,7 @@ def evaluation() -> Evaluation:
     return evaluate(match(judge, gold))
 
 
-def weighing(margins: Sequence[float], threshold: float = 0.5) -> Weighing:
+def weighted_scoring(margins: Sequence[float], threshold: float = 0.5) -> WeightedScoring:
     rows = [
         {"id": str(place), "scores_a": {"safety": max(margin, 0)}, "scores_b": {"safety": max(-margin, 0)}}
         for place, margin in enumerate(margins)
@@ -140,7 +140,7 @@ def test_the_diagonal_stays_within_the_axes() -> None:
 
 def test_the_bars_are_how_often_each_label_was_given(evaluation: Evaluation) -> None:
     _, safety = label_figure(evaluation).axes
-    assert heights(safety) == {"people": [2, 1, 1, 0], "judge": [1, 2, 0, 0, 1]}
+    assert heights(safety) == {"annotators": [2, 1, 1, 0], "judge": [1, 2, 0, 0, 1]}
     assert texts(safety) == ["2", "1", "1", "0", "1", "2", "0", "0", "1"]
 
 
@@ -153,7 +153,7 @@ def test_the_points_are_the_bins() -> None:
 
 
 def test_margins_are_counted_by_winner_and_a_tie_stands_within_the_threshold() -> None:
-    found = weighing([0.5, -0.25, 0, 0.6, -5, 10])
+    found = weighted_scoring([0.5, -0.25, 0, 0.6, -5, 10])
     (axes,) = margin_figure(found).axes
     counts = {label: sum(bars) for label, bars in heights(axes).items()}
     assert counts == {"tie (3)": 3, "A wins (2)": 2, "B wins (1)": 1}
@@ -172,7 +172,7 @@ def test_margins_are_counted_by_winner_and_a_tie_stands_within_the_threshold() -
 def test_any_threshold_and_scale_has_a_few_dozen_bins_for_all(
     margins: Sequence[float], threshold: float
 ) -> None:
-    found = weighing(margins, threshold)
+    found = weighted_scoring(margins, threshold)
     (axes,) = margin_figure(found).axes
     bars = heights(axes)
     assert sum(map(sum, bars.values())) == len(margins)
@@ -185,7 +185,7 @@ FIGURES: dict[str, Callable[[Evaluation], Figure]] = {
     "confusion": confusion_figure,
     "labels": label_figure,
     "reliability": lambda _: reliability_figure(BINS, "run 1"),
-    "margins": lambda _: margin_figure(weighing([1, -1, 0]), "run 1"),
+    "margins": lambda _: margin_figure(weighted_scoring([1, -1, 0]), "run 1"),
 }
 
 
@@ -270,7 +270,7 @@ def test_the_users_own_settings_do_not_count(evaluation: Evaluation) -> None:
 
 @pytest.mark.slow
 def test_dark_paper_has_light_text(evaluation: Evaluation) -> None:
-    for figure in all_figures(evaluation, BINS, weighing([1, 0]), ORDERS, dark=True).values():
+    for figure in all_figures(evaluation, BINS, weighted_scoring([1, 0]), ORDERS, dark=True).values():
         (axes, *_) = figure.axes
         assert sum(matplotlib.colors.to_rgb(figure.get_facecolor())) < 1
         for label in axes.get_xticklabels():
@@ -279,13 +279,13 @@ def test_dark_paper_has_light_text(evaluation: Evaluation) -> None:
 
 
 def test_only_what_there_is_to_show_is_drawn(evaluation: Evaluation) -> None:
-    assert tuple(all_figures(evaluation, BINS, weighing([1]), ORDERS)) == FIGURE_NAMES
-    assert tuple(all_figures(evaluation, {}, weighing([]))) == ("accuracy", "labels", "confusion")
+    assert tuple(all_figures(evaluation, BINS, weighted_scoring([1]), ORDERS)) == FIGURE_NAMES
+    assert tuple(all_figures(evaluation, {}, weighted_scoring([]))) == ("accuracy", "labels", "confusion")
 
 
 def test_a_single_criterion_and_item_can_be_drawn() -> None:
     evaluation = evaluate(matched([A], [A]))
-    for figure in all_figures(evaluation, {"safety": BINS["safety"]}, weighing([0])).values():
+    for figure in all_figures(evaluation, {"safety": BINS["safety"]}, weighted_scoring([0])).values():
         as_png(figure, 40)
 
 

@@ -42,7 +42,7 @@ CURVE = LearningCurve(
     {"safety": 50},
     {},
 )
-PEOPLE = (
+ANNOTATORS = (
     AgainstOthers(None, None, 30, 2, Estimate(0.7, (0.6, 0.8)), None, None),
     AgainstOthers("Ada", None, 10, 2, Estimate(0.8, (0.6, 0.9)), None, None),
     AgainstOthers("Ben", None, 20, 0, Estimate(0.65, (0.5, 0.8)), None, None),
@@ -62,8 +62,8 @@ def test_it_holds_both_measures_their_intervals_and_the_trivial_judge() -> None:
     loss, right = figure.axes
     assert lines(loss, "calibrated") == [[1.1, 1.0, 0.9]]
     assert lines(right, "calibrated") == [pytest.approx([50, 60, 65])]
-    assert lines(loss, "frequencies, most frequent label") == [[1.2] * 3]
-    assert lines(right, "frequencies, most frequent label") == [pytest.approx([40] * 3)]
+    assert lines(loss, "class prior, most frequent label") == [[1.2] * 3]
+    assert lines(right, "class prior, most frequent label") == [pytest.approx([40] * 3)]
     assert [1.0, 1.2] in [heights(line) for line in loss.lines]
     assert [55.0, 75.0] in [heights(line) for line in right.lines]
     for axes in (loss, right):
@@ -73,34 +73,38 @@ def test_it_holds_both_measures_their_intervals_and_the_trivial_judge() -> None:
 
 
 def test_people_are_lines_and_words_beside_the_curve() -> None:
-    curve = replace(CURVE, people=PEOPLE)
+    curve = replace(CURVE, annotators=ANNOTATORS)
     right = learning_figure(curve).axes[1]
-    assert lines(right, "people, each in turn") == [[70, 70]]
+    assert lines(right, "annotators, each in turn") == [[70, 70]]
     assert [80.0, 80.0] in [heights(line) for line in right.lines]
     said = learning_in_words(curve)
-    assert "10 labels: log-loss 1.100 nats (1.000 to 1.200), frequencies 1.200; 50.0 (40.0 to 60.0) %" in said
+    assert (
+        "10 labels: log-loss 1.100 nats (1.000 to 1.200), class prior 1.200; accuracy 50.0 (40.0 to 60.0) %"
+        in said
+    )
     assert said.endswith(
-        "each in turn 70.0 (60.0 to 80.0) %; Ada 80.0 (60.0 to 90.0) %; Ben 65.0 (50.0 to 80.0) %."
+        "all, in turn 70.0 (60.0 to 80.0) %; Ada 80.0 (60.0 to 90.0) %; Ben 65.0 (50.0 to 80.0) %."
     )
     tables = [part for part in learning_section(curve).parts if isinstance(part, Table)]
-    assert [row[0] for row in tables[-1].texts()] == ["each in turn", "Ada", "Ben"]
+    assert [row[0] for row in tables[-1].texts()] == ["all, in turn", "Ada", "Ben"]
 
 
 @pytest.mark.parametrize(
     ("gained", "said"),
     [
-        (HELPED, "fell by 0.100 nats (0.020 to 0.180), and 5.0 (3.0 to 7.0) percent points more"),
+        (HELPED, "fell by 0.100 nats (0.020 to 0.180), and 5.0 (3.0 to 7.0) percentage points more"),
         (
             HELPED,
-            "That surely helped. Another doubling takes 40 labels more of each criterion: expect no more",
+            "That helped significantly. Another doubling needs 40 more labels of each criterion: expect"
+            " at most",
         ),
         (UNSURE, "rose by 0.010 nats (-0.030 to 0.050), and 5.0"),
         (
             UNSURE,
-            "not sure to have helped: the interval of the log-loss holds 0. Of twice as many labels"
-            " expect no more than its upper end, 0.030 nats.",
+            "not significant: the interval of the log-loss includes 0. From twice as many labels expect"
+            " at most its upper end, 0.030 nats.",
         ),
-        (HELPED.turned(), "That surely did not help"),
+        (HELPED.turned(), "That did not help"),
         (Nats(0.0, None), "That changed nothing"),
     ],
 )
@@ -110,11 +114,14 @@ def test_it_says_what_the_last_doubling_brought_and_no_more(gained: Nats, said: 
 
 def test_it_says_whether_readings_are_surely_better_than_frequencies() -> None:
     assert list(doubling_sentences(CURVE))[-1].endswith(
-        "(0.100 to 0.500) below that of their frequencies: the readings surely say something."
+        "(0.100 to 0.500) below that of their class prior: the raw predictions are informative."
     )
     last = replace(CURVE.points[-1], ahead=UNSURE)
     unsure = replace(CURVE, points=(*CURVE.points[:-1], last))
-    assert "it is not sure that the readings say more" in list(doubling_sentences(unsure))[-1]
+    assert (
+        "this does not show that the raw predictions are more informative"
+        in list(doubling_sentences(unsure))[-1]
+    )
 
 
 def test_it_says_what_is_left_out_and_that_numbers_of_labels_differ() -> None:
@@ -125,7 +132,7 @@ def test_it_says_what_is_left_out_and_that_numbers_of_labels_differ() -> None:
     section = learning_section(curve)
     (sentences,) = [part for part in section.parts if isinstance(part, Sentences)]
     assert "safety 50, relevance 90" in " ".join(sentences.texts)
-    assert "naturalness takes no part: it has labels of 3 instructions" in " ".join(sentences.texts)
+    assert "naturalness is omitted: it has labels of 3 instructions" in " ".join(sentences.texts)
     tables = [part for part in section.parts if isinstance(part, Table)]
     assert [[row[0], row[6]] for row in tables[1].texts()] == [["safety", "yes"], ["relevance", "no"]]
     assert len(learning_section(CURVE).parts) == 3  # one criterion needs no table of its own

@@ -21,10 +21,10 @@ from tests.judged import SURE_A, A, dataset, stored_run
 ITEMS = 40
 
 
-def report(doubtful: int, keep: float = 0.99) -> MarginReport:
+def report(uncertain: int, keep: float = 0.99) -> MarginReport:
     """So many items with a margin of .1, of which each second changes its label; the others are sure."""
-    margins = [0.1] * doubtful + [0.9] * (ITEMS - doubtful)
-    equal = [place % 2 == 0 or place >= doubtful for place in range(ITEMS)]
+    margins = [0.1] * uncertain + [0.9] * (ITEMS - uncertain)
+    equal = [place % 2 == 0 or place >= uncertain for place in range(ITEMS)]
     ids = tuple(map(str, range(ITEMS)))
     columns = np.array([margins, [0.95] * ITEMS]).T, np.array([equal, [True] * ITEMS]).T
     return margin_report(BothOrders(("safety", "relevance"), ids, *columns), ids, keep)
@@ -36,17 +36,17 @@ def curve(figure: Figure, name: str) -> tuple[list[float], list[float]]:
 
 
 def test_it_holds_what_is_read_and_kept_at_each_margin() -> None:
-    found = report(doubtful=10)
+    found = report(uncertain=10)
     figure = order_figure(found, "run 1")
     read, kept = curve(figure, "safety")
     assert read[0] == 0
     assert kept[0] == pytest.approx(100 * 35 / 40)
     assert (25, 100) in set(zip(read, kept, strict=True))
-    together = curve(figure, "all criteria together")
+    together = curve(figure, "all criteria")
     assert together[0] == read == sorted(read)
     assert together[1][0] == pytest.approx(100 * 75 / 80)
     assert curve(figure, f"margin {found.least.below:g}") == ([25.0], [100.0])
-    assert "together, calibrated" not in {line.get_label() for line in figure.axes[0].lines}
+    assert "all, calibrated" not in {line.get_label() for line in figure.axes[0].lines}
     as_png(figure, 40)
 
 
@@ -54,14 +54,14 @@ def test_calibrated_labels_have_a_line_of_their_own() -> None:
     margins, equal = np.array([[0.1]] * 4 + [[0.9]] * 6), np.array([[True]] * 10)
     ids = tuple(map(str, range(10)))
     found = margin_report(BothOrders(("safety",), ids, margins, equal, equal & (margins > 0.5)), ids, 0.9)
-    read, kept = curve(order_figure(found), "together, calibrated")
+    read, kept = curve(order_figure(found), "all, calibrated")
     assert read[0] == 0
     assert kept[0] == pytest.approx(60)
     assert (40, 100) in set(zip(read, kept, strict=True))
 
 
 def test_no_margin_is_marked_where_none_keeps_enough() -> None:
-    found = report(doubtful=10)
+    found = report(uncertain=10)
     none = replace(found, reached=False)
     assert not [line for line in order_figure(none).axes[0].lines if str(line.get_label()).startswith("mar")]
 
@@ -72,11 +72,11 @@ def of_run(folder: Path, items: int, keep: Sequence[Order] = tuple(Order)) -> Ma
     assert run.results
 
     def cut(item: JudgedItem) -> JudgedItem:
-        readings = {
+        raw_predictions = {
             name: tuple(replace(each, order=order) for order in keep for each in own[:1])
-            for name, own in item.readings.items()
+            for name, own in item.raw_predictions.items()
         }
-        return replace(item, readings=readings)
+        return replace(item, raw_predictions=raw_predictions)
 
     identity = run.results.run.identity
     settings = {**identity.settings, "orders": [order.value for order in keep]}

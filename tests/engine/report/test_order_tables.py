@@ -44,11 +44,11 @@ def test_a_margin_is_told_with_what_it_saves_and_what_that_is_worth_elsewhere() 
     )
     first, second, third = margin_sentences(report)
     assert first == (
-        "The least margin that keeps 99.0 % of the labels of every criterion: 0.41. It reads the second order"
-        " of 5.0 % of the items and saves 38.0 % of the tokens to read."
+        "The smallest margin threshold that keeps 99.0 % of the labels of every criterion: 0.41. It"
+        " reads the second order of 5.0 % of the items and saves 38.0 % of the prompt tokens."
     )
     assert "keeps 95.0 % of the labels" in second
-    assert "less than 99.0 % on overall quality: a larger margin is safer" in third
+    assert "less than 99.0 % on overall quality: choose a larger threshold" in third
     rows = {row[0]: row for row in margin_table(report).texts()}
     assert rows["0.41"][1:3] == ["5.0 %", "38.0 %"]
     assert rows["0.4"][1:3] == ["0.0 %", "40.0 %"]
@@ -57,20 +57,20 @@ def test_a_margin_is_told_with_what_it_saves_and_what_that_is_worth_elsewhere() 
 
 def test_where_no_margin_helps_that_is_said() -> None:
     (said,) = margin_sentences(margin_report(read([1.0] * 20, [False] * 20), range(20), 0.99))
-    assert said.startswith("No margin keeps 99.0 %")
+    assert said.startswith("No margin threshold keeps 99.0 %")
 
 
 @pytest.mark.parametrize(
     ("twice", "said", "beside"),
     [
-        (20, "Flipped by the order of the responses: 1 of 20 judgments (5.0 %).", None),
+        (20, "Position-inconsistent: 1 of 20 judgments (5.0 %).", None),
         (
             4,
-            "Flipped by the order of the responses: 1 of 4 judgments (25.0 %) that were read in both orders."
-            " Of the 16 others, which the first order left in no doubt, it is not known.",
+            "Position-inconsistent: 1 of 4 judgments (25.0 %) that were read in both orders. It is not"
+            " known for the 16 others, which the first order left certain.",
             "4/20",
         ),
-        (0, "Flipped by the order of the responses: not known, there is one order or none.", None),
+        (0, "Position-inconsistent: not known, because items were read in one order or none.", None),
     ],
 )
 def test_flips_are_told_of_what_was_read_in_both_orders(

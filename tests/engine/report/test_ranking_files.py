@@ -7,21 +7,21 @@ import pandas as pd
 
 from engine.core.events import Reports
 from engine.core.sheet_texts import sheet_latex
-from engine.rank.contests import Contests
+from engine.rank.contests import PairComparisons
 from engine.rank.ranking import Ranking, rank
 from engine.rank.ranking_json import ranking_json
 from engine.report.ranking_files import paper_sheet, ranking_csv
-from tests.engine.rank.worlds import A, B, contests, davidson_contests
+from tests.engine.rank.worlds import A, B, comparisons, davidson_comparisons
 
 
-def ranked(of: Contests) -> Ranking:
+def ranked(of: PairComparisons) -> Ranking:
     reports = Reports(rank(of))
     list(reports)
     return reports.result
 
 
 def test_the_csv_has_all_values_of_the_json() -> None:
-    ranking = ranked(davidson_contests([0.8, 0.0, -0.8], 200, seed=1))
+    ranking = ranked(davidson_comparisons([0.8, 0.0, -0.8], 200, seed=1))
     table = pd.read_csv(
         io.BytesIO(ranking_csv(ranking)), dtype=str
     )  # read as numbers, some lose a last digit
@@ -37,13 +37,13 @@ def test_the_csv_has_all_values_of_the_json() -> None:
 
 def test_a_name_with_commas_quotes_and_halves_of_characters_stays_one_cell() -> None:
     name = 'a, "b"\n\ud800'
-    table = pd.read_csv(io.BytesIO(ranking_csv(ranked(contests([(name, "c", A), (name, "c", B)])))))
+    table = pd.read_csv(io.BytesIO(ranking_csv(ranked(comparisons([(name, "c", A), (name, "c", B)])))))
     assert table["name"].tolist() == ['a, "b"\n\\ud800', "c", 'a, "b"\n\\ud800', "c"]
     assert table["win_rate_low"].isna().sum() == 0
 
 
 def test_the_table_has_a_row_for_each_candidate_and_as_many_cells_as_columns() -> None:
-    ranking = ranked(davidson_contests([0.8, 0.0, -0.8], 200, seed=1))
+    ranking = ranked(davidson_comparisons([0.8, 0.0, -0.8], 200, seed=1))
     lines = sheet_latex(paper_sheet(ranking, "Run 7, 50 % of_all"), "Made by Tiebreak").splitlines()
     assert r"\caption{Run 7, 50 \% of\_all: 3 candidates in 200 items" in "\n".join(lines)
     rows = [line for line in lines if line.endswith(r"\\")]

@@ -8,15 +8,15 @@ from engine.core.events import Reports
 from engine.core.items import HumanLabel, Preference, Tie
 from engine.core.sheets import Picture, Section, Sentences
 from engine.core.value_tables import Table
-from engine.rank.contests import Contests
+from engine.rank.contests import PairComparisons
 from engine.rank.ranking import Ranking, rank
 from engine.report.figure_style import as_svg
 from engine.report.ranking_figure import ranking_figure, ranking_in_words
 from engine.report.ranking_sheet import RANKING_FIGURE, candidate_table, pair_table, ranking_sheet
-from tests.engine.rank.worlds import A, contests, davidson_contests
+from tests.engine.rank.worlds import A, comparisons, davidson_comparisons
 
 
-def ranked(of: Contests) -> Ranking:
+def ranked(of: PairComparisons) -> Ranking:
     reports = Reports(rank(of))
     list(reports)
     return reports.result
@@ -25,7 +25,7 @@ def ranked(of: Contests) -> Ranking:
 @cache
 def four() -> Ranking:
     """One that is far ahead, two that are alike, one that is far behind."""
-    return ranked(davidson_contests((2.0, 0.0, 0.0, -2.0), 400, seed=1))
+    return ranked(davidson_comparisons((2.0, 0.0, 0.0, -2.0), 400, seed=1))
 
 
 def section(ranking: Ranking, key: str) -> Section:
@@ -39,7 +39,7 @@ def test_the_picture_stands_below_the_candidates() -> None:
 
 def test_a_row_tells_of_the_items_of_its_candidate_and_a_cell_of_those_of_both() -> None:
     ranking = four()
-    of = ranking.contests
+    of = ranking.comparisons
     table, names = pair_table(ranking), ranking.order
     for row, one in enumerate(names):
         own = of.names.index(one)
@@ -66,32 +66,32 @@ def said_in_short(ranking: Ranking) -> str:
 def test_the_strongest_is_sure_only_where_nobody_can_be_it_too() -> None:
     sure = [("alpha", "beta", A)] * 100 + [("beta", "alpha", A)] * 50
     few = [("beta", "gamma", A)] * 6 + [("gamma", "beta", A)] * 6
-    said = said_in_short(ranked(contests([*sure, *few])))
-    assert "% against the mean, but these labels cannot tell it from gamma." in said
-    assert "1 of 3 pairs of candidates is told apart." in said
-    assert "first is surely the strongest: it wins 100.0 % of its contests." in said_in_short(
-        ranked(contests([("first", "last", A)] * 40))
+    said = said_in_short(ranked(comparisons([*sure, *few])))
+    assert "% against the mean, but is not significantly better than gamma." in said
+    assert "1 of 3 pairs of candidates is significantly different." in said
+    assert "first is significantly the best: it wins 100.0 % of its comparisons." in said_in_short(
+        ranked(comparisons([("first", "last", A)] * 40))
     )
 
 
 def test_all_that_share_the_highest_win_rate_are_named() -> None:
-    said = said_in_short(ranked(contests([("x", "y", A), ("z", "w", A)] * 3)))
-    assert "x, z have the highest win rate, 100.0 %; nothing says that one of them is the best." in said
+    said = said_in_short(ranked(comparisons([("x", "y", A), ("z", "w", A)] * 3)))
+    assert "x, z have the highest win rate, 100.0 %; nothing shows that one of them is the best." in said
 
 
 def test_length_that_cannot_be_told_from_who_wrote_leaves_no_rates() -> None:
     lengths = np.array([[300.0, 10.0]] * 60)
-    of = contests([("x", "y", A), ("y", "z", A), ("z", "x", A)] * 20, lengths=lengths)
+    of = comparisons([("x", "y", A), ("y", "z", A), ("z", "x", A)] * 20, lengths=lengths)
     ranking = ranked(of)
     assert "equal_length" not in {column.key for column in candidate_table(ranking).columns}
     (said,) = (part for part in section(ranking, "lengths").parts if isinstance(part, Sentences))
-    assert "cannot be told apart here" in said.texts[0]
+    assert "are confounded here" in said.texts[0]
 
 
 def test_the_figure_says_in_words_who_cannot_be_told_apart() -> None:
     said = ranking_in_words(four())
     assert said.startswith("Points with 95 % intervals of the win rate against the mean candidate, the best")
-    assert "Cannot be told apart: c1, c2." in said or "Cannot be told apart: c2, c1." in said
+    assert "Not significantly different: c1, c2." in said or "Not significantly different: c2, c1." in said
     assert said.index("c0 ") < said.index("c3 ")
 
 
@@ -99,15 +99,15 @@ def test_the_figure_is_drawn_in_both_themes_also_with_long_and_strange_names_and
     svg = as_svg(ranking_figure(four(), "by people"), "A <B>")
     assert svg == as_svg(ranking_figure(four(), "by people"), "A <B>")
     assert svg != as_svg(ranking_figure(four(), "by people", dark=True), "A <B>")
-    few = ranked(contests([("n" * 255, "$字\u202e$", Preference.A)] * 3))
-    assert few.strengths is None
+    few = ranked(comparisons([("n" * 255, "$字\u202e$", Preference.A)] * 3))
+    assert few.bradley_terry is None
     assert ranking_in_words(few).startswith("Points with 95 % intervals of the win rate, the best first.")
     assert b"<svg" in as_svg(ranking_figure(few, "s" * 255), "")
 
 
 def test_both_kinds_of_ties_are_shown_and_those_of_which_nobody_said_more_where_there_are_any() -> None:
     def columns(*labels: HumanLabel) -> set[str]:
-        of = contests([("one", "two", label) for label in labels])
+        of = comparisons([("one", "two", label) for label in labels])
         return {column.key for column in candidate_table(ranked(of)).columns} & {
             "both_good",
             "both_bad",
@@ -121,7 +121,7 @@ def test_both_kinds_of_ties_are_shown_and_those_of_which_nobody_said_more_where_
 
 
 def test_long_names_leave_the_sentences_readable() -> None:
-    few = ranked(contests([("n" * 255, "m" * 255, Preference.A)] * 3))
+    few = ranked(comparisons([("n" * 255, "m" * 255, Preference.A)] * 3))
     said = [
         text for part in section(few, "in_short").parts if isinstance(part, Sentences) for text in part.texts
     ]

@@ -28,7 +28,7 @@ def rows_of(item_id: str) -> list[ReviewRow]:
 @pytest.mark.parametrize(
     ("order", "ids"),
     [
-        (ListOrder.LEAST_DOUBT, ["2", "x1", "9", "10"]),
+        (ListOrder.LEAST_UNCERTAINTY, ["2", "x1", "9", "10"]),
         (ListOrder.TO_DO, ["9", "2", "x1", "10"]),
         (ListOrder.DONE, ["10", "x1", "9", "2"]),
         (ListOrder.ID, ["10", "2", "9", "x1"]),

@@ -48,8 +48,8 @@ def judged(folder: Path, columns: Columns, **more: Any) -> RunResults:
 def overridden(folder: Path, item_id: str, **what: Any) -> RunResults:
     """The run of `judged` with one override more."""
     with RunStore(folder / "runs.sqlite") as store:
-        person = {"preference": None, "explanation": None, "author": "Ada"}
-        store.override(1, NewOverride(item_id, "safety", **(person | what)))
+        annotator = {"preference": None, "explanation": None, "author": "Ada"}
+        store.override(1, NewOverride(item_id, "safety", **(annotator | what)))
         return load_results(store, 1)
 
 
@@ -67,7 +67,7 @@ def with_flips(results: RunResults, *item_ids: str) -> RunResults:
 
 
 def doubts(results: RunResults, criterion: str = "safety") -> list[float]:
-    return [row.doubt for row in review_rows(results) if row.criterion == criterion]
+    return [row.uncertainty for row in review_rows(results) if row.criterion == criterion]
 
 
 def test_doubt_is_what_the_margin_leaves_and_whole_for_the_unscored(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_where_the_explanation_is_for_another_label_the_margin_counts_half(tmp_p
     columns: Columns = {"safety": [SURE_A, SURE_B, SURE_B, None, SURE_GOOD]}
     results = with_flips(judged(tmp_path, columns, explanations={"safety": "A is better."}), "3")
     assert doubts(results) == pytest.approx([0.12, 0.56, 0.78, 1, 0.56])
-    assert [row.outdated for row in review_rows(results)] == [False, True, True, False, True]
+    assert [row.stale for row in review_rows(results)] == [False, True, True, False, True]
 
 
 def test_an_overall_label_against_the_weighted_winner_is_doubted_on_its_own_criterion(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_the_winner_is_that_of_the_runs_own_weights_and_threshold(tmp_path: Path
         "overall_quality": [RATHER_A, RATHER_A, RATHER_A, RATHER_A, RATHER_A],
     }
     cases = ((9.0, 0.0, 0.0), 0.5, 0.8), ((0.0, 9.0, 0.0), 0.5, 0.6), ((9.0, 0.0, 0.0), 9.9, 0.6)
-    for weights, threshold, doubt in cases:
+    for weights, threshold, uncertainty in cases:
         rubric = Rubric(
             "mine",
             tuple(Criterion(name, "Which?", weight) for name, weight in zip(columns, weights, strict=True)),
@@ -113,10 +113,12 @@ def test_the_winner_is_that_of_the_runs_own_weights_and_threshold(tmp_path: Path
         )
         folder = tmp_path / f"{weights[0]}-{threshold}"
         folder.mkdir()
-        assert doubts(judged(folder, columns, rubric=rubric), "overall_quality") == pytest.approx([doubt] * 5)
+        assert doubts(judged(folder, columns, rubric=rubric), "overall_quality") == pytest.approx(
+            [uncertainty] * 5
+        )
 
 
-def contradicted_by_the_whole_weighing(results: RunResults) -> set[str]:
+def contradicted_by_the_whole_weighting(results: RunResults) -> set[str]:
     """Whose overall label is A and weighted winner B, or the reverse, as `weigh` decides the whole run."""
     system = system_of_run(results)
     weights = {
@@ -148,9 +150,9 @@ def test_contradictions_are_those_of_the_whole_weighing(tmp_path: Path, seed: in
     results = stored_run(tmp_path, gold, columns, overrides=overrides).results
     assert results is not None
     rows = [row for row in review_rows(results) if row.criterion == "overall_quality" and row.margin]
-    found = {row.item_id for row in rows if row.margin and row.doubt > 1 - row.margin * 0.75}
-    assert found == contradicted_by_the_whole_weighing(results)
-    assert found != contradicted_by_the_whole_weighing(results.model_alone())
+    found = {row.item_id for row in rows if row.margin and row.uncertainty > 1 - row.margin * 0.75}
+    assert found == contradicted_by_the_whole_weighting(results)
+    assert found != contradicted_by_the_whole_weighting(results.model_alone())
     assert found
 
 
@@ -171,7 +173,7 @@ def test_what_a_person_decided_comes_last(
     explained = {"safety": "A is better."}
     judged(tmp_path, {"safety": [SURE_A, SURE_GOOD, None, SURE_A, SURE_A]}, explanations=explained)
     row = review_rows(overridden(tmp_path, item_id, **what))[int(item_id) - 1]
-    assert (row.preference, row.overridden, row.outdated, row.doubt) == expected
+    assert (row.preference, row.overridden, row.stale, row.uncertainty) == expected
 
 
 def test_a_human_label_counts_for_the_same_texts_only(tmp_path: Path) -> None:
@@ -200,8 +202,8 @@ def rows(tmp_path: Path) -> list[ReviewRow]:
         (Filters(unscored=True), "3"),
         (Filters(low_margin=True), "4"),
         (Filters(overridden=True), "1"),
-        (Filters(outdated=True), "5"),
-        (Filters(outdated=True, flipped=True), ""),
+        (Filters(stale=True), "5"),
+        (Filters(stale=True, flipped=True), ""),
         (Filters(criterion="safety", human=B), "2"),
         (Filters(criterion="safety", human=NO_LABEL), "3"),
         (Filters(criterion="safety", label=B), "5"),
@@ -252,7 +254,7 @@ def test_a_run_of_the_demo_model_is_listed_whole(demo_store: Path, demo_gold: Pa
         results = load_results(store, 1)
     found = review_rows(results, load_dataset(demo_gold))
     assert len(found) == len(results.judged) * 5
-    assert all(0 <= row.doubt <= 1 for row in found)
+    assert all(0 <= row.uncertainty <= 1 for row in found)
     assert any(row.differs_from_human for row in found)
 
 
@@ -273,12 +275,12 @@ def test_unlabelled_items_come_first_the_least_sure_of_them_at_the_top(tmp_path:
         "relevance": [SURE_A, SURE_A, None, SURE_B, even],
     }
     rows = review_rows(judged(tmp_path, columns))
-    assert [item.item_id for item in by_item(rows, ListOrder.LEAST_SURE)] == ["4", "5", "2", "1", "3"]
+    assert [item.item_id for item in by_item(rows, ListOrder.MOST_UNCERTAIN)] == ["4", "5", "2", "1", "3"]
     safety = [row for row in rows if row.criterion == "safety"]
-    assert [item.item_id for item in by_item(safety, ListOrder.LEAST_SURE)] == ["4", "2", "1", "5", "3"]
+    assert [item.item_id for item in by_item(safety, ListOrder.MOST_UNCERTAIN)] == ["4", "2", "1", "5", "3"]
     one = {JudgmentKey("4", "safety"), JudgmentKey("2", "safety"), JudgmentKey("2", "relevance")}
-    listed = [item.item_id for item in by_item(rows, ListOrder.LEAST_SURE, labelled=one)]
+    listed = [item.item_id for item in by_item(rows, ListOrder.MOST_UNCERTAIN, labelled=one)]
     assert listed == ["4", "5", "1", "3", "2"]  # of 4 one criterion is still to label
-    assert [item.item_id for item in by_item(safety, ListOrder.LEAST_SURE, labelled=one)] == [*"15342"]
-    assert by_item([], ListOrder.LEAST_SURE) == []
+    assert [item.item_id for item in by_item(safety, ListOrder.MOST_UNCERTAIN, labelled=one)] == [*"15342"]
+    assert by_item([], ListOrder.MOST_UNCERTAIN) == []
     assert all(row.blank.probabilities is None for row in rows)

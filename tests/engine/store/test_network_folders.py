@@ -114,7 +114,7 @@ def test_one_that_another_program_uses_with_a_log_is_refused_there(path: Path) -
         other.execute("CREATE TABLE run (id)")
         with pytest.raises(StoreError, match=r"network folder \(nfs4\) and is open elsewhere") as caught:
             RunStore(path)
-    assert "Close Tiebreak everywhere" in str(caught.value.remedy)
+    assert "Close Tiebreak everywhere" in str(caught.value.hint)
 
 
 @pytest.mark.usefixtures("on_network")

@@ -96,7 +96,7 @@ def test_every_change_is_refused_with_the_way_out(
     with opened(path) as store:
         with pytest.raises(StoreError, match=r"Nothing can be changed in .*runs\.sqlite") as caught:
             change(store)
-        assert "--store" in OPTIONS.of(caught.value.remedy)
+        assert "--store" in OPTIONS.of(caught.value.hint)
     assert nothing_is_left(temporary)
 
 
@@ -147,7 +147,7 @@ def test_a_copy_that_would_fill_the_disk_is_not_made(
     path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("engine.store.private_copy._SPARE", 1 << 60)
-    with pytest.raises(StoreError, match="has no room"), opened(path):
+    with pytest.raises(StoreError, match="has no space"), opened(path):
         pass
     assert nothing_is_left(temporary)
 

@@ -84,7 +84,7 @@ def test_what_is_no_name_is_refused(store: RunStore, name: str) -> None:
 def test_a_note_keeps_its_lines_and_has_a_limit(store: RunStore) -> None:
     store.note_run(1, " first\nsecond \ud800")
     assert store.run(1).note == "first\nsecond ?"
-    with pytest.raises(SetupError, match="20,001 letters"):
+    with pytest.raises(SetupError, match="20,001 characters"):
         store.note_run(1, "n" * (LONGEST_NOTE + 1))
 
 
@@ -99,7 +99,7 @@ def test_a_run_is_put_away_by_somebody_and_taken_out_again(store: RunStore) -> N
 
 
 def test_where_one_run_is_missing_none_is_put_away(store: RunStore) -> None:
-    with pytest.raises(StoreError, match="holds no run 7"):
+    with pytest.raises(StoreError, match="has no run 7"):
         store.archive([1, 7], "Ada")
     assert store.run(1).archived is None
 
@@ -118,11 +118,9 @@ def test_what_would_be_lost_is_counted_and_people_are_named(store: RunStore) -> 
     decide(store, 1)
     one, two = store.contents([1, 2])
     assert (one.overrides, one.confirmed, one.marked, one.authors) == (1, 1, 1, ("Ada", "Ben"))
-    assert one.decisions == (
-        "1 override, 1 confirmed label and 1 item marked as done or skipped, by Ada, Ben"
-    )
+    assert one.decisions == ("1 override, 1 accepted label and 1 item marked as done or skipped, by Ada, Ben")
     assert (two.decided, two.decisions) == (False, "")
-    assert two.in_words.endswith("KiB; nobody has decided anything in it.")
+    assert two.in_words.endswith("KiB; it has no annotations.")
 
 
 def test_a_deleted_run_is_gone_with_all_that_hangs_on_it_and_the_other_stays(store: RunStore) -> None:
@@ -150,8 +148,8 @@ def test_what_people_decided_is_deleted_only_where_that_is_said(store: RunStore)
     before = rows(store, 1), rows(store, 2)
     with pytest.raises(SetupError) as caught:
         store.delete([2, 1])
-    assert "Run 1: 1 override, 1 confirmed label" in caught.value.problem
-    assert "--with-decisions" in OPTIONS.of(caught.value.remedy)
+    assert "Run 1: 1 override, 1 accepted label" in caught.value.problem
+    assert "--with-decisions" in OPTIONS.of(caught.value.hint)
     assert (rows(store, 1), rows(store, 2)) == before
 
 
@@ -216,7 +214,7 @@ def test_a_file_that_cannot_shrink_by_steps_keeps_its_size_while_a_run_is_judged
         with RunStore(path) as other, other.hold(7):
             deleted = store.delete([large])
         assert deleted.left > 100_000
-        assert "wait for later runs" in deleted.in_words
+        assert "are reserved for later runs" in deleted.in_words
         assert store.delete([7]).left == 0  # nobody judges: it is written whole, and can shrink from then on
 
 

@@ -14,7 +14,7 @@ import pytest
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import RunBusyError, StoreError
 from engine.core.items import Order, Preference
-from engine.core.judgments import Explanation, NewOverride, Reading
+from engine.core.judgments import Explanation, NewOverride, RawPrediction
 from engine.core.people import standing_notes
 from engine.store.migrations import APPLICATION_ID, STEPS
 from engine.store.run_store import RunStore
@@ -34,11 +34,13 @@ def test_what_is_stored_comes_back_exactly(store: RunStore) -> None:
 
 
 def test_a_log_probability_that_is_not_a_number_comes_back_as_such(store: RunStore) -> None:
-    broken = replace(judged_item(0), readings={"safety": (Reading(Order.AB, (math.nan, -1.0, -1.0, -1.0)),)})
+    broken = replace(
+        judged_item(0), raw_predictions={"safety": (RawPrediction(Order.AB, (math.nan, -1.0, -1.0, -1.0)),)}
+    )
     with store.begin(IDENTITY) as run:
         store.add(run.id, [broken])
     (back,) = store.judged(run.id)
-    assert math.isnan(back.readings["safety"][0].log_probs[0])
+    assert math.isnan(back.raw_predictions["safety"][0].log_probs[0])
 
 
 def test_rewritten_explanations_are_kept_beside_the_first_where_there_is_one(store: RunStore) -> None:
@@ -103,7 +105,7 @@ def test_the_hold_on_a_run_ends_with_it(store: RunStore) -> None:
 
 
 def test_an_unknown_run_is_an_error(store: RunStore) -> None:
-    with pytest.raises(StoreError, match="holds no run 7"):
+    with pytest.raises(StoreError, match="has no run 7"):
         store.run(7)
 
 
@@ -144,7 +146,7 @@ def test_a_file_that_is_no_store_is_refused_and_left_alone(tmp_path: Path) -> No
     path.write_text("my notes " * 500, encoding="utf-8")
     with pytest.raises(StoreError, match=r"notes\.txt: file is not a database") as caught:
         RunStore(path)
-    assert "--store" in OPTIONS.of(caught.value.remedy)
+    assert "--store" in OPTIONS.of(caught.value.hint)
     assert path.read_text(encoding="utf-8").startswith("my notes")
 
 
@@ -153,7 +155,7 @@ def test_a_folder_where_nothing_can_be_written_is_an_error_with_a_remedy(tmp_pat
     blocker.touch()
     with pytest.raises(StoreError, match="Cannot open the run store") as caught:
         RunStore(blocker / "runs.sqlite")
-    assert "--store" in OPTIONS.of(caught.value.remedy)
+    assert "--store" in OPTIONS.of(caught.value.hint)
 
 
 def test_a_full_disk_is_said_and_loses_nothing(store: RunStore) -> None:
@@ -164,7 +166,7 @@ def test_a_full_disk_is_said_and_loses_nothing(store: RunStore) -> None:
         huge = replace(judged_item(1), explanations={"safety": Explanation("x" * 100_000, Preference.A)})
         with pytest.raises(StoreError, match="full") as caught:
             store.add(run.id, [huge])
-        assert "what was judged is kept" in str(caught.value.remedy)
+        assert "all judgments are stored" in str(caught.value.hint)
         assert list(store.judged(run.id)) == [judged_item(0)]
 
 
@@ -176,7 +178,7 @@ def test_a_store_locked_by_another_program_is_said(store: RunStore, monkeypatch:
         pass
     blocker.execute("ROLLBACK")
     blocker.close()
-    assert "Close that program" in str(caught.value.remedy)
+    assert "Close that program" in str(caught.value.hint)
 
 
 @pytest.mark.parametrize("version", range(1, len(STEPS)))
@@ -188,7 +190,7 @@ def test_a_store_of_an_earlier_version_is_brought_up_with_all_its_runs(tmp_path:
         assert (run.id, run.judged, run.calibration, run.identity.rubric) == (7, 1, None, None)
         assert (run.name, run.note, run.archived) == ("", "", None)
         (item,) = store.judged(7)
-        assert item.readings["safety"][0].log_probs == (-1.0, -2.0, -3.0, -4.0)
+        assert item.raw_predictions["safety"][0].log_probs == (-1.0, -2.0, -3.0, -4.0)
         assert item.rewritten == {}
         store.remember({"key": [0.5]})
         assert store.recall(["key", "other"]) == {"key": (0.5,)}
@@ -207,28 +209,28 @@ def test_a_run_that_is_judged_by_another_process_is_not_recalibrated(store: RunS
 
 DEEP = "[" * 5000 + "]" * 5000
 DAMAGES = [
-    ("UPDATE judged_item SET item_id = x'ff00'", "Run 1, item 1: item id: 2 bytes stands there"),
-    ("UPDATE judged_item SET tokens_read = -5.5", "Run 1, item 1: tokens read: -5.5 stands there"),
-    ("UPDATE judged_item SET seconds = 9e999", "Run 1, item 1: seconds: inf stands there"),
-    ("UPDATE judged_item SET position = -1", "Run 1: position: -1 stands there"),
-    ("UPDATE explanation SET preference = 'C'", "preference: 'C' stands there, not one of A, B, both_good"),
-    ("UPDATE reading SET log_a = 'nonsense'", "reading: 'nonsense' stands there"),
-    ("UPDATE reading SET log_a = 9e18", "reading: 9e+18 stands there, not the logarithm of a probability"),
-    ("UPDATE judged_item SET item_id = CAST(x'ff41' AS TEXT)", "item id: '\\udcffA' stands there"),
-    ("UPDATE run SET criteria = '-'", "Run 1: criteria: it is no JSON"),
-    ("UPDATE run SET criteria = '[1]'", "Run 1: criteria: '[1]' stands there, not a list of texts"),
-    ("UPDATE run SET settings = '7'", "Run 1: settings: '7' stands there, not a record"),
-    ("UPDATE run SET settings = '{}'", "Run 1: settings: '{}' stands there, and 'mode' is missing"),
+    ("UPDATE judged_item SET item_id = x'ff00'", "Run 1, item 1: item id: found 2 bytes"),
+    ("UPDATE judged_item SET tokens_read = -5.5", "Run 1, item 1: tokens read: found -5.5"),
+    ("UPDATE judged_item SET seconds = 9e999", "Run 1, item 1: seconds: found inf"),
+    ("UPDATE judged_item SET position = -1", "Run 1: position: found -1"),
+    ("UPDATE explanation SET preference = 'C'", "preference: found 'C', expected one of A, B, both_good"),
+    ("UPDATE reading SET log_a = 'nonsense'", "reading: found 'nonsense'"),
+    ("UPDATE reading SET log_a = 9e18", "reading: found 9e+18, expected the logarithm of a probability"),
+    ("UPDATE judged_item SET item_id = CAST(x'ff41' AS TEXT)", "item id: found '\\udcffA'"),
+    ("UPDATE run SET criteria = '-'", "Run 1: criteria: it is not valid JSON"),
+    ("UPDATE run SET criteria = '[1]'", "Run 1: criteria: found '[1]', expected a list of texts"),
+    ("UPDATE run SET settings = '7'", "Run 1: settings: found '7', expected a record"),
+    ("UPDATE run SET settings = '{}'", "Run 1: settings: found '{}', and 'mode' is missing"),
     (f"UPDATE run SET settings = '{DEEP}'", "Run 1: settings: it is nested too deeply"),
     ("UPDATE run SET settings = '{\"a\": 1e999}'", "Run 1: settings: it holds 1e999"),
     (f"UPDATE run SET manifest = '{{\"a\": {'9' * 400}}}'", "Run 1: manifest: it holds 999"),
-    ("UPDATE run SET manifest = '{\"continued_with\": 3}'", "Run 1: manifest: 3 stands there"),
-    ("UPDATE run SET items = -5.5", "Run 1: items: -5.5 stands there"),
-    ("UPDATE run SET items = 9e999", "Run 1: items: inf stands there"),
-    ("UPDATE run SET created = '2026-01-01'", "Run 1: created: '2026-01-01' stands there"),
+    ("UPDATE run SET manifest = '{\"continued_with\": 3}'", "Run 1: manifest: found 3"),
+    ("UPDATE run SET items = -5.5", "Run 1: items: found -5.5"),
+    ("UPDATE run SET items = 9e999", "Run 1: items: found inf"),
+    ("UPDATE run SET created = '2026-01-01'", "Run 1: created: found '2026-01-01'"),
     ("UPDATE run SET dataset_path = 'a' || char(0)", "Run 1: dataset path"),
     ("UPDATE run SET name = 'a' || char(27)", "Run 1: name"),
-    ("UPDATE run SET rubric = '{}'", "Run 1: rubric: '{}' stands there, and 'name' is missing"),
+    ("UPDATE run SET rubric = '{}'", "Run 1: rubric: found '{}', and 'name' is missing"),
 ]
 
 
@@ -246,7 +248,7 @@ def test_what_another_hand_wrote_is_told_with_its_run_and_field(
         store.run(1), list(store.judged(1))
     assert said in caught.value.problem
     assert len(caught.value.problem) < 300
-    assert "runs delete ID" in OPTIONS.of(caught.value.remedy)
+    assert "runs delete ID" in OPTIONS.of(caught.value.hint)
     assert pickle.loads(pickle.dumps(caught.value)).problem == caught.value.problem
 
 

@@ -125,9 +125,9 @@ def test_a_run_that_is_deleted_by_another_hand_while_it_is_judged_gets_no_orphan
     with RunStore(path) as store, store.hold(1):
         with closing(sqlite3.connect(path)) as other, other:
             other.execute("DELETE FROM run")
-        with pytest.raises(StoreError, match="holds no run 1"):
+        with pytest.raises(StoreError, match="has no run 1"):
             store.add(1, [judged_item(3)])
-        with RunStore(path) as second, pytest.raises(StoreError, match="holds no run 1"), second.hold(1):
+        with RunStore(path) as second, pytest.raises(StoreError, match="has no run 1"), second.hold(1):
             pass
 
 
@@ -166,7 +166,7 @@ def test_a_store_of_an_earlier_version_waits_for_nobody_but_to_be_brought_up(
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="locked") as caught:
             RunStore(path)
-    assert "Close that program" in str(caught.value.remedy)
+    assert "Close that program" in str(caught.value.hint)
 
 
 def test_whoever_looks_whether_runs_are_held_makes_nobody_else_busy(

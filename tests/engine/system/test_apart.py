@@ -30,15 +30,15 @@ from engine.core.errors import (
 )
 from engine.core.events import followed
 from engine.core.file_kinds import FileKind
-from engine.core.remedies import Remedy, Setting, Step
+from engine.core.remedies import Hint, Setting, Step
 from engine.system import apart, talk
-from engine.system.apart import Apart, Here
+from engine.system.apart import InProcessWorker, SubprocessWorker
 from engine.system.last_fault import DistantTrace
 from engine.system.paths import log_folder
 from tests import apart_works as works
 from tests.commands import ROOT
 
-REMEDY = Remedy("Use ", Setting.CONTEXT.at(512), " or ", Step.RESUME)
+HINT = Hint("Use ", Setting.CONTEXT.at(512), " or ", Step.RESUME)
 LINUX = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 A_WHILE = 60
 
@@ -56,39 +56,39 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 def test_events_and_result_come_back_from_another_process() -> None:
     data = bytes(20_000_000)  # far more than a pipe holds
-    heard: list[int] = []
-    with Apart(works.count, CancelToken()) as worker:
-        size, process = followed(worker.do(300, data=data), heard.append)
-    assert (heard, size) == (list(range(300)), len(data))
+    received: list[int] = []
+    with SubprocessWorker(works.count, CancelToken()) as worker:
+        size, process = followed(worker.do(300, data=data), received.append)
+    assert (received, size) == (list(range(300)), len(data))
     assert process != os.getpid()
     assert is_gone(process)
 
 
 def test_the_same_work_is_done_here() -> None:
-    heard: list[int] = []
-    with Here(works.count, CancelToken()) as worker:
-        assert followed(worker.do(3), heard.append) == (0, os.getpid())
-    assert heard == [0, 1, 2]
+    received: list[int] = []
+    with InProcessWorker(works.count, CancelToken()) as worker:
+        assert followed(worker.do(3), received.append) == (0, os.getpid())
+    assert received == [0, 1, 2]
 
 
 def test_what_the_work_prints_is_no_event_and_nothing_is_typed_there() -> None:
-    heard: list[str] = []
-    with Apart(works.chatter, CancelToken()) as worker:
-        assert followed(worker.do(), heard.append) == ""
-    assert heard == ["begun"]
+    received: list[str] = []
+    with SubprocessWorker(works.chatter, CancelToken()) as worker:
+        assert followed(worker.do(), received.append) == ""
+    assert received == ["begun"]
 
 
 ERRORS = [
-    SetupError("a problem", REMEDY),
-    InputError(Path("a.tsv"), [f"problem {number}" for number in range(60)], REMEDY),
-    ColumnsError(Path("a.tsv"), ["one"], REMEDY, foreign=True, unknown=["x"]),
+    SetupError("a problem", HINT),
+    InputError(Path("a.tsv"), [f"problem {number}" for number in range(60)], HINT),
+    ColumnsError(Path("a.tsv"), ["one"], HINT, foreign=True, unknown=["x"]),
     WrongKindError(Path("a.tsv"), FileKind.MODEL, FileKind.DATASET),
-    ModelFileError("a problem", REMEDY),
-    NoRoomError("a problem", REMEDY),
+    ModelFileError("a problem", HINT),
+    NoRoomError("a problem", HINT),
     DeviceFailed("A card", "it does not compute"),
-    ProcessEnded("a problem", REMEDY, broke_down=True),
-    StoreError("a problem", REMEDY),
-    RunBusyError("a problem", REMEDY),
+    ProcessEnded("a problem", HINT, broke_down=True),
+    StoreError("a problem", HINT),
+    RunBusyError("a problem", HINT),
     EngineBug("a bug"),
     Cancelled(),
     MemoryError(),
@@ -111,12 +111,12 @@ def test_an_error_can_be_sent_to_another_process(error: Exception) -> None:
 
 
 def test_an_error_that_was_meant_comes_back_as_it_was() -> None:
-    error = InputError(Path("a.tsv"), ["one", "two"], REMEDY)
-    with Apart(works.fail, CancelToken()) as worker, pytest.raises(InputError) as met:
+    error = InputError(Path("a.tsv"), ["one", "two"], HINT)
+    with SubprocessWorker(works.fail, CancelToken()) as worker, pytest.raises(InputError) as met:
         followed(worker.do(error), print)
-    assert (met.value.problem, met.value.remedy, met.value.problems) == (
+    assert (met.value.problem, met.value.hint, met.value.problems) == (
         error.problem,
-        REMEDY,
+        HINT,
         ("one", "two"),
     )
     assert met.value.__cause__ is None
@@ -130,7 +130,7 @@ def test_an_error_that_was_meant_comes_back_as_it_was() -> None:
 def test_a_fault_comes_back_with_its_traceback(
     error: BaseException | str, kind: type[Exception], words: str
 ) -> None:
-    with Apart(works.fail, CancelToken()) as worker, pytest.raises(kind) as met:
+    with SubprocessWorker(works.fail, CancelToken()) as worker, pytest.raises(kind) as met:
         followed(worker.do(error), print)
     assert str(met.value) == words
     assert isinstance(met.value.__cause__, DistantTrace)
@@ -141,19 +141,19 @@ def test_a_fault_comes_back_with_its_traceback(
 @pytest.mark.parametrize(
     ("signal_name", "words"),
     [
-        ("SIGBUS", "broke down (SIGBUS)"),
-        ("SIGKILL", "from outside (SIGKILL), most likely for want of memory"),
+        ("SIGBUS", "crashed (SIGBUS)"),
+        ("SIGKILL", "from outside (SIGKILL), most likely for lack of memory"),
     ],
 )
 def test_the_end_of_its_process_is_an_error_in_words(
     caplog: pytest.LogCaptureFixture, signal_name: str, words: str
 ) -> None:
-    heard: list[str] = []
-    with Apart(works.end_by, CancelToken()) as worker, pytest.raises(ProcessEnded) as met:
-        followed(worker.do(-int(signal.Signals[signal_name])), heard.append)
-    assert heard == ["begun"]
+    received: list[str] = []
+    with SubprocessWorker(works.end_by, CancelToken()) as worker, pytest.raises(ProcessEnded) as met:
+        followed(worker.do(-int(signal.Signals[signal_name])), received.append)
+    assert received == ["begun"]
     assert words in met.value.problem
-    assert "is kept" in str(met.value.remedy)
+    assert "are stored" in str(met.value.hint)
     logged = (log_folder() / "tiebreak.log").read_text("utf-8")
     assert "some last words" in logged
     assert ("apart_works.py" in logged) == (
@@ -163,14 +163,17 @@ def test_the_end_of_its_process_is_an_error_in_words(
 
 
 def test_an_end_without_a_crash_is_a_bug(caplog: pytest.LogCaptureFixture) -> None:
-    with Apart(works.end_by, CancelToken()) as worker, pytest.raises(EngineBug, match="code 9 before"):
+    with (
+        SubprocessWorker(works.end_by, CancelToken()) as worker,
+        pytest.raises(EngineBug, match="code 9 before"),
+    ):
         followed(worker.do(9), print)
     caplog.clear()
 
 
 def test_a_stop_reaches_the_work_at_once_and_a_ctrl_c_does_not() -> None:
     cancel = CancelToken()
-    with Apart(works.last_until_stopped, cancel) as worker:
+    with SubprocessWorker(works.last_until_stopped, cancel) as worker:
         going = worker.do()
         process = next(going)
         time.sleep(0.2)
@@ -185,7 +188,7 @@ def test_a_stop_reaches_the_work_at_once_and_a_ctrl_c_does_not() -> None:
 
 def test_a_wish_to_end_soon_reaches_the_work_and_a_stop_still_does_after_it() -> None:
     cancel = CancelToken()
-    with Apart(works.end_soon, cancel) as worker:
+    with SubprocessWorker(works.end_soon, cancel) as worker:
         going = worker.do()
         assert next(going) == "begun"
         cancel.end_soon()
@@ -201,7 +204,7 @@ def test_a_stop_before_the_work_begins_waits_for_nothing() -> None:
     stop = threading.Timer(0.02, cancel.cancel)
     stop.start()
     begun = time.monotonic()
-    with Apart(works.last_until_stopped, cancel) as worker, pytest.raises(Cancelled):
+    with SubprocessWorker(works.last_until_stopped, cancel) as worker, pytest.raises(Cancelled):
         followed(worker.do(), print)
     assert time.monotonic() - begun < apart._PATIENCE
     stop.join()
@@ -211,7 +214,7 @@ def test_a_stop_before_the_work_begins_waits_for_nothing() -> None:
 def test_work_that_does_not_listen_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apart, "_PATIENCE", 0.3)
     cancel = CancelToken()
-    with Apart(works.listen_to_nobody, cancel) as worker:
+    with SubprocessWorker(works.listen_to_nobody, cancel) as worker:
         going = worker.do()
         process = next(going)
         cancel.cancel()
@@ -225,12 +228,12 @@ def test_the_result_does_not_wait_for_a_process_that_hangs_at_its_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(apart, "_LATEST_END", 2.0)
-    heard: list[int] = []
-    with Apart(works.hang_afterwards, CancelToken()) as worker:
-        assert followed(worker.do(), heard.append) == "done"
+    received: list[int] = []
+    with SubprocessWorker(works.hang_afterwards, CancelToken()) as worker:
+        assert followed(worker.do(), received.append) == "done"
         done = time.monotonic()
-    assert not is_gone(heard[0])
-    wait_until(lambda: is_gone(heard[0]))
+    assert not is_gone(received[0])
+    wait_until(lambda: is_gone(received[0]))
     assert time.monotonic() - done < 20  # and not the minute that it would take
 
 
@@ -240,7 +243,7 @@ def test_whoever_looks_on_may_fail_and_the_process_ends_all_the_same() -> None:
 
     with (
         pytest.raises(ValueError, match=r"\d+") as met,
-        Apart(works.last_until_stopped, CancelToken()) as worker,
+        SubprocessWorker(works.last_until_stopped, CancelToken()) as worker,
     ):
         followed(worker.do(), refuse)
     assert is_gone(int(str(met.value)))
@@ -248,7 +251,7 @@ def test_whoever_looks_on_may_fail_and_the_process_ends_all_the_same() -> None:
 
 def test_a_process_that_is_not_wanted_any_more_ends() -> None:
     before = set(psutil.Process().children())
-    with Apart(works.count, CancelToken()):
+    with SubprocessWorker(works.count, CancelToken()):
         pass
     assert set(psutil.Process().children()) <= before
 
@@ -257,9 +260,9 @@ PARENT = """
 import sys
 from pathlib import Path
 from engine.core.cancel import CancelToken
-from engine.system.apart import Apart
+from engine.system.apart import SubprocessWorker
 from tests.apart_works import last_until_stopped
-with Apart(last_until_stopped, CancelToken()) as worker:
+with SubprocessWorker(last_until_stopped, CancelToken()) as worker:
     for process in worker.do(Path(sys.argv[1])):
         print(process, flush=True)
 """
@@ -281,7 +284,7 @@ def test_the_work_stops_softly_where_whoever_asked_for_it_is_killed(tmp_path: Pa
 def test_a_process_that_cannot_be_started_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(talk, "self_command", lambda: [str(tmp_path / "gone")])
     with pytest.raises(SetupError, match="cannot be started"):
-        Apart(works.count, CancelToken())
+        SubprocessWorker(works.count, CancelToken())
 
 
 def test_nobody_meets_its_argument_in_the_help() -> None:

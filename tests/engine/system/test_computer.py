@@ -16,7 +16,7 @@ from engine.llama.threads import ThreadCount
 from engine.system import computer
 from engine.system.child_process import run_child
 from engine.system.files import free_room
-from engine.system.gate import ReadingGate
+from engine.system.gate import SandboxedReader
 from engine.system.paths import demo_model
 from tests import gate_works as works
 from tests.full_disk import disk_that_holds
@@ -51,10 +51,10 @@ def test_what_the_system_does_not_tell_is_not_known_and_nothing_comes_of_it(
     assert computer.on_mains() in {True, False}
     assert computer.memory_of(os.getpid()) == computer.own_memory() == 0
     assert check_memory(read_model_file(demo_model()), 256) is None
-    gate = ReadingGate()
-    monkeypatch.setattr("engine.system.gate.the_gate", gate)
+    validator = SandboxedReader()
+    monkeypatch.setattr("engine.system.gate.the_gate", validator)
     assert works.process_of(Path("a.tsv"))[0] != os.getpid()
-    gate.close()
+    validator.close()
 
 
 @pytest.mark.usefixtures("silent")

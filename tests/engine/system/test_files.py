@@ -173,7 +173,7 @@ def test_where_only_the_part_file_has_too_long_a_path_the_file_itself_is_named(
     folder.mkdir()
     monkeypatch.setattr(places, "sys", SimpleNamespace(platform="win32"))
     monkeypatch.setattr(places, "_takes_long_paths", lambda: False)
-    with pytest.raises(SetupError, match=r"out\.tsv cannot be written: .* 31 letters") as refused:
+    with pytest.raises(SetupError, match=r"out\.tsv cannot be written: .* 31 characters") as refused:
         refuse(folder / "out.tsv")
     assert ".part" not in str(refused.value)
     assert list(folder.iterdir()) == []

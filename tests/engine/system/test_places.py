@@ -10,7 +10,7 @@ import pytest
 import tiebreak
 from engine.core.errors import SetupError
 from engine.system.files import check_targets, check_writable
-from engine.system.places import Found, found_at, is_there, real_path, said_of_system, seen_at, shown
+from engine.system.places import PathKind, found_at, is_there, real_path, said_of_system, seen_at, shown
 from tests import commands
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
@@ -29,7 +29,7 @@ def loop(tmp_path: Path) -> Path:
 def test_what_lies_at_a_path_is_told_apart(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     found = [found_at(tmp_path / name) for name in ("file", "", "gone", "file/below")]
-    assert found == [Found.FILE, Found.FOLDER, Found.NOTHING, Found.NOTHING]
+    assert found == [PathKind.FILE, PathKind.FOLDER, PathKind.NOTHING, PathKind.NOTHING]
 
 
 @posix_only
@@ -38,7 +38,7 @@ def test_a_loop_of_links_is_named_wherever_it_is_met(loop: Path) -> None:
         for ask in (found_at, is_there, check_writable, lambda path: check_targets({"--out": path}, {})):
             with pytest.raises(SetupError, match=r"loop.* symbolic link that leads back to itself"):
                 ask(path)
-        assert seen_at(path) is Found.NOTHING
+        assert seen_at(path) is PathKind.NOTHING
         assert real_path(path).name == path.name
 
 
@@ -50,15 +50,15 @@ def test_a_current_folder_that_is_gone_is_named(tmp_path: Path, monkeypatch: pyt
     folder.rmdir()
     done = commands.run_here("pairs", "a.json", "b.json", "--out", "c.tsv")
     assert done.returncode == 2
-    assert "The current folder is not there any more" in done.stderr
-    with pytest.raises(tiebreak.Refused, match="The current folder is not there any more"):
+    assert "The current folder no longer exists" in done.stderr
+    with pytest.raises(tiebreak.Refused, match="The current folder no longer exists"):
         tiebreak.Run(1, "runs.sqlite")
 
 
 @posix_only
 def test_a_link_to_nothing_leads_to_nothing(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("gone")
-    assert found_at(tmp_path / "link") is Found.NOTHING
+    assert found_at(tmp_path / "link") is PathKind.NOTHING
     assert real_path(tmp_path / "link") == real_path(tmp_path) / "gone"
 
 
@@ -69,7 +69,7 @@ def test_a_name_that_no_file_can_have_is_refused_in_few_words(path: Path) -> Non
             ask(path)
         assert len(refused.value.problem) < 450
         assert str(path)[:1] in refused.value.problem
-    assert seen_at(path) is Found.NOTHING
+    assert seen_at(path) is PathKind.NOTHING
     assert real_path(path).name == path.name
 
 

@@ -23,14 +23,14 @@ def test_brackets_in_texts_are_no_levels() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "no JSON"),
-        ("{'a': 1}", "no JSON"),
+        ("", "not valid JSON"),
+        ("{'a': 1}", "not valid JSON"),
         ("[" * (MOST_LEVELS + 1) + "]" * (MOST_LEVELS + 1), "nested too deeply"),
         ('{"a":' * 100_000 + "1" + "}" * 100_000, "nested too deeply"),
         ("[" * 100_000, "nested too deeply"),
         ('["\\"", ' + "[" * 100_000, "nested too deeply"),
         ('{"a": [{"b": 1, "c": 2, "b": 3}]}', "names the key 'b' 2 times"),
-        (b"\xff", "no UTF-8"),
+        (b"\xff", "not UTF-8"),
         ("[NaN]", "holds NaN"),
         ("[-Infinity]", "holds -Infinity"),
         ("[1e999]", "holds 1e999"),

@@ -19,15 +19,15 @@ from bench.coverage.settings import (
 )
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.events import MeasureProgress, followed
-from engine.core.items import Order, Way
+from engine.core.items import Method, Order
 from engine.decisions.calibration import judge_of_run
-from engine.tune.choosing import Cost, Seen, SettingsChoice, choose
+from engine.tune.choosing import ItemCost, SettingsChoice, SettingsRun, choose
 from engine.tune.held_out import TriedRun, held_out
 from engine.tune.parts import parts_of
 from engine.tune.tried import TriedSettings, looks_at
 
 EVEN = (0.25, 0.25, 0.25, 0.25)
-NOTHING = {Way.LETTERS: 0.0, Way.ABSOLUTE: 0.0}
+NOTHING = {Method.LABEL_TOKENS: 0.0, Method.POINTWISE_YES_NO: 0.0}
 
 
 def drawn(seed: int = 0) -> np.random.Generator:
@@ -37,14 +37,14 @@ def drawn(seed: int = 0) -> np.random.Generator:
 def test_the_one_way_that_knows_is_chosen_and_surely_beats_the_most_frequent_label() -> None:
     judges = [
         Known(NO_EXAMPLES, NOTHING),
-        Known(WITH_EXAMPLES, {Way.LETTERS: 0.1, Way.ABSOLUTE: 3.0}),
+        Known(WITH_EXAMPLES, {Method.LABEL_TOKENS: 0.1, Method.POINTWISE_YES_NO: 3.0}),
     ]
     choice, worth = found_settings(drawn(), 100, EVEN, judges)
     look = choice.chosen.look
-    assert (look.prompt, Way.ABSOLUTE in look.ways) == (WITH_EXAMPLES, True)
+    assert (look.prompt, Method.POINTWISE_YES_NO in look.methods) == (WITH_EXAMPLES, True)
     assert worth.beats_frequent
-    assert worth.over_usual is not None
-    assert worth.over_usual.surely_better
+    assert worth.over_default is not None
+    assert worth.over_default.significantly_better
     assert worth.right.value > worth.frequent.value
 
 
@@ -60,7 +60,10 @@ def test_where_nothing_knows_anything_nothing_is_said_to_beat_the_most_frequent_
 
 
 def test_of_those_that_are_as_good_the_cheapest_is_chosen() -> None:
-    judges = [Known(prompt, {Way.LETTERS: 1.5, Way.ABSOLUTE: 1.5}) for prompt in (NO_EXAMPLES, WITH_EXAMPLES)]
+    judges = [
+        Known(prompt, {Method.LABEL_TOKENS: 1.5, Method.POINTWISE_YES_NO: 1.5})
+        for prompt in (NO_EXAMPLES, WITH_EXAMPLES)
+    ]
     choice, _ = found_settings(drawn(1), 100, EVEN, judges)
     as_good = [each for each in choice.standings if each.as_good]
     assert choice.chosen in as_good
@@ -81,12 +84,19 @@ def compared(
         drawn_run(random, gold, labels, Known(prompt, NOTHING)) for prompt in (NO_EXAMPLES, WITH_EXAMPLES)
     ]
     judged = tuple(
-        replace(item, readings={}, unscored={CRITERION: "too long"}) if place < unscored else item
+        replace(item, raw_predictions={}, unscored={CRITERION: "too long"}) if place < unscored else item
         for place, item in enumerate(runs[1].judged)
     )
     runs[1] = replace(runs[1], judged=judged).calibrated(None)
     seen = [
-        Seen(prompt, run, {look: Cost(1.0, 1.0) for look in looks_at(prompt, (Way.LETTERS, Way.ABSOLUTE))})
+        SettingsRun(
+            prompt,
+            run,
+            {
+                look: ItemCost(1.0, 1.0)
+                for look in looks_at(prompt, (Method.LABEL_TOKENS, Method.POINTWISE_YES_NO))
+            },
+        )
         for prompt, run in zip((NO_EXAMPLES, WITH_EXAMPLES), runs, strict=True)
     ]
     progress = told if told is not None else []
@@ -122,7 +132,7 @@ def test_where_the_time_is_over_what_was_compared_decides() -> None:
     assert [each.look for each in choice.standings] == [TriedSettings(NO_EXAMPLES, orders=(Order.AB,))]
     assert choice.chosen == choice.standings[0]
     assert choice.uncompared == 11
-    assert choice.left_out == {WITH_EXAMPLES: "there was no time for it"}
+    assert choice.left_out == {WITH_EXAMPLES: "no time was left for it"}
     left = iter([1.0, 1.0, 0.0])
     choice = compared(unscored=0, time_left=lambda: next(left))
     assert [each.look.prompt for each in choice.standings].count(WITH_EXAMPLES) == 1
@@ -133,16 +143,16 @@ def test_a_run_that_is_looked_at_in_part_is_the_judge_of_a_run_that_asks_just_th
     random = drawn()
     labels = random.integers(4, size=12)
     run = drawn_run(random, labelled(labels), labels, Known(NO_EXAMPLES, NOTHING))
-    part = run.as_asked((Way.ABSOLUTE,), (Order.AB,))
+    part = run.as_asked((Method.POINTWISE_YES_NO,), (Order.AB,))
     judge = judge_of_run(part.run.identity)
-    assert (judge.ways, judge.orders) == (("absolute",), ("AB",))
+    assert (judge.methods, judge.orders) == (("absolute",), ("AB",))
     assert not part.run.in_both_orders
-    assert {(each.way, each.order) for item in part.judged for each in item.readings[CRITERION]} == {
-        (Way.ABSOLUTE, Order.AB)
-    }
-    usual = run.as_asked((Way.LETTERS,), tuple(Order))
-    assert "ways" not in usual.run.identity.settings
-    assert TriedSettings(NO_EXAMPLES).in_words == "letters, both orders, no examples"
+    assert {
+        (each.method, each.order) for item in part.judged for each in item.raw_predictions[CRITERION]
+    } == {(Method.POINTWISE_YES_NO, Order.AB)}
+    default = run.as_asked((Method.LABEL_TOKENS,), tuple(Order))
+    assert "ways" not in default.run.identity.settings
+    assert TriedSettings(NO_EXAMPLES).in_words == "label tokens, both orders, no examples"
 
 
 def test_a_prompt_that_had_time_for_few_items_does_not_cut_what_all_are_compared_on() -> None:
@@ -154,7 +164,9 @@ def test_a_prompt_that_had_time_for_few_items_does_not_cut_what_all_are_compared
     ]
     runs[1] = runs[1].only(frozenset(gold.ids[:12]))
     seen = [
-        Seen(prompt, run, {look: Cost(1.0, 1.0) for look in looks_at(prompt, (Way.LETTERS,))})
+        SettingsRun(
+            prompt, run, {look: ItemCost(1.0, 1.0) for look in looks_at(prompt, (Method.LABEL_TOKENS,))}
+        )
         for prompt, run in zip((NO_EXAMPLES, WITH_EXAMPLES), runs, strict=True)
     ]
     choice = followed(choose(seen, gold, (CRITERION,), CancelToken()), lambda _: None)
@@ -165,10 +177,10 @@ def test_a_prompt_that_had_time_for_few_items_does_not_cut_what_all_are_compared
 @pytest.mark.slow
 def test_what_places_mean_in_the_data_makes_one_order_no_better_than_both() -> None:
     lopsided = (0.62, 0.08, 0.15, 0.15)
-    judges = [Known(NO_EXAMPLES, {Way.LETTERS: 0.8})]
+    judges = [Known(NO_EXAMPLES, {Method.LABEL_TOKENS: 0.8})]
     worlds, random = 10, drawn(5)
     found = [found_settings(random, 120, lopsided, judges) for _ in range(worlds)]
-    said = [worth.over_usual is not None and worth.over_usual.surely_better for _, worth in found]
+    said = [worth.over_default is not None and worth.over_default.significantly_better for _, worth in found]
     assert sum(said) <= 1
 
 
@@ -183,24 +195,24 @@ def test_items_that_one_side_cannot_score_are_left_out_for_both() -> None:
     labels = random.integers(4, size=100)
     gold = labelled(labels)
     parts = parts_of(gold, (CRITERION,), 0, None, own_examples=False)
-    signals = {Way.LETTERS: 2.0, Way.ABSOLUTE: 0.0}
+    signals = {Method.LABEL_TOKENS: 2.0, Method.POINTWISE_YES_NO: 0.0}
     run = drawn_run(random, gold, labels, Known(NO_EXAMPLES, signals))
     gone = set(parts.held_out[:3])
     judged = tuple(
-        replace(item, readings={}, unscored={CRITERION: "too long"}) if item.item_id in gone else item
+        replace(item, raw_predictions={}, unscored={CRITERION: "too long"}) if item.item_id in gone else item
         for item in run.judged
     )
     lacks = replace(run, judged=judged).calibrated(None)
-    chosen, usual = (
+    chosen, default = (
         TriedRun(TriedSettings(prompt), each) for prompt, each in ((WITH_EXAMPLES, lacks), (NO_EXAMPLES, run))
     )
-    worth = held_out(chosen, usual, gold, parts, CancelToken())
+    worth = held_out(chosen, default, gold, parts, CancelToken())
     assert worth is not None
     assert worth.unscored == 3
     assert worth.instructions == len(parts.held_out) - 3
-    assert worth.over_usual is not None
-    assert worth.over_usual.nats.value == pytest.approx(0, abs=1e-9)  # the very same judge
-    assert worth.over_usual.right.value == 0
+    assert worth.over_default is not None
+    assert worth.over_default.nats.value == pytest.approx(0, abs=1e-9)  # the very same judge
+    assert worth.over_default.right.value == 0
 
 
 def test_what_the_chosen_settings_are_worth_does_not_wait_for_the_usual_ones() -> None:
@@ -208,10 +220,10 @@ def test_what_the_chosen_settings_are_worth_does_not_wait_for_the_usual_ones() -
     labels = random.integers(4, size=100)
     gold = labelled(labels)
     parts = parts_of(gold, (CRITERION,), 0, None, own_examples=False)
-    signals = {Way.LETTERS: 2.0, Way.ABSOLUTE: 0.0}
+    signals = {Method.LABEL_TOKENS: 2.0, Method.POINTWISE_YES_NO: 0.0}
     run = drawn_run(random, gold, labels, Known(NO_EXAMPLES, signals))
-    usual = TriedRun(TriedSettings(NO_EXAMPLES), run.only(frozenset(parts.to_choose_by)))
-    worth = held_out(TriedRun(TriedSettings(WITH_EXAMPLES), run), usual, gold, parts, CancelToken())
+    default = TriedRun(TriedSettings(NO_EXAMPLES), run.only(frozenset(parts.to_choose_by)))
+    worth = held_out(TriedRun(TriedSettings(WITH_EXAMPLES), run), default, gold, parts, CancelToken())
     assert worth is not None
-    assert worth.over_usual is None
+    assert worth.over_default is None
     assert worth.items == len(parts.held_out)

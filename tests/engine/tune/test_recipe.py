@@ -10,7 +10,7 @@ import pytest
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import SetupError
 from engine.core.file_kinds import FileKind
-from engine.core.items import Way
+from engine.core.items import Method
 from engine.core.judgments import CriterionCalibration
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup
@@ -27,7 +27,7 @@ JUDGE = RunSetup(
     model_path=Path("/models/judge.gguf"),
     rubric=SHORT,
     criteria=("safety", "overall_quality"),
-    ways=(Way.LETTERS, Way.GRADED),
+    methods=(Method.LABEL_TOKENS, Method.POINTWISE_GRADE),
     both_orders=False,
     kv_type=KvType.Q8_0,
     examples_path=Path("recipe-examples.tsv"),
@@ -68,8 +68,8 @@ def test_a_setup_gets_its_settings_and_keeps_its_own_items_and_machine(tmp_path:
         5,
         2,
     )
-    assert (made.ways, made.both_orders, made.rubric, made.criteria) == (
-        JUDGE.ways,
+    assert (made.methods, made.both_orders, made.rubric, made.criteria) == (
+        JUDGE.methods,
         False,
         SHORT,
         JUDGE.criteria,
@@ -122,7 +122,7 @@ def test_a_damaged_one_is_refused_with_its_name_and_what_to_do(
     with pytest.raises(SetupError) as caught:
         load_recipe(path)
     assert "recipe.json" in caught.value.problem
-    assert str(caught.value.remedy)
+    assert str(caught.value.hint)
 
 
 def test_another_file_is_named_for_what_it_is(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_recipe_of_another_judge_says_to_tune_again_and_not_to_calibrate(tmp_p
     for file in (saved(tmp_path), path):
         with pytest.raises(SetupError) as caught:
             load_calibration(file).check_fits(other)
-        said.append((caught.value.problem, OPTIONS.of(caught.value.remedy)))
+        said.append((caught.value.problem, OPTIONS.of(caught.value.hint)))
     (of_recipe, tune), (alone, calibrate) = said
     assert of_recipe.startswith("The calibration of this recipe was made for the model")
     assert tune == "Make it again with the command tune. Or use another recipe."

@@ -12,9 +12,9 @@ from engine.core.sheets import Sentences, Tone
 from engine.data.dataset import Dataset
 from engine.decisions.calibration import Calibration, judge_of_run
 from engine.measure.systems import System, system_of_run
-from engine.report.weighing_tables import weighing_section
-from engine.weigh.carried import carried_by
-from engine.weigh.system_weighing import Weighing, scored_pairs_of, weigh
+from engine.report.weighing_tables import weighted_scoring_section
+from engine.weigh.carried import informativeness_of
+from engine.weigh.system_weighing import WeightedScoring, scored_pairs_of, weigh
 from tests.judged import SURE_A, A, B, Probabilities, dataset, stored_run, system
 
 TWO = ("safety", "relevance")
@@ -53,7 +53,7 @@ def calibrated(run: System, scale: float, after: float = BETTER) -> System:
     return system_of_run(run.results.calibrated(calibration))
 
 
-def weighed(run: System, gold: Dataset | None = None) -> Weighing:
+def weighed(run: System, gold: Dataset | None = None) -> WeightedScoring:
     return weigh(scored_pairs_of(run, TWO), dict.fromkeys(TWO, 1.0), 0.5, gold, run)
 
 
@@ -61,50 +61,52 @@ def test_a_judge_calibrated_to_frequencies_decides_nothing(tmp_path: Path) -> No
     run = calibrated(judged(tmp_path, 1, 1), scale=0)
     for gold in (None, GOLD):
         found = weighed(run, gold)
-        assert found.carried.refused
+        assert found.informative.refused
         assert (found.result["results"], found.agreement) == ([], None)
-        with pytest.raises(SetupError, match=r"no criterion carries anything.* how often each label occurs"):
-            found.carried.check()
-        assert weighing_section(found, run).parts == [Sentences(found.carried.sentences, Tone.CAVEAT)]
+        with pytest.raises(SetupError, match=r"no criterion is informative.*calibrated to the class prior"):
+            found.informative.check()
+        assert weighted_scoring_section(found, run).parts == [
+            Sentences(found.informative.sentences, Tone.CAVEAT)
+        ]
 
 
 def test_the_same_scores_for_all_items_are_said_by_criterion(tmp_path: Path) -> None:
     run = judged(tmp_path, 1, 0)
     found = weighed(run)
-    assert set(found.carried.nothing) == {"relevance"}
-    assert not found.carried.refused
+    assert set(found.informative.nothing) == {"relevance"}
+    assert not found.informative.refused
     assert len(found.result["results"]) == 30
-    first = weighing_section(found, run).parts[0]
-    assert first == Sentences(found.carried.sentences, Tone.CAVEAT)
-    assert first.texts[0].startswith("Some criteria carry nothing")
+    first = weighted_scoring_section(found, run).parts[0]
+    assert first == Sentences(found.informative.sentences, Tone.CAVEAT)
+    assert first.texts[0].startswith("Some criteria are not informative")
     assert "on relevance the scores are the same for all 30 items" in first.texts[0]
-    assert found.carried.as_json() == {"carries_nothing": dict(found.carried.nothing)}
+    assert found.informative.as_json() == {"carries_nothing": dict(found.informative.nothing)}
 
 
 def test_what_people_say_does_not_hide_that_the_model_says_nothing(tmp_path: Path) -> None:
     gold = dataset({"safety": [A, B, A]})
     run = stored_run(tmp_path, gold, {"safety": [SURE_A] * 3}, overrides=[("2", "safety", B, None)])
-    found = carried_by(scored_pairs_of(run, ["safety"]).rows, ["safety"], run)
+    found = informativeness_of(scored_pairs_of(run, ["safety"]).rows, ["safety"], run)
     assert found.nothing["safety"] == "the scores are the same for all 2 items, 8.8 points for A"
 
 
 def test_labels_show_whether_scores_follow_them(tmp_path: Path) -> None:
-    found = weighed(judged(tmp_path, 1, -1), GOLD).carried
+    found = weighed(judged(tmp_path, 1, -1), GOLD).informative
     assert set(found.unshown) == {"relevance"}
-    assert "30 human labels do not show that its scores follow people" in found.sentences[0]
-    assert weighed(judged(tmp_path / "both", 1, 0.5), GOLD).carried.sentences == []
+    assert "30 human labels do not show that its scores agree with annotators" in found.sentences[0]
+    assert weighed(judged(tmp_path / "both", 1, 0.5), GOLD).informative.sentences == []
 
 
 def test_few_labels_show_nothing_and_are_not_asked(tmp_path: Path) -> None:
     few = dataset({name: [A, B] * 4 for name in TWO})
-    assert not weighed(judged(tmp_path, 1, -1, gold=few), few).carried.unshown
+    assert not weighed(judged(tmp_path, 1, -1, gold=few), few).informative.unshown
 
 
 def test_a_calibration_that_was_no_better_than_frequencies_says_so(tmp_path: Path) -> None:
     run = judged(tmp_path, 1, 1)
-    assert set(weighed(calibrated(run, 1, after=WORSE)).carried.unshown) == set(TWO)
-    assert not weighed(calibrated(run, 1)).carried.sentences
-    assert not weighed(calibrated(run, 1, after=WORSE), GOLD).carried.sentences  # labels know better
+    assert set(weighed(calibrated(run, 1, after=WORSE)).informative.unshown) == set(TWO)
+    assert not weighed(calibrated(run, 1)).informative.sentences
+    assert not weighed(calibrated(run, 1, after=WORSE), GOLD).informative.sentences  # labels know better
 
 
 @pytest.mark.parametrize("measured", [{}, {"safety": 7}, {"safety": {"after": {"log_loss": "?"}}}])
@@ -113,19 +115,19 @@ def test_a_calibration_may_say_nothing_of_itself(tmp_path: Path, measured: dict[
     assert run.results is not None
     assert run.results.calibration is not None
     known = replace(run.results.calibration, measured=measured)
-    assert not weighed(system_of_run(run.results.calibrated(known))).carried.sentences
+    assert not weighed(system_of_run(run.results.calibrated(known))).informative.sentences
 
 
 def test_a_model_that_does_not_judge_is_not_weighed_unless_labels_speak_for_it(tmp_path: Path) -> None:
     unfit = judged(tmp_path, 1, 1, mass=0.1)
-    assert "the model does not judge" in weighed(unfit).carried.sentences[0]
-    assert weighed(unfit).carried.refused
-    assert not weighed(unfit, GOLD).carried.sentences
-    assert not weighed(calibrated(unfit, 1)).carried.refused
+    assert "the model does not judge" in weighed(unfit).informative.sentences[0]
+    assert weighed(unfit).informative.refused
+    assert not weighed(unfit, GOLD).informative.sentences
+    assert not weighed(calibrated(unfit, 1)).informative.refused
 
 
 def test_a_submission_of_one_label_is_weighed_and_it_is_said() -> None:
     found = weighed(system({name: [A] * 20 for name in TWO}))
     assert found.result["win_rate_a"] == 1.0
-    assert "there is one label for all 20 items, 10.0 points for A" in found.carried.sentences[0]
-    assert not weighed(system({name: [A, A] for name in TWO})).carried.sentences
+    assert "there is one label for all 20 items, 10.0 points for A" in found.informative.sentences[0]
+    assert not weighed(system({name: [A, A] for name in TWO})).informative.sentences

@@ -93,7 +93,7 @@ def test_a_wrong_record_is_named(tmp_path: Path, change: dict[str, Any], problem
 def test_all_problems_are_told_together(tmp_path: Path) -> None:
     records = [record(), {"id": "x", "scores_a": {}}, 5, {"scores_a": FULL, "scores_b": FULL}]
     assert problems_of(tmp_path, records) == (
-        "record 2 (id 'x'): the id is already that of record 1.",
+        "record 2 (id 'x'): the id is already used by record 1.",
         "record 2 (id 'x'): scores_a has no score for 'safety'.",
         "record 2 (id 'x'): scores_a has no score for 'relevance'.",
         "record 2 (id 'x'): 'scores_b' is missing.",
@@ -120,7 +120,7 @@ def test_a_file_without_records_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("id,scores_a\n")
-    with pytest.raises(InputError, match="is CSV; a JSON file is needed here"):
+    with pytest.raises(InputError, match="is CSV; a JSON file is required here"):
         load_comparisons(tmp_path / "x.csv", CRITERIA)
 
 

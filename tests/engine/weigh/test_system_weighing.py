@@ -123,7 +123,7 @@ def test_the_same_weights_and_threshold_decide_as_the_weighted_judge() -> None:
 
 
 def test_scores_that_explain_nothing_are_refused() -> None:
-    with pytest.raises(SetupError, match="No criterion's scores rise"):
+    with pytest.raises(SetupError, match="No criterion's scores correlate positively"):
         fitted(200, (-1.0, -1.0, -1.0), 0.5)
 
 

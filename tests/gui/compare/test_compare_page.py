@@ -52,7 +52,7 @@ def test_a_run_and_a_submission_are_ranked(
     table = cells(page.view.measures)
     measured = measure_table(page.compared.comparison)
     assert table == [list(row) for row in (measured.titles, *measured.texts())]
-    assert table[0] == ["measure", "run 1", "worse.tsv", "best trivial judge"]
+    assert table[0] == ["measure", "run 1", "worse.tsv", "best baseline"]
     assert table[1][0] == "accuracy (%), relevance"
     assert table[1][1].endswith(" [1]")
     assert page.view.measures.index(0, 1).data(Qt.ItemDataRole.FontRole).bold()
@@ -63,7 +63,7 @@ def test_a_run_and_a_submission_are_ranked(
     first, second = page.view.systems.text().splitlines()
     assert first.startswith("run 1: demo-judge on gold.tsv")
     assert second.startswith("worse.tsv: submission")
-    assert "The best of 2 systems is chosen by these items" in page.view._notes["measures"].text()
+    assert "The best of 2 systems is selected on these items" in page.view._notes["measures"].text()
 
 
 def test_differences_are_filtered(qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path) -> None:
@@ -317,7 +317,7 @@ def test_dropped_submissions_are_added_and_listed_once(
     qtbot.waitUntil(lambda: page.choosing.choice.files == (worse,))
     with qtbot.waitSignal(space.note) as note:
         page.choosing.add_files([worse.parent / "." / worse.name])
-    assert note.args == ["In the list already: worse.tsv"]
+    assert note.args == ["Already in the list: worse.tsv"]
     assert page.choosing.choice.files == (worse,)
 
 
@@ -351,9 +351,9 @@ def test_a_system_that_may_not_judge_is_named(
     constant = save("constant.tsv", re.sub(rb"\t(A|B|both_good|both_bad)(?=\t)", rb"\tA", text))
     choose(qtbot, page, demo_gold, constant)
     assert compare(qtbot, page) == ""
-    assert page.view.notes.text().startswith("constant.tsv: The model may not judge as it should.")
+    assert page.view.notes.text().startswith("constant.tsv: The model may not judge properly.")
     assert "run 1: " not in page.view.notes.text()
-    assert page.doubts.text() == "constant.tsv: The model may not judge as it should."
+    assert page.doubts.text() == "constant.tsv: The model may not judge properly."
     assert page.doubts.isVisible()
     for tab in range(page.view.count()):
         page.view.setCurrentIndex(tab)

@@ -22,14 +22,14 @@ def test_return_opens_a_difference_in_review(
     page.view.setCurrentWidget(page.view.differences)
     view = page.view.differences.view
     view.selectRow(2)
-    heard: list[tuple[str, ...]] = []
-    space.page_wanted.connect(lambda page_name: heard.append((page_name,)))
-    space.review_wanted.connect(lambda key: heard.append((key.item_id, words(key.criterion).capitalize())))
+    received: list[tuple[str, ...]] = []
+    space.page_wanted.connect(lambda page_name: received.append((page_name,)))
+    space.review_wanted.connect(lambda key: received.append((key.item_id, words(key.criterion).capitalize())))
     press(view, Qt.Key.Key_Return)
-    assert heard == []  # the run must be opened first
-    qtbot.waitUntil(lambda: len(heard) == 2)
+    assert received == []  # the run must be opened first
+    qtbot.waitUntil(lambda: len(received) == 2)
     press(view, Qt.Key.Key_Return)
-    assert heard == 2 * [("Review",), tuple(rows[2][:2])]
+    assert received == 2 * [("Review",), tuple(rows[2][:2])]
     assert space.run is not None
     assert space.run.id == 1
 

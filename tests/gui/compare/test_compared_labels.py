@@ -85,7 +85,7 @@ def test_other_texts_under_the_same_ids_are_refused(
     first[2] = b"Another response."
     other = save("other.tsv", b"\n".join([lines[0], b"\t".join(first), *lines[2:]]))
     choose(qtbot, page, other, worse)
-    assert "holds other texts than run 1 judged under the same ids (1 of 30)" in compare(qtbot, page)
+    assert "has other texts than run 1 judged under the same ids (1 of 30)" in compare(qtbot, page)
 
 
 def test_a_choice_that_was_made_does_not_follow_the_shown_run(

@@ -11,7 +11,7 @@ from engine.system.paths import demo_dataset
 from gui.compare.compare_page import ComparePage
 from gui.work.workspace import Workspace
 from tests.gui.compare.steps import cells, choose, compare, press
-from tests.gui.ranking.steps import contests_file, run_of
+from tests.gui.ranking.steps import comparisons_file, run_of
 
 
 def listed_page(qtbot: QtBot, space: Workspace) -> ComparePage:
@@ -37,13 +37,13 @@ def tab_is_there(page: ComparePage) -> bool:
 def test_two_runs_rank_the_candidates_side_by_side_as_the_command_does(
     qtbot: QtBot, workspace: Workspace, tmp_path: Path
 ) -> None:
-    contests = contests_file(tmp_path / "contests.jsonl")
+    comparisons = comparisons_file(tmp_path / "contests.jsonl")
     for key in ("one", "two"):
-        run_of(tmp_path, contests, key)
+        run_of(tmp_path, comparisons, key)
     page = listed_page(qtbot, workspace)
     tick(page, 0, 1)
     with qtbot.waitSignal(page.choosing.gold_changed):
-        page.choosing.choose_gold(contests)
+        page.choosing.choose_gold(comparisons)
     assert compare(qtbot, page) == ""
     assert tab_is_there(page)
     (places,) = page.view.rankings.tables  # no pair is swapped: both say the same
@@ -51,7 +51,7 @@ def test_two_runs_rank_the_candidates_side_by_side_as_the_command_does(
     with qtbot.waitSignal(workspace.note):
         page.save(tmp_path / "window.json")
     runs = [str(run.id) for run in workspace.runs]
-    words = [*runs, "--gold", str(contests), "--store", str(workspace.store_path)]
+    words = [*runs, "--gold", str(comparisons), "--store", str(workspace.store_path)]
     arguments = compare_command.parser().parse_args([*words, "--json", str(tmp_path / "command.json")])
     assert compare_command.run(arguments) == 0
     window, command = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("window", "command"))
@@ -69,13 +69,13 @@ def test_no_tab_where_the_dataset_names_no_candidates(qtbot: QtBot, page: Compar
 
 
 def test_a_third_system_takes_the_tab_away(qtbot: QtBot, workspace: Workspace, tmp_path: Path) -> None:
-    contests = contests_file(tmp_path / "contests.jsonl", 40)
+    comparisons = comparisons_file(tmp_path / "contests.jsonl", 40)
     for key in ("one", "two", "three"):
-        run_of(tmp_path, contests, key)
+        run_of(tmp_path, comparisons, key)
     page = listed_page(qtbot, workspace)
     tick(page, 0, 1)
     with qtbot.waitSignal(page.choosing.gold_changed):
-        page.choosing.choose_gold(contests)
+        page.choosing.choose_gold(comparisons)
     assert compare(qtbot, page) == ""
     page.view.setCurrentIndex(page.view._rankings_tab)
     tick(page, 2)

@@ -10,21 +10,21 @@ from pytestqt.qtbot import QtBot
 from engine.core.review_filters import ListOrder
 from engine.review.doubt import by_item, review_rows
 from engine.store.run_store import RunStore
-from gui.compare.compare_jobs import CompareWish
+from gui.compare.compare_jobs import CompareRequest
 from gui.compare.compare_page import ComparePage
-from gui.compare.panel_dialog import PanelDialog
+from gui.compare.panel_dialog import JuryDialog
 from gui.work.workspace import Workspace
 from tests.gui.compare.steps import choose
 
 
-def dialog_of(qtbot: QtBot, page: ComparePage) -> PanelDialog:
+def dialog_of(qtbot: QtBot, page: ComparePage) -> JuryDialog:
     QTest.mouseClick(page.choosing.panel_button, Qt.MouseButton.LeftButton)
-    dialog = page.findChildren(PanelDialog)[-1]
+    dialog = page.findChildren(JuryDialog)[-1]
     qtbot.waitUntil(dialog.isVisible)
     return dialog
 
 
-def decide(qtbot: QtBot, dialog: PanelDialog) -> None:
+def decide(qtbot: QtBot, dialog: JuryDialog) -> None:
     QTest.mouseClick(dialog.decide_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not dialog._deciding.busy, timeout=60_000)
 
@@ -43,7 +43,7 @@ def test_two_systems_become_a_panel_that_is_listed_ticked_and_opened(
     dialog.called.setText("night")
     decide(qtbot, dialog)
     assert dialog.kept is not None
-    assert dialog.kept.title == f"Panel {dialog.kept.run_id} “night”"
+    assert dialog.kept.title == f"Jury {dialog.kept.run_id} “night”"
     try:
         qtbot.waitUntil(lambda: dialog.kept is not None and dialog.kept.run_id in page.choosing.systems.runs)
         with qtbot.waitSignal(space.run_changed):
@@ -79,13 +79,13 @@ def test_labels_decide_and_say_what_each_judge_adds(
 def test_a_refusal_is_in_the_words_of_the_window(
     qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
 ) -> None:
-    wish = CompareWish((), (worse, worse.with_name("submission.tsv")))
-    wish.files[1].write_bytes(worse.read_bytes().replace(b"\tA\t", b"\tB\t"))
-    dialog = PanelDialog(space, wish, None, page)
+    request = CompareRequest((), (worse, worse.with_name("submission.tsv")))
+    request.files[1].write_bytes(worse.read_bytes().replace(b"\tA\t", b"\tB\t"))
+    dialog = JuryDialog(space, request, None, page)
     dialog.show()
     decide(qtbot, dialog)
     assert "there is no run among these" in dialog.notice.text
-    assert "On the Compare page, tick a run of the same items as well" in dialog.notice.text
+    assert "On the Compare page, also tick a run of the same items" in dialog.notice.text
     assert "--" not in dialog.notice.text
     dialog.close()
 
@@ -98,7 +98,7 @@ def test_a_name_that_is_none_is_refused_and_nothing_is_kept(
     dialog = dialog_of(qtbot, page)
     dialog.called.setText("x" * 300)
     decide(qtbot, dialog)
-    assert "300 letters" in dialog.notice.text
+    assert "300 characters" in dialog.notice.text
     with RunStore(space.store_path) as store:
         assert len(store.runs()) == 1
     dialog.close()

@@ -13,7 +13,7 @@ from engine.data.slices import Slicing
 from engine.measure.slice_measures import measure_slices
 from engine.report.slice_tables import compared_slice_table, compared_win_table
 from engine.store.run_store import RunStore
-from engine.weigh.slice_weighing import weigh_as_usual
+from engine.weigh.slice_weighing import weigh_by_default
 from gui.compare.compare_page import ComparePage
 from gui.kit.value_table import TableModel
 from gui.work.workspace import Workspace
@@ -29,7 +29,7 @@ def compared(qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path) -> C
     return page
 
 
-def settled(qtbot: QtBot, page: ComparePage) -> None:
+def adjudicated(qtbot: QtBot, page: ComparePage) -> None:
     tab = page.view.slices
     qtbot.waitUntil(lambda: not (tab.choice._dividing.busy or tab._measuring.busy), timeout=10_000)
     qtbot.waitUntil(lambda: not page._comparing.busy, timeout=10_000)
@@ -42,7 +42,7 @@ def divide(qtbot: QtBot, page: ComparePage, by: str) -> Slicing:
     choice.by.setCurrentIndex(choice.by.findData(by))
     choice.by.activated.emit(choice.by.currentIndex())
     qtbot.waitUntil(lambda: choice.slicing is not None and choice.slicing.by == by, timeout=10_000)
-    settled(qtbot, page)
+    adjudicated(qtbot, page)
     assert choice.slicing is not None
     return choice.slicing
 
@@ -52,7 +52,7 @@ def keep_to(qtbot: QtBot, page: ComparePage, place: int) -> None:
     parts = page.view.slices.choice.parts
     parts.setCurrentIndex(place)
     parts.activated.emit(place)
-    settled(qtbot, page)
+    adjudicated(qtbot, page)
 
 
 def shown(table: TableModel) -> list[list[str]]:
@@ -75,10 +75,10 @@ def test_all_systems_stand_on_each_slice_also_in_what_is_saved(
     tab = compared.view.slices
     assert shown(tab.table) == compared_slice_table(matched, measured).texts()
     assert cells(tab.table)[0][-2:] == ["difference", ""]
-    weighed = {one.system.name: weigh_as_usual(one, division) for one in matched}
+    weighed = {one.system.name: weigh_by_default(one, division) for one in matched}
     known = {name: found for name, found in weighed.items() if found is not None}
     assert shown(tab.below) == compared_win_table(measured[0], known).texts()
-    assert "Many slices are many comparisons" in tab.what.text()
+    assert "Many slices mean multiple comparisons" in tab.what.text()
     assert tab.title.text().startswith("By which response is longer: accuracy in percent")
     path = tmp_path / "comparison.json"
     with qtbot.waitSignal(compared.workspace.note, timeout=10_000):
@@ -104,7 +104,7 @@ def test_one_slice_restricts_measures_agreement_and_differences(qtbot: QtBot, co
     assert len(shown(compared.view.slices.table)) == len(division.slices)  # all of them still
     assert not compared.stale.isVisible()
     assert compare(qtbot, compared) == ""  # again: what is chosen stays
-    settled(qtbot, compared)
+    adjudicated(qtbot, compared)
     assert compared.compared.comparison.items == len(part)
     keep_to(qtbot, compared, 0)  # which was not measured this time
     assert (shown(compared.view.measures), compared.view.tabText(2)) == whole
@@ -119,9 +119,9 @@ def test_a_row_lists_its_items_in_review(qtbot: QtBot, compared: ComparePage) ->
     place = view.model().index(1, 0)
     view.setCurrentIndex(place)
     port, spot = view.viewport(), view.visualRect(place).center()
-    ways: list[Callable[[], object]] = [lambda: press(view, Qt.Key.Key_Return)]
-    ways.append(lambda: QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=spot))
-    for ask in ways:
+    methods: list[Callable[[], object]] = [lambda: press(view, Qt.Key.Key_Return)]
+    methods.append(lambda: QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=spot))
+    for ask in methods:
         with qtbot.waitSignal(compared.workspace.listing_wanted, timeout=10_000) as wanted:
             ask()
         assert wanted.args is not None

@@ -16,7 +16,7 @@ from engine.system.column_memory import remember, remembered
 from gui.compare.compare_page import ComparePage
 from gui.dataset.columns_dialog import ColumnAsker, ColumnsDialog
 from gui.judge.advanced_panel import AdvancedPanel
-from gui.judge.usual_setup import usual_setup
+from gui.judge.usual_setup import default_setup
 from gui.results.gold_picker import GoldPicker
 from gui.review.notices import MissingDataset
 from gui.window.openers import SubmissionOpener
@@ -83,7 +83,7 @@ def test_other_human_labels_on_results(
     qtbot.addWidget(picker)
     picker.open(foreign)
     asked(qtbot, asker)
-    assert "Reading" not in picker.status.text()
+    assert "RawPrediction" not in picker.status.text()
     with qtbot.waitSignal(space.gold_changed, timeout=10_000):
         answer(qtbot, asker, keep)
     assert space.gold is not None
@@ -132,7 +132,7 @@ def test_who_needs_labels_is_asked_which_column_holds_them(
     open_run(qtbot, space)
     space.open_gold(foreign)
     dialog = asked(qtbot, asker)
-    assert dialog._refused == "foreign.csv: no column is said to hold human labels."
+    assert dialog._refused == "foreign.csv: no column is chosen for human labels."
     field = dialog.fields["overall"].field("overall_quality_preference")
     field.setCurrentIndex(field.findData("winner"))
     qtbot.waitUntil(lambda: dialog.labels.labels.get("tie (bothgood)") == "both_good", timeout=10_000)
@@ -170,19 +170,19 @@ def test_labelled_examples_on_judge(
     qtbot.addWidget(panel)
     panel._examples._take(foreign)
     leave(asked(qtbot, asker))
-    assert panel.in_setup(usual_setup()).examples_path is None
+    assert panel.in_setup(default_setup()).examples_path is None
     asker.dialog = None
     panel._examples._take(foreign)
     with qtbot.waitSignal(panel.changed, timeout=10_000):
         answer(qtbot, asker, keep=False)
-    setup = panel.in_setup(usual_setup())
+    setup = panel.in_setup(default_setup())
     assert (setup.examples_path, setup.example_columns) == (foreign, COLUMNS)
     panel._examples._take(foreign)
     leave(asked(qtbot, asker))
-    setup = panel.in_setup(usual_setup())
+    setup = panel.in_setup(default_setup())
     assert (setup.examples_path, setup.example_columns) == (foreign, COLUMNS)
     panel._examples._take(None)
-    assert panel.in_setup(usual_setup()).example_columns is None
+    assert panel.in_setup(default_setup()).example_columns is None
 
 
 def test_the_dataset_of_a_run_that_lies_elsewhere_is_read_as_the_run_read_it(

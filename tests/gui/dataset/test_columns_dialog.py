@@ -113,7 +113,7 @@ def test_a_problem_keeps_the_file_from_being_opened(qtbot: QtBot, page: DatasetP
     field.setEditText("nope")
     qtbot.waitUntil(lambda: "the file has no column 'nope'" in dialog.problem.text())
     field.setEditText(NOTHING)
-    qtbot.waitUntil(lambda: "nothing is named for 'instruction'" in dialog.problem.text())
+    qtbot.waitUntil(lambda: "'instruction' has no column" in dialog.problem.text())
     assert not dialog.open_button.isEnabled()
 
 
@@ -121,7 +121,7 @@ def test_numbers_keep_a_file_closed_until_a_person_says_what_they_mean_which_can
     qtbot: QtBot, page: DatasetPage, tmp_path: Path
 ) -> None:
     dialog = asked(qtbot, page, llm_bar(tmp_path))
-    qtbot.waitUntil(lambda: "unknown label '1': say beside it what it means." in dialog.problem.text())
+    qtbot.waitUntil(lambda: "unknown label '1': choose its meaning." in dialog.problem.text())
     assert dialog.labels.unsaid == ["1", "2"]
     assert [label.text() for label in dialog.labels.findChildren(QLabel)] == ["1", "2 times", "2", "2 times"]
     assert not dialog.open_button.isEnabled()
@@ -205,7 +205,7 @@ def test_a_chosen_and_a_rejected_response_have_fields_of_their_own(
     assert dialog.fields["ranked"].isVisible()
     assert not dialog.fields["outputs"].isVisible()
     dialog.kind.setCurrentIndex(0)
-    qtbot.waitUntil(lambda: "nothing is named for 'output_a'" in dialog.problem.text())
+    qtbot.waitUntil(lambda: "'output_a' has no column" in dialog.problem.text())
     assert dialog.fields["outputs"].isVisible()
 
 
@@ -268,7 +268,7 @@ def test_a_cancelled_dialog_leaves_what_was_open_and_offers_itself_again(
     cancel = dialog.buttons.button(QDialogButtonBox.StandardButton.Cancel)
     QTest.mouseClick(cancel, Qt.MouseButton.LeftButton)
     assert page.workspace.dataset is None
-    assert "llmbar.json has other columns than a dataset." in page.notice.text
+    assert "llmbar.json: its columns have other names than a dataset's." in page.notice.text
     assert page.notice.isVisible()
 
 

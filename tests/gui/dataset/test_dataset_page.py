@@ -193,7 +193,7 @@ def test_a_bad_file_lists_its_problems_and_leaves_the_dataset_before(
     assert "bad.tsv: 9 problems." in notice.text
     listed = notice.findChild(QPlainTextEdit)
     assert listed is not None
-    assert "line 3, id: id '0' is already that of line 2." in listed.toPlainText()
+    assert "line 3, id: id '0' is already used by line 2." in listed.toPlainText()
     assert opened.items.table.rowCount() == 240
     QTest.mouseClick(button(notice, "Copy details"), Qt.MouseButton.LeftButton)
     assert "line 7, relevance_preference" in QGuiApplication.clipboard().text()
@@ -433,11 +433,11 @@ def test_a_hundred_other_columns_stand_in_menus_that_fit_a_screen(
 def test_what_the_model_is_shown_is_wanted_of_the_chosen_item(qtbot: QtBot, opened: DatasetPage) -> None:
     opened.items.view.selectRow(3)
     menu = opened.items.selected.context_menu.actions()[-1]
-    ways: list[Callable[[], object]] = [opened.preview.prompt.click, menu.trigger]
-    ways.append(lambda: QTest.keyClick(opened, Qt.Key.Key_P))
-    for way in ways:
+    methods: list[Callable[[], object]] = [opened.preview.prompt.click, menu.trigger]
+    methods.append(lambda: QTest.keyClick(opened, Qt.Key.Key_P))
+    for method in methods:
         with qtbot.waitSignal(opened.prompt_wanted) as wanted:
-            way()
+            method()
         assert wanted.args is not None
         assert wanted.args[0].id == "4"
     opened.items.start_search()

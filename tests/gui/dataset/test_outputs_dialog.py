@@ -92,7 +92,7 @@ def test_a_file_with_other_columns_is_read_once_they_are_written(
     files = [saved(tmp_path, name, *ASKED, instruction="frage", output="sagt") for name in "xy"]
     dialog = opened(page)
     dialog.add(files)
-    qtbot.waitUntil(lambda: "no column seems to hold the responses" in dialog.status.text())
+    qtbot.waitUntil(lambda: "no column looks like the responses" in dialog.status.text())
     assert "x.json" in dialog.status.text()
     assert "“Columns”: output=…" in dialog.status.text()
     assert not dialog.save.isEnabled()

@@ -14,7 +14,7 @@ from engine.core.settings import Mode
 from engine.store.run_store import RunStore
 from gui.judge.judge_page import JudgePage
 from gui.judge.run_control import UNFINISHED
-from gui.judge.usual_setup import usual_setup
+from gui.judge.usual_setup import default_setup
 from gui.work.workspace import Workspace
 from tests.gui.judge.pages import A_WHILE, cut_off, kept, new_page, plan_of, press, wait_for_plan
 from tests.gui.labels import text_of
@@ -32,7 +32,7 @@ def page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
 @pytest.fixture
 def ready(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> JudgePage:
     """A page with 30 items, of which CHOSEN are to be judged, labels alone, on one thread."""
-    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=1))
+    page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, threads=1))
     choose(qtbot, page, demo_gold, CHOSEN)
     return page
 
@@ -74,7 +74,7 @@ def test_a_run_of_chosen_items_is_shown_and_they_are_judged_again_also_with_othe
     assert run.dataset is not None
     assert run.dataset.ids == ["3", "5", "17", "20"]
     run_to_the_end(qtbot, ready)
-    ready.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, criteria=("safety",), threads=1))
+    ready.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, criteria=("safety",), threads=1))
     qtbot.waitUntil(lambda: ready.run_button.text() == "Run", timeout=A_WHILE)
     wait_for_plan(qtbot, ready)
     run_to_the_end(qtbot, ready)
@@ -121,7 +121,7 @@ def test_all_items_are_no_choice_one_is_spoken_of_as_one_and_those_that_lack_are
 def test_a_stopped_run_of_chosen_items_is_offered_and_resumed(
     qtbot: QtBot, workspace: Workspace, demo_gold: Path
 ) -> None:
-    setup = replace(usual_setup(), dataset_path=demo_gold, ids=CHOSEN, threads=1, max_explanation_tokens=20)
+    setup = replace(default_setup(), dataset_path=demo_gold, ids=CHOSEN, threads=1, max_explanation_tokens=20)
     cut_off(plan_of(setup), workspace.store_path)
     workspace.state.set_record(UNFINISHED, {"runs": [{"run": 1, "setup": setup.as_json()}]})
     page = new_page(qtbot, workspace)
@@ -140,14 +140,14 @@ def test_a_stopped_run_of_chosen_items_is_offered_and_resumed(
 def test_a_choice_during_a_run_waits_and_the_stopped_run_is_offered(
     qtbot: QtBot, page: JudgePage, demo_gold: Path
 ) -> None:
-    page.settings.show_setup(replace(usual_setup(), threads=1, max_explanation_tokens=20))
+    page.settings.show_setup(replace(default_setup(), threads=1, max_explanation_tokens=20))
     with qtbot.waitSignal(page.workspace.dataset_changed, timeout=A_WHILE):
         page.workspace.open_dataset(demo_gold)
     wait_for_plan(qtbot, page)
     run_until_two(qtbot, page)
     with qtbot.waitSignal(page.workspace.note) as note:
         page.choose_items(demo_gold, CHOSEN)
-    assert note.args == ["The chosen items can be judged when the run under way has ended."]
+    assert note.args == ["The chosen items can be judged when the current run has ended."]
     assert "Run 1 of gold.tsv" in text_of(page.run_panel)
     with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
         page.stop()
@@ -176,10 +176,10 @@ def field(page: JudgePage, kind: type[QWidget], name: str) -> QWidget:
     return next(found for found in page.findChildren(kind) if found.accessibleName() == name)
 
 
-def choose_way(page: JudgePage, text: str) -> None:
-    ways = field(page, QComboBox, "Which items to judge")
-    assert isinstance(ways, QComboBox)
-    ways.setCurrentText(text)
+def choose_method(page: JudgePage, text: str) -> None:
+    methods = field(page, QComboBox, "Which items to judge")
+    assert isinstance(methods, QComboBox)
+    methods.setCurrentText(text)
 
 
 def set_number(page: JudgePage, name: str, value: int) -> None:
@@ -193,9 +193,9 @@ def set_number(page: JudgePage, name: str, value: int) -> None:
 def test_items_are_drawn_and_the_run_goes_on_with_them(
     qtbot: QtBot, page: JudgePage, demo_gold: Path
 ) -> None:
-    page.settings.show_setup(replace(usual_setup(), criteria=("safety",), threads=1))
+    page.settings.show_setup(replace(default_setup(), criteria=("safety",), threads=1))
     choose(qtbot, page, demo_gold, ())
-    choose_way(page, "Evenly over a column")
+    choose_method(page, "Evenly over a column")
     columns = field(page, QComboBox, "The column over whose values items are drawn evenly")
     assert isinstance(columns, QComboBox)
     columns.setCurrentText("human label: overall quality")
@@ -203,7 +203,7 @@ def test_items_are_drawn_and_the_run_goes_on_with_them(
     set_number(page, "Seed of the draw", 5)
     sample = ItemSample(8, 5, "overall_quality_preference")
     assert page.setup().sample == sample
-    said = "gold.tsv: 8 of 30 items are drawn evenly over overall_quality_preference, seed 5."
+    said = "gold.tsv: 8 of 30 items are sampled evenly over overall_quality_preference, seed 5."
     qtbot.waitUntil(lambda: said in text_of(page.plan_panel), timeout=A_WHILE)
     run_until_two(qtbot, page)
     with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
@@ -216,7 +216,7 @@ def test_items_are_drawn_and_the_run_goes_on_with_them(
     with RunStore(again.workspace.store_path) as store:
         (run,) = store.runs()
     assert (run.complete, run.identity.items, run.identity.sample) == (True, 8, sample)
-    choose_way(again, "All items")
+    choose_method(again, "All items")
     assert (again.setup().sample, again.setup().items) == (None, None)
 
 
@@ -227,14 +227,14 @@ def test_the_first_items_of_a_sorted_file_are_named_with_the_field_to_change(
     rows = "".join(f"{place}\tq\ta\tb\t{'AB'[place >= 60]}\n" for place in range(120))
     head = "id\tinstruction\toutput_a\toutput_b\tsafety_preference\n"
     choose(qtbot, page, save("sorted.tsv", (head + rows).encode()), ())
-    choose_way(page, "Only the first")
+    choose_method(page, "Only the first")
     set_number(page, "How many items to judge", 40)
     said = (
         "sorted.tsv seems to be sorted: safety is A in 100.0 % of the first 40 items, and in 50.0 % of all."
     )
     qtbot.waitUntil(lambda: said in text_of(page.plan_panel), timeout=A_WHILE)
-    assert "Draw them instead: “Items at random”: 40." in text_of(page.plan_panel)
-    choose_way(page, "Items at random")
+    assert "Sample them instead: “Items at random”: 40." in text_of(page.plan_panel)
+    choose_method(page, "Items at random")
     assert page.setup().sample == ItemSample(40)
-    qtbot.waitUntil(lambda: "are drawn at random, seed 0." in text_of(page.plan_panel), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: "are sampled at random, seed 0." in text_of(page.plan_panel), timeout=A_WHILE)
     assert said not in text_of(page.plan_panel)

@@ -30,7 +30,7 @@ from gui.judge.devices.device_choice import NONE_FOUND, NOT_TRIED, DeviceChoice,
 from gui.judge.devices.device_jobs import blamed
 from gui.judge.judge_page import JudgePage
 from gui.judge.model_table import SPEED, about
-from gui.judge.usual_setup import usual_setup
+from gui.judge.usual_setup import default_setup
 from gui.runs.queued import Queued, QueueState
 from gui.runs.run_queue import RunQueue
 from gui.work.workspace import Workspace
@@ -44,7 +44,7 @@ BROKEN = Device("Vulkan8", "An old one", "Vulkan", DeviceKind.INTEGRATED)
 SLOW = ModelSpeed(reading=100, writing_one=10, writing_ten=40, prompt=512, cores=0.9, threads=1)
 FAST = ModelSpeed(reading=9000, writing_one=900, writing_ten=8000, prompt=512, cores=0.1, threads=0)
 TRIAL = DeviceTrial(SLOW, (DeviceFinding(GONE, 0.01, 0.02, FAST), DeviceFinding(BROKEN, reason="it hangs")))
-LABELS = replace(usual_setup(), mode=Mode.LABELS, threads=1)
+LABELS = replace(default_setup(), mode=Mode.LABELS, threads=1)
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +113,7 @@ def test_nothing_looks_for_a_gpu_before_a_person_asks(
     open_dataset(qtbot, page, demo_gold, items=2)
     qtbot.waitUntil(lambda: page.picker.candidate is not None, timeout=A_WHILE)
     assert NOT_TRIED in text_of(choice_of(page))
-    assert offered(page) == ["Automatic", "The processor alone (CPU)"]
+    assert offered(page) == ["Automatic", "Processor only (CPU)"]
     assert "the processor\nComputes on" in text_of(page.plan_panel)
     assert not started
 
@@ -124,7 +124,7 @@ def test_where_there_is_no_gpu_that_is_said_plainly(qtbot: QtBot, no_gpu: None, 
     try_the_gpu(qtbot, page)
     assert choice_of(page).outcome.text() == NONE_FOUND
     assert not choice_of(page).line.isVisible()
-    assert offered(page) == ["Automatic", "The processor alone (CPU)"]
+    assert offered(page) == ["Automatic", "Processor only (CPU)"]
     assert remembered_trial(demo_hash()) is None
     wait_for_plan(qtbot, page)
     assert "the processor\nComputes on" in text_of(page.plan_panel)
@@ -151,7 +151,7 @@ def test_a_remembered_trial_is_shown_without_trying_with_the_speed_of_what_would
     qtbot.waitUntil(lambda: "Tried with demo-judge" in text_of(choice_of(page)), timeout=A_WHILE)
     said = choice_of(page).outcome.text()
     assert "• The processor reads 100 and writes 40." in said
-    assert f"• {GONE.title} computes what the processor computes, and reads 9,000 and writes 8,000." in said
+    assert f"• {GONE.title} gives the processor's results, and reads 9,000 and writes 8,000." in said
     assert f"• {BROKEN.title} cannot be used: it hangs." in said
     assert said.endswith(f"Automatic takes {GONE.title}: it is the fastest.")
     assert "0.0100 on average" in choice_of(page).outcome.toolTip()
@@ -176,14 +176,14 @@ def test_automatic_computes_by_the_processor_where_the_tried_device_is_gone(
     qtbot: QtBot, remembered: DeviceTrial, page: JudgePage
 ) -> None:
     said = text_of(page.plan_panel)
-    assert f"the processor. {GONE.title} was found to be the fastest with this model." in said
-    assert said.count("was found to be the fastest") == 1
+    assert f"the processor. {GONE.title} was the fastest with this model." in said
+    assert said.count("was the fastest") == 1
     with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
         page.run()
     assert ended.args[0] == RunEnded(1, 2, 2, stopped=False)
     with RunStore(page.workspace.store_path) as store:
         assert "device" not in store.run(1).identity.settings
-    assert "was found to be the fastest" in text_of(page.run_panel)
+    assert "was the fastest" in text_of(page.run_panel)
 
 
 @pytest.mark.slow
@@ -193,7 +193,7 @@ def test_a_chosen_device_is_kept_and_not_lost_where_it_is_gone(
     qtbot.waitUntil(lambda: len(offered(page)) == 4, timeout=A_WHILE)
     choice_of(page).field.setCurrentText(GONE.title)
     assert page.setup().device == GONE.key
-    words = f"No device is called '{GONE.key}'. On this computer, beside the processor: none."
+    words = f"No device is called '{GONE.key}'. On this computer, besides the processor: none."
     qtbot.waitUntil(lambda: words in text_of(page.plan_panel), timeout=A_WHILE)
     assert "“Compute on”: cpu" in text_of(page.plan_panel)
     again = new_page(qtbot, page.workspace)
@@ -201,8 +201,8 @@ def test_a_chosen_device_is_kept_and_not_lost_where_it_is_gone(
     qtbot.waitUntil(lambda: choice_of(again).field.currentText() == GONE.title, timeout=A_WHILE)
     try_the_gpu(qtbot, page)  # looks again
     assert offered(page)[2:] == [f"Not found now: {GONE.key}"]
-    assert choice_of(page).wish == GONE.key
-    assert "The chosen one is not there" in choice_of(page).outcome.text()
+    assert choice_of(page).request == GONE.key
+    assert "The chosen device was not found" in choice_of(page).outcome.text()
 
 
 def test_layers_count_where_a_gpu_may_compute_and_one_nobody_has_looked_for_is_named_so(
@@ -210,8 +210,8 @@ def test_layers_count_where_a_gpu_may_compute_and_one_nobody_has_looked_for_is_n
 ) -> None:
     page = new_page(qtbot, workspace)
     assert layers_of(page).isEnabled()
-    for wish, enabled in ((" CPU", False), (GONE.key, True), (None, True), (CPU, False)):
-        page.settings.show_setup(replace(LABELS, device=wish))
+    for request, enabled in ((" CPU", False), (GONE.key, True), (None, True), (CPU, False)):
+        page.settings.show_setup(replace(LABELS, device=request))
         assert layers_of(page).isEnabled() is enabled
     assert page.setup().device == CPU
     page.settings.show_setup(replace(LABELS, device="Vulkan: my card"))
@@ -233,7 +233,7 @@ def choice_after(qtbot: QtBot, workspace: Workspace, *findings: DeviceFinding) -
 
 def test_two_devices_of_one_description_are_chosen_by_their_names(qtbot: QtBot, workspace: Workspace) -> None:
     other = DeviceFinding(replace(GONE, name="Vulkan9"), 0.01, 0.02, SLOW)
-    assert choice_after(qtbot, workspace, TRIAL.findings[0], other).wish == "Vulkan9"
+    assert choice_after(qtbot, workspace, TRIAL.findings[0], other).request == "Vulkan9"
 
 
 def test_a_long_name_widens_nothing(qtbot: QtBot, workspace: Workspace) -> None:
@@ -298,7 +298,7 @@ def test_it_is_resumed_by_the_queue_too(qtbot: QtBot, workspace: Workspace, begu
         queue.start()
     (entry,) = queue.entries
     assert entry.state is QueueState.DONE
-    assert "4 items, the processor went on without the GPU" in entry.said
+    assert "4 items, continued on the processor without the GPU" in entry.said
 
 
 def test_a_run_that_has_left_its_device_says_so_when_it_goes_on_and_later(
@@ -311,9 +311,9 @@ def test_a_run_that_has_left_its_device_says_so_when_it_goes_on_and_later(
     with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
         page.control.start(begun)
     said = f"A GPU failed in this run: {left}. The processor"
-    assert f"{said} goes on with it." in text_of(page.run_panel)
+    assert f"{said} continues." in text_of(page.run_panel)
     with RunStore(workspace.store_path) as store:
-        assert store.run(1).device_left_in_words == f"{said} did the rest."
+        assert store.run(1).device_left_in_words == f"{said} judged the rest."
 
 
 @pytest.mark.slow
@@ -327,7 +327,7 @@ def test_a_device_that_fails_in_a_run_is_left_for_good(
     with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
         page.run()
     assert ended.args[0] == RunEnded(1, 2, 2, stopped=False)
-    note = f"{GONE.title} failed: it is not found on this computer any more. The processor goes on"
+    note = f"{GONE.title} failed: it is no longer found on this computer. The processor goes on"
     assert note in text_of(page.run_panel)
     assert page.control.progress is not None
     assert (page.control.progress.judged_before, page.control.progress.judged) == (0, 2)
@@ -340,8 +340,8 @@ def test_a_device_that_fails_in_a_run_is_left_for_good(
 
 
 def test_a_driver_that_ends_the_process_is_blamed_for_it() -> None:
-    broke = ProcessEnded("The process that works with the model broke down (SIGSEGV).", "Go on.", True)
-    words = r"sold .*: the process that works with the model broke down"
+    broke = ProcessEnded("The process that runs the model crashed (SIGSEGV).", "Go on.", True)
+    words = r"sold .*: the process that runs the model crashed"
     with pytest.raises(DeviceFailed, match=words), blamed(GONE):
         raise broke
     for device, error in ((None, broke), (GONE, ProcessEnded("It was ended from outside.", "Go on."))):
@@ -351,6 +351,6 @@ def test_a_driver_that_ends_the_process_is_blamed_for_it() -> None:
 
 
 def test_the_queue_names_a_device_that_was_chosen() -> None:
-    assert "processor alone" in Queued(replace(LABELS, device=CPU)).how
+    assert "processor only" in Queued(replace(LABELS, device=CPU)).how
     assert f"on {GONE.key}" in Queued(replace(LABELS, device=GONE.key)).how
     assert "on " not in Queued(LABELS).how.replace("criterion", "")

@@ -41,7 +41,9 @@ def test_a_slow_group_is_shown_with_what_a_stop_would_lose(qtbot: QtBot, shown: 
     shown.show_group(GROUP, ending=False)
     assert shown.isVisible()
     assert "Reading item x7: 512 of 1,200 tokens" in shown.text
-    assert "A stop now loses 40 s of work on the 2 items judged now; in about 80 s it is kept." in shown.text
+    assert (
+        "Stopping now loses 40 s of work on the 2 items judged now; in about 80 s it is stored." in shown.text
+    )
     with qtbot.waitSignal(shown.soon_wanted):
         press(shown, "Stop after these items")
     shown.show_group(GROUP, ending=True)
@@ -89,7 +91,7 @@ def test_items_that_are_read_are_on_top_in_italics_until_they_are_kept(qtbot: Qt
     assert table.index(1, 1).data(Qt.ItemDataRole.FontRole).italic()
     assert table.index(2, 1).data(Qt.ItemDataRole.FontRole) is None
     assert "one order" in table.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
-    assert "kept once" in table.index(1, 0).data(Qt.ItemDataRole.ToolTipRole)
+    assert "stored once" in table.index(1, 0).data(Qt.ItemDataRole.ToolTipRole)
     # The next items are read by the time that the window hears of these.
     table.preview([read(4, False)])
     table.add([kept(2), kept(3)])

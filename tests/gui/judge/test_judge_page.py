@@ -24,7 +24,7 @@ from engine.core.errors import SetupError
 from engine.core.events import ItemJudged, RunEnded
 from engine.core.health import Health, Sign, Symptom
 from engine.core.judgments import JudgmentKey
-from engine.core.remedies import Remedy, Setting
+from engine.core.remedies import Hint, Setting
 from engine.core.run_follower import RunProgress
 from engine.core.run_setup import RunSetup
 from engine.core.settings import ExampleKind, Mode
@@ -37,7 +37,7 @@ from gui.judge.model_jobs import Candidate
 from gui.judge.model_table import MODEL, about
 from gui.judge.run_control import UNFINISHED, RunControl
 from gui.judge.run_panel import RunPanel
-from gui.judge.usual_setup import usual_setup
+from gui.judge.usual_setup import default_setup
 from gui.kit.pill import PILL_ROLE
 from gui.reading.help_dialog import HelpDialog
 from gui.work.workspace import Workspace
@@ -56,7 +56,7 @@ from tests.model_files import JUDGES, PublishedFile
 from tests.small_models import SPLIT, split_model
 
 HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \u202eabc"
-EXPLAINED = replace(usual_setup(), threads=1, max_explanation_tokens=20)
+EXPLAINED = replace(default_setup(), threads=1, max_explanation_tokens=20)
 SHOWN_HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \\u202eabc"
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -70,7 +70,7 @@ def page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
 @pytest.fixture
 def ready(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> JudgePage:
     """A page with 4 items and a plan to judge labels alone, on one thread: other tests are at work too."""
-    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=1))
+    page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, threads=1))
     open_dataset(qtbot, page, demo_gold, items=4)
     return page
 
@@ -143,9 +143,9 @@ def test_who_has_judged_before_reads_no_first_steps(qtbot: QtBot, space: Workspa
 
 
 def test_a_run_shows_its_judgments_and_leads_to_review_and_results(qtbot: QtBot, ready: JudgePage) -> None:
-    panel, place, heard = ready.run_panel, ready.plan_panel.pos(), list[ItemJudged]()
+    panel, place, received = ready.run_panel, ready.plan_panel.pos(), list[ItemJudged]()
     assert ready.run_button.text() == "Run"
-    ready.control.judged.connect(heard.append)
+    ready.control.judged.connect(received.append)
     run_to_the_end(qtbot, ready)
     assert "Run 1 is complete: 4 of 4 items are judged" in text_of(panel)
     assert [panel.table.index(row, 0).data() for row in range(panel.table.rowCount())] == list("4321")
@@ -159,7 +159,7 @@ def test_a_run_shows_its_judgments_and_leads_to_review_and_results(qtbot: QtBot,
     with qtbot.waitSignal(ready.workspace.review_wanted, timeout=A_WHILE) as wanted:
         QTest.keyClick(panel.view, Qt.Key.Key_Return)
     assert wanted.args == [JudgmentKey("1", "naturalness")]
-    for added in (heard[:1] * (MOST_ROWS + 50), heard[1:]):
+    for added in (received[:1] * (MOST_ROWS + 50), received[1:]):
         panel.table.add(added)
         assert panel.table.rowCount() == MOST_ROWS
     assert [panel.table.item_id(row) for row in range(4)] == list("4321")
@@ -178,23 +178,23 @@ def panel(qtbot: QtBot, workspace: Workspace) -> RunPanel:
 def test_what_speaks_against_the_model_is_said_while_it_judges(panel: RunPanel) -> None:
     panel._control.health_seen.emit(Health(10, enough=True))
     assert "10 items" not in text_of(panel)
-    sign = Symptom(Sign.CUT, {"safety": 0.5}, 0.2, True, "Half are cut.", Remedy(Setting.EXPLANATION_TOKENS))
+    sign = Symptom(Sign.CUT, {"safety": 0.5}, 0.2, True, "Half are cut.", Hint(Setting.EXPLANATION_TOKENS))
     panel._control.health_seen.emit(Health(10, True, (sign,)))
-    words = "The model does not judge: do not use its labels. In what it gave for 10 items:\n- Half are cut."
+    words = "The model does not judge: do not use its labels. In its answers for 10 items:\n- Half are cut."
     assert words in text_of(panel)
     assert "What to do: “Longest explanation”" in text_of(panel)
 
 
 def test_a_run_of_a_model_that_does_not_judge_ends_without_green(panel: RunPanel) -> None:
     ended, progress = RunEnded(1, 30, 30, stopped=False), RunProgress(1, 30, 30, 0)
-    sign = Symptom(Sign.ONE_LABEL, {"A": 1.0}, 0.9, True, "All are A.", Remedy("Stop."))
-    look = Symptom(Sign.CUT, {"safety": 0.5}, 0.2, False, "Half are cut.", Remedy("Stop."))
+    sign = Symptom(Sign.ONE_LABEL, {"A": 1.0}, 0.9, True, "All are A.", Hint("Stop."))
+    look = Symptom(Sign.CUT, {"safety": 0.5}, 0.2, False, "Half are cut.", Hint("Stop."))
     for health, role, said in (
         (Health(30, True, (sign,)), "bad", "The model does not judge: do not use its labels."),
-        (Health(30, True, (look,)), "warning", "The model may not judge as it should."),
+        (Health(30, True, (look,)), "warning", "The model may not judge properly."),
         (Health(30, True), "good", "Run 1 is complete: 30 of 30 items are judged, in 0:00."),
         (Health(4, False), "", "Run 1 is complete: 30 of 30 items are judged, in 0:00."),
-        (Health(8, False, (sign,)), "warning", "but what they show speaks against it."),
+        (Health(8, False, (sign,)), "warning", "but they already show problems."),
     ):
         panel.begin(("safety",), "gold.tsv")
         panel.show_health(health)
@@ -211,12 +211,12 @@ def test_a_run_of_a_model_that_does_not_judge_ends_without_green(panel: RunPanel
 def test_a_run_that_has_no_item_left_for_what_is_open_does_not_say_that_it_is_clear(panel: RunPanel) -> None:
     progress = RunProgress(1, 30, 12, 0)
     for clear, why in (
-        (True, "what was asked is clear"),
-        (False, "no item is left that would make more of it"),
+        (True, "everything is resolved"),
+        (False, "no remaining item could resolve more"),
     ):
         panel.begin(("safety",), "gold.tsv")
         panel.end(RunEnded(1, 30, 12, stopped=False, clear=clear), progress)
-        assert f"Run 1 stopped by itself, since {why}" in panel.text
+        assert f"Run 1 stopped early: {why}" in panel.text
 
 
 def test_a_long_name_does_not_widen_the_run(panel: RunPanel) -> None:
@@ -248,9 +248,9 @@ def test_escape_stops_no_run_stop_does_and_what_was_not_finished_is_offered_and_
     assert "was stopped" in text_of(page.run_panel)
     wait_for_plan(qtbot, page)
     assert page.run_button.text() == "Resume"
-    assert "items are judged in run 1, which goes on from there" in text_of(page.plan_panel)
+    assert "items are judged in run 1, which is resumed" in text_of(page.plan_panel)
     assert page.over_button.isVisible()
-    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, criteria=("safety",)))
+    page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, criteria=("safety",)))
     again = new_page(qtbot, page.workspace)
     assert f"The last run, of {demo_gold.name}, was not finished" in again.banner.text
     qtbot.waitUntil(lambda: " of 30 items are judged" in again.banner.text, timeout=A_WHILE)
@@ -272,7 +272,7 @@ def test_items_that_do_not_fit_are_named_with_what_helps(
     qtbot: QtBot, page: JudgePage, save: Callable[[str, bytes], Path]
 ) -> None:
     text = "id\tinstruction\toutput_a\toutput_b\nshort\tq\ta\tb\nlong\tq\t" + "many words " * 300 + "\tb\n"
-    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, context=512))
+    page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, context=512))
     open_dataset(qtbot, page, save("long.tsv", text.encode()))
     assert "1 of 2 items will be unscored: long." in text_of(page.plan_panel)
     press(page.plan_panel, "Shorten them")
@@ -294,36 +294,38 @@ def test_a_context_without_room_for_an_item_names_the_fields_that_help(
 ) -> None:
     page.settings.fold.set_open(True)
     page.settings.show_setup(
-        replace(usual_setup(), mode=Mode.LABELS, context=512, examples_path=demo_gold, shots=8)
+        replace(default_setup(), mode=Mode.LABELS, context=512, examples_path=demo_gold, shots=8)
     )
     page.workspace.open_dataset(demo_gold)
-    wait_for_problem(qtbot, page, "the context holds 512: no item fits beside them.")
-    assert "Use a larger “Context”, fewer “Examples shown” or shorter examples." in text_of(page.plan_panel)
+    wait_for_problem(qtbot, page, "the context holds 512: no item fits.")
+    assert "Use a larger “Context”, fewer “Few-shot examples” or shorter examples." in text_of(
+        page.plan_panel
+    )
     fields = text_of(page.settings).splitlines()
-    assert {"Context", "Examples shown"} <= set(fields)
+    assert {"Context", "Few-shot examples"} <= set(fields)
 
 
 def test_the_nearest_examples_are_chosen_and_remembered(
     qtbot: QtBot, page: JudgePage, demo_gold: Path
 ) -> None:
     page.settings.fold.set_open(True)
-    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=1))
-    field = page.settings.advanced.usual.by_name["example_choice"]
+    page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, threads=1))
+    field = page.settings.advanced.default.by_name["example_choice"]
     assert (field.currentText(), field.isEnabled()) == ("the same for all items", False)
     page.settings.show_setup(
-        replace(usual_setup(), mode=Mode.LABELS, examples_path=demo_gold, shots=1, threads=1)
+        replace(default_setup(), mode=Mode.LABELS, examples_path=demo_gold, shots=1, threads=1)
     )
     open_dataset(qtbot, page, demo_gold)
     same = tokens_of(page)
     assert field.isEnabled()
-    field.setCurrentText("nearest by words")
+    field.setCurrentText("nearest neighbours")
     qtbot.waitUntil(lambda: tokens_of(page) not in ("", same), timeout=A_WHILE)
-    setup = page.settings.in_setup(usual_setup())
+    setup = page.settings.in_setup(default_setup())
     assert setup.example_choice is ExampleKind.NEAR
-    page.settings.show_setup(usual_setup())
+    page.settings.show_setup(default_setup())
     assert field.currentText() == "the same for all items"
-    page.settings.show_setup(RunSetup.of_json(setup.as_json(), usual_setup()))
-    assert field.currentText() == "nearest by words"
+    page.settings.show_setup(RunSetup.of_json(setup.as_json(), default_setup()))
+    assert field.currentText() == "nearest neighbours"
 
 
 def test_no_figure_of_another_dataset_stands_while_a_plan_is_made(
@@ -350,7 +352,7 @@ def test_the_first_items_can_be_timed(qtbot: QtBot, ready: JudgePage) -> None:
     assert "not known before a run with this model" in text_of(ready.plan_panel)
     press(ready.plan_panel, "Time some items")
     qtbot.waitUntil(
-        lambda: "at the pace of some items of usual length" in text_of(ready.plan_panel), timeout=A_WHILE
+        lambda: "at the speed of some items of typical length" in text_of(ready.plan_panel), timeout=A_WHILE
     )
     assert ready.run_button.text() == "Run"
 
@@ -494,7 +496,7 @@ def test_settings_without_a_criterion_make_no_run_others_are_there_next_time(
     press(ready, "Back to defaults")
     assert ready.run_button.isEnabled()
     chosen = replace(
-        usual_setup(),
+        default_setup(),
         mode=Mode.LABELS,
         criteria=("safety",),
         both_orders=False,
@@ -516,13 +518,13 @@ def test_a_margin_counts_where_the_second_order_is_read_in_doubt(qtbot: QtBot, r
         field for field in ready.settings.findChildren(QDoubleSpinBox) if "Margin" in field.accessibleName()
     )
     assert not margin.isEnabled()
-    orders.setCurrentText("In both only where in doubt")
+    orders.setCurrentText("In both only if uncertain")
     assert margin.isEnabled()
     assert (ready.setup().both_orders, ready.setup().second_order_below) == (True, 0.5)
     margin.setValue(0.3)
     ready.dataset_line.set_items(8)
     wait_for_plan(qtbot, ready)
-    assert "x both orders where in doubt = 80 at most; no run tells" in text_of(ready.plan_panel)
+    assert "x both orders if uncertain = 80 at most; no run tells" in text_of(ready.plan_panel)
     again = new_page(qtbot, ready.workspace)
     assert again.setup().second_order_below == 0.3
     run_to_the_end(qtbot, ready)
@@ -536,7 +538,7 @@ def test_a_margin_counts_where_the_second_order_is_read_in_doubt(qtbot: QtBot, r
 def test_foreign_text_is_shown_as_text(
     qtbot: QtBot, page: JudgePage, save: Callable[[str, bytes], Path]
 ) -> None:
-    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS))
+    page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS))
     row = "\t".join([HOSTILE] * 4)
     path = save("hostile.tsv", f"id\tinstruction\toutput_a\toutput_b\n{row}\n".encode())
     open_dataset(qtbot, page, path)
@@ -574,7 +576,7 @@ def test_what_changed_since_a_run_began_is_named_and_no_new_run_is_begun(
     with qtbot.waitSignal(again.control.ended, timeout=A_WHILE) as ended:
         press(again.banner, "Resume")
     assert isinstance(ended.args[0], SetupError)
-    assert ended.args[0].problem == "Run 1 cannot go on. Not as when it began: the items of own.tsv."
+    assert ended.args[0].problem == "Run 1 cannot be resumed. Changed since its start: the items of own.tsv."
     assert again.banner.isVisible()
     own_gold.write_bytes(before)
     press(again.banner, "Resume")
@@ -648,7 +650,7 @@ def test_while_a_dataset_is_read_the_page_says_so(qtbot: QtBot, page: JudgePage,
     assert f"Reading {demo_gold.name} …" in text_of(page.dataset_line)
     assert "No dataset is open" not in text_of(page)
     page.workspace.cancel_loading()
-    qtbot.waitUntil(lambda: "Reading" not in text_of(page.dataset_line), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: "RawPrediction" not in text_of(page.dataset_line), timeout=A_WHILE)
     if page.workspace.dataset is None:
         assert "No dataset is open" in text_of(page)
         assert "Open a dataset to see" in text_of(page.plan_panel)

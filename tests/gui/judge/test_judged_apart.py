@@ -22,7 +22,7 @@ from engine.store.run_store import RunStore
 from engine.system.paths import APART, demo_model
 from gui.judge.run_control import RunControl
 from gui.judge.run_jobs import Planned, judge, plan, time_first
-from gui.work.lanes import Lane
+from gui.work.lanes import ThreadName
 from gui.work.workspace import Workspace
 from tests.commands import ROOT
 from tests.gui.jobs import done
@@ -52,12 +52,12 @@ def so_far(control: RunControl) -> int:
 
 def ended(qtbot: QtBot, control: RunControl, setup: RunSetup, do: Callable[[], object] | None = None) -> Any:
     """How a run ends, at which something is done once two items are judged."""
-    with qtbot.waitSignal(control.ended, timeout=A_WHILE) as heard:
+    with qtbot.waitSignal(control.ended, timeout=A_WHILE) as received:
         control.start(setup)
         if do is not None:
             qtbot.waitUntil(lambda: so_far(control) >= 2, timeout=A_WHILE)
             do()
-    return heard.args[0]
+    return received.args[0]
 
 
 def child() -> psutil.Process:
@@ -89,8 +89,8 @@ def test_a_model_file_cut_short_while_it_judges_ends_the_run_and_not_the_window(
     assert shown.args == [error]
     assert isinstance(error, ModelFileError)
     assert "copy.gguf: the file has changed since it was checked" in error.problem
-    assert "broke down (SIGBUS)" in error.problem
-    assert "is kept" in str(error.remedy)
+    assert "crashed (SIGBUS)" in error.problem
+    assert "are stored" in str(error.hint)
     caplog.clear()
     assert not control.running
     assert 2 <= stored(workspace.store_path) < 20
@@ -173,16 +173,16 @@ def test_the_same_is_stored_as_by_one_process_and_the_same_is_told(tmp_path: Pat
     found = []
     for apart in (False, True):
         folder = tmp_path / str(apart)
-        heard: list[object] = []
+        received: list[object] = []
         folder.mkdir()
-        done(judge(setup, folder / "runs.sqlite", dataset), heard, apart)
+        done(judge(setup, folder / "runs.sqlite", dataset), received, apart)
         with RunStore(folder / "runs.sqlite") as store:
             write_submission(folder / "submission.tsv", submission_of(load_results(store, 1)))
             judged = [replace(item, seconds=0.0) for item in store.judged(1)]
             session = dict(store.run(1).manifest)
         told = [
             (event.judged.item_id, event.judgments) if isinstance(event, ItemJudged) else type(event)
-            for event in heard
+            for event in received
             if isinstance(event, ItemJudged | Preparing | RunEnded)
         ]
         found.append((judged, session, (folder / "submission.tsv").read_bytes(), told))
@@ -196,7 +196,9 @@ def test_the_first_items_are_timed_apart(qtbot: QtBot, workspace: Workspace, dem
     setup = RunSetup(demo_gold, demo_model(), items=3, threads=1, mode=Mode.LABELS, context=4096)
     planned = done(plan(setup, workspace.store_path, None))
     assert isinstance(planned, Planned)
-    with qtbot.waitSignal(workspace.threads.start(Lane.MODEL, time_first(planned, None)).finished) as timed:
+    with qtbot.waitSignal(
+        workspace.threads.start(ThreadName.MODEL, time_first(planned, None)).finished
+    ) as timed:
         pass
     assert timed.args[0].seconds > 0
     assert not workspace.store_path.exists()

@@ -10,17 +10,17 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
-from engine.audit.audit_run import AUDIT_WAYS
+from engine.audit.audit_run import AUDIT_METHODS
 from engine.audit.probe_set import ITEM_ITSELF
-from engine.audit.probes import ProbeKind
+from engine.audit.probes import PerturbationKind
 from engine.core.errors import SetupError
 from engine.core.settings import Mode
 from engine.data.dataset import load_dataset
 from engine.system.paths import demo_model, models_folder
 from gui.judge.judge_page import JudgePage
 from gui.judge.model_table import FORMAT, MASS, MODEL, SPEED, about, rate
-from gui.judge.usual_setup import usual_setup
-from gui.work.lanes import Lane
+from gui.judge.usual_setup import default_setup
+from gui.work.lanes import ThreadName
 from gui.work.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 from tests.gui.judge.pages import A_WHILE, new_page, open_dataset
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.usefixtures("demo_tried")
 def page(qtbot: QtBot, workspace: Workspace, demo_gold: Path) -> JudgePage:
     """A page with 2 items, the demo model chosen, and a plan on one thread."""
     page = new_page(qtbot, workspace)
-    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=1))
+    page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, threads=1))
     open_dataset(qtbot, page, demo_gold, items=2)
     return page
 
@@ -49,7 +49,7 @@ def cell(page: JudgePage, column: int, row: int = 0) -> str:
 
 def wait_for_search(qtbot: QtBot, page: JudgePage, rows: int) -> None:
     qtbot.waitUntil(
-        lambda: page.picker.table.rowCount() == rows and not page.workspace.threads.busy(Lane.SCAN),
+        lambda: page.picker.table.rowCount() == rows and not page.workspace.threads.busy(ThreadName.SCAN),
         timeout=A_WHILE,
     )
 
@@ -64,14 +64,14 @@ def test_a_measured_speed_is_shown_and_gives_the_plan_its_time(qtbot: QtBot, pag
     assert cell(page, SPEED) == rate(speed.reading)
     assert not page.picker.view.isColumnHidden(SPEED)
     assert f"Here it reads {rate(speed.reading)} tokens a second" in about(page.picker.table.candidate(0))
-    words = "at the pace of this model file when it was measured here"
+    words = "at the speed of this model file when it was measured here"
     qtbot.waitUntil(lambda: words in text_of(page.plan_panel), timeout=A_WHILE)
     (button,) = [each for each in page.plan_panel.findChildren(QPushButton) if each.text().startswith("Time")]
     assert button.isVisible()  # some items know better
     assert not page.picker.doing.line.isVisible()
-    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=2))
+    page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, threads=2))
     qtbot.waitUntil(lambda: cell(page, SPEED) == "", timeout=A_WHILE)  # it is that of the settings
-    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=1))
+    page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, threads=1))
     qtbot.waitUntil(lambda: cell(page, SPEED) != "", timeout=A_WHILE)
     page.picker.scan()
     wait_for_search(qtbot, page, 1)
@@ -92,7 +92,7 @@ def test_the_format_mass_of_the_newest_run_stands_beside(qtbot: QtBot, page: Jud
     page.picker.scan()
     qtbot.waitUntil(lambda: cell(page, MASS).endswith(" %"), timeout=A_WHILE)
     assert not page.picker.view.isColumnHidden(MASS)
-    assert "Its newest run, 1, has a mean format mass of" in about(page.picker.table.candidate(0))
+    assert "Its newest run, 1, has a mean answer mass of" in about(page.picker.table.candidate(0))
 
 
 @pytest.mark.slow
@@ -130,7 +130,7 @@ def test_a_measure_can_be_stopped_and_the_menu_offers_it_again(qtbot: QtBot, pag
         "",
         "Convert this model to another format…",
         "",
-        "Add an audit of this judge to the queue",
+        "Add a robustness audit of this judge to the queue",
     ]
     menu.close()
     assert page.picker.doing.button.menu() is menu
@@ -144,9 +144,9 @@ def test_a_model_is_converted_and_chosen_a_small_one_only_where_ticked(qtbot: Qt
     assert dialog is not None
     formats = [dialog.formats.itemText(row).split(",")[0] for row in range(dialog.formats.count())]
     assert formats == ["Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_NL", "Q4_0", "BF16"]  # F16 it has
-    assert "next to nothing" in dialog.about.text()
+    assert "Almost no loss" in dialog.about.text()
     dialog.formats.setCurrentIndex(5)
-    assert "may not judge any more" in dialog.about.text()
+    assert "may no longer judge" in dialog.about.text()
     assert "demo-judge-Q4_0.gguf" in dialog.target.text()
     assert not dialog.tick.isVisible()
     with qtbot.waitSignal(page.picker.doing.converted, timeout=A_WHILE):
@@ -175,10 +175,10 @@ def test_an_audit_is_a_run_of_the_same_judge_with_copies_of_the_open_dataset(
     assert described.args is not None
     ((setup, lacking),) = described.args
     assert setup.dataset_path.parent == page.workspace.store_path.parent.absolute() / "audits"
-    assert (setup.items, setup.ways, setup.threads) == (None, AUDIT_WAYS, 1)
+    assert (setup.items, setup.methods, setup.threads) == (None, AUDIT_METHODS, 1)
     items = load_dataset(setup.dataset_path)
     kinds = Counter(items.texts("probe").to_pylist())
     assert kinds[ITEM_ITSELF] == DEMO_ITEMS  # fewer than are usual
-    left_out = 2 * DEMO_ITEMS - kinds[ProbeKind.FORMATTED]
+    left_out = 2 * DEMO_ITEMS - kinds[PerturbationKind.FORMATTING]
     assert left_out > 0
-    assert lacking == f"Copies that could not be made: {left_out} formatted."
+    assert lacking == f"Perturbations that could not be made: {left_out} formatted."

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.settings import KvType
 from gui.judge import model_jobs
-from gui.judge.model_jobs import Candidate, ModelWish
+from gui.judge.model_jobs import Candidate, ModelRequest
 from gui.judge.model_table import (
     FOLDER,
     FORMAT,
@@ -31,10 +31,10 @@ pytestmark = pytest.mark.usefixtures("qtbot")
 
 def listed_in(folder: Path) -> ModelTableModel:
     """The list of a folder, without the demo model."""
-    heard: list[object] = []
-    done(model_jobs.find([], [folder], ModelWish(None, KvType.F16)), heard)
+    received: list[object] = []
+    done(model_jobs.find([], [folder], ModelRequest(None, KvType.F16)), received)
     table = ModelTableModel()
-    for event in heard:
+    for event in received:
         if isinstance(event, Candidate) and not event.is_demo:
             table.put(event)
     return table
@@ -88,7 +88,7 @@ def test_what_cannot_judge_is_folded_away_with_each_reason_once(qtbot: QtBot, tm
     fold.set_open(True)
     qtbot.waitUntil(lambda: "a vocabulary only" in shown_text(fold))
     said = shown_text(fold)
-    assert said.count("is an encoder, which cannot write text") == 1
+    assert said.count("is an encoder, which cannot generate text") == 1
     assert said.count("a vocabulary only") == 1
     assert f"one ({tmp_path})\ntwo ({tmp_path / 'b'})\nlonglong" in said
     assert "fine" not in said

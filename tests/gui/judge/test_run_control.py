@@ -18,7 +18,7 @@ from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunControl
 from gui.kit.notice import Message
-from gui.work.lanes import JobControl, Lane
+from gui.work.lanes import JobControl, ThreadName
 from gui.work.workspace import Workspace
 from tests.gui.judge.pages import A_WHILE, cut_off, plan_of
 from tests.gui.windows import after_a_crash
@@ -58,12 +58,12 @@ def is_open(workspace: Workspace, run_id: int) -> bool:
 def test_a_run_tells_each_item_and_is_open_at_the_end(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
-    heard: list[ItemJudged] = []
-    control.judged.connect(heard.append)
+    received: list[ItemJudged] = []
+    control.judged.connect(received.append)
     ended = run_to_the_end(qtbot, control, setup)
     assert ended == RunEnded(run_id=1, items=4, judged=4, stopped=False)
-    assert [item.judged.position for item in heard] == list(range(4))
-    assert all(len(item.judgments) == len(setup.criteria) for item in heard)
+    assert [item.judged.position for item in received] == list(range(4))
+    assert all(len(item.judgments) == len(setup.criteria) for item in received)
     assert control.progress is not None
     assert (control.progress.judged, control.progress.unscored) == (4, 0)
     assert control.unfinished is None
@@ -166,7 +166,7 @@ def test_a_run_that_waits_for_other_work_stops_at_once(
             pass
         raise Cancelled
 
-    workspace.threads.start(Lane.MODEL, other)
+    workspace.threads.start(ThreadName.MODEL, other)
     control.start(setup)
     assert "Waiting" in control.note
     with qtbot.waitSignal(control.ended) as ended:
@@ -192,7 +192,7 @@ def test_a_run_that_ends_is_shown_or_offered_with_how_far_it_came(
     [said] = told
     assert said.in_words == (
         "Run 3 has finished (gold.tsv, demo-judge).\n"
-        "Results, Review, Ranking and exports stay with run 1 (gold.tsv, demo-judge)."
+        "Results, Review, Ranking and exports still show run 1 (gold.tsv, demo-judge)."
     )
     qtbot.waitUntil(partial(is_open, workspace, 1), timeout=A_WHILE)
     assert not workspace._opening.busy
@@ -237,5 +237,5 @@ def test_a_short_run_does_not_make_an_unfinished_one_forgotten(
     gone = replace(first.identity, dataset_path=Path("gone.tsv"))
     with pytest.raises(SetupError, match=r"Run 7 cannot go on: gone\.tsv is gone"):
         control.going_on_with(replace(first, id=7, identity=gone))
-    with pytest.raises(SetupError, match="Run 2 cannot go on: all its 4 items are judged"):
+    with pytest.raises(SetupError, match="Run 2 cannot be resumed: all its 4 items are judged"):
         control.going_on_with(second)

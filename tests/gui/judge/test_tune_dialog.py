@@ -12,7 +12,7 @@ from engine.store.run_store import RunStore
 from engine.tune.recipe import load_recipe
 from gui.judge.judge_page import JudgePage
 from gui.judge.tune_dialog import TuneDialog
-from gui.judge.usual_setup import usual_setup
+from gui.judge.usual_setup import default_setup
 from gui.work.workspace import Workspace
 from tests.engine.commands.test_tune_command import labelled
 from tests.gui.judge.pages import A_WHILE, new_page, open_dataset
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("demo_tried")
 @pytest.fixture
 def page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
     made = new_page(qtbot, workspace)
-    made.settings.show_setup(replace(usual_setup(), threads=1, context=2048))
+    made.settings.show_setup(replace(default_setup(), threads=1, context=2048))
     return made
 
 
@@ -59,7 +59,7 @@ def test_they_are_found_after_a_stop_and_used_with_their_calibration(
 ) -> None:
     open_dataset(qtbot, page, labelled(tmp_path / "gold.tsv", 30))
     dialog = dialog_of(qtbot, page)
-    dialog.ways.setCurrentIndex(1)  # letters alone: fast
+    dialog.methods.setCurrentIndex(1)  # letters alone: fast
     QTest.mouseClick(dialog.find_button, Qt.MouseButton.LeftButton)
     assert not dialog.minutes.isEnabled()
     qtbot.waitUntil(lambda: dialog._judged > 1, timeout=A_WHILE)
@@ -80,7 +80,7 @@ def test_they_are_found_after_a_stop_and_used_with_their_calibration(
     qtbot.waitUntil(lambda: page.setup().calibration_path == found.path, timeout=A_WHILE)
     assert page.setup().criteria == ("safety",)
     assert load_recipe(found.path).judge.both_orders == page.setup().both_orders
-    page.settings.show_setup(replace(usual_setup(), threads=1))
+    page.settings.show_setup(replace(default_setup(), threads=1))
     assert page.setup().calibration_path is None
     page.use_recipe(found.path)
     qtbot.waitUntil(lambda: page.setup().calibration_path == found.path, timeout=A_WHILE)

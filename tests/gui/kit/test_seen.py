@@ -25,19 +25,19 @@ from pytestqt.qtbot import QtBot
 from gui.kit.fields import ComboBox, DoubleSpinBox, SearchField, Slider, SpinBox
 from gui.kit.labels import main_button, panel, scrolling
 from gui.kit.layouts import in_column
-from gui.kit.theme import ThemeWish, apply_theme
+from gui.kit.theme import ThemeChoice, apply_theme
 from gui.kit.value_table import Head, HeadedModel, Index
 from gui.kit.views import ListView, table_view
 from tests.gui.seen import changed, contrast, edge_contrast, highest_contrast, picture
 
-BOTH = pytest.mark.parametrize("theme", [ThemeWish.LIGHT, ThemeWish.DARK])
+BOTH = pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
 
 
 @pytest.fixture
-def dressed(qapp: QApplication) -> Iterator[Callable[[ThemeWish], object]]:
+def dressed(qapp: QApplication) -> Iterator[Callable[[ThemeChoice], object]]:
     points = qapp.font().pointSizeF()
     yield lambda theme: apply_theme(qapp, theme, 100, points)
-    apply_theme(qapp, ThemeWish.LIGHT, 100, points)
+    apply_theme(qapp, ThemeChoice.LIGHT, 100, points)
 
 
 def combo_box() -> QWidget:
@@ -152,7 +152,7 @@ def shown(qtbot: QtBot, made: QWidget, on_panel: bool = True) -> QWidget:
 @pytest.mark.parametrize("on_panel", [True, False], ids=["on a panel", "on the window"])
 @pytest.mark.parametrize("kind", FIELDS)
 def test_the_edge_of_a_field_stands_out(
-    qtbot: QtBot, dressed: Callable[[ThemeWish], object], theme: ThemeWish, kind: str, on_panel: bool
+    qtbot: QtBot, dressed: Callable[[ThemeChoice], object], theme: ThemeChoice, kind: str, on_panel: bool
 ) -> None:
     dressed(theme)
     field = FIELDS[kind]()
@@ -168,7 +168,7 @@ def test_the_edge_of_a_field_stands_out(
 @BOTH
 @pytest.mark.parametrize("kind", ["line", "search", "text"])
 def test_what_is_to_be_filled_in_can_be_read(
-    qtbot: QtBot, dressed: Callable[[ThemeWish], object], theme: ThemeWish, kind: str
+    qtbot: QtBot, dressed: Callable[[ThemeChoice], object], theme: ThemeChoice, kind: str
 ) -> None:
     dressed(theme)
     field = FIELDS[kind]()
@@ -184,7 +184,7 @@ def test_what_is_to_be_filled_in_can_be_read(
 @BOTH
 @pytest.mark.parametrize("kind", [*FIELDS, *OTHERS])
 def test_what_has_the_keys_is_seen(
-    qtbot: QtBot, dressed: Callable[[ThemeWish], object], theme: ThemeWish, kind: str
+    qtbot: QtBot, dressed: Callable[[ThemeChoice], object], theme: ThemeChoice, kind: str
 ) -> None:
     """As many pixels change by 3:1 as one of its sides has, of a list those around its row."""
     dressed(theme)
@@ -200,7 +200,7 @@ def test_what_has_the_keys_is_seen(
 @BOTH
 @pytest.mark.parametrize("made", [table, words], ids=["table", "list"])
 def test_the_row_that_keys_are_for_is_framed_only_while_they_are(
-    qtbot: QtBot, dressed: Callable[[ThemeWish], object], theme: ThemeWish, made: Callable[[], QWidget]
+    qtbot: QtBot, dressed: Callable[[ThemeChoice], object], theme: ThemeChoice, made: Callable[[], QWidget]
 ) -> None:
     dressed(theme)
     view = made()

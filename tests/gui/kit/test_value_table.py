@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication
 from pytestqt.qtbot import QtBot
 
 from engine.core.value_tables import Column, Estimate, ItemsBehind, Kind, Table, Value
-from gui.kit.theme import DARK, LIGHT, Colours, ThemeWish, apply_theme, colours
+from gui.kit.theme import DARK, LIGHT, Colours, ThemeChoice, apply_theme, colours
 from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, TableModel
 from gui.kit.views import measure_view
 from tests.gui.seen import contrast
@@ -82,7 +82,7 @@ def test_a_table_that_is_cleared_shows_nothing(model: TableModel) -> None:
     assert (model.rowCount(), model.columnCount(), model.as_text()) == (0, 0, "")
 
 
-class Letters(HeadedModel):
+class LabelTokens(HeadedModel):
     """Rows of one letter and its place."""
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class Letters(HeadedModel):
 
 
 def test_a_model_with_heads_says_and_aligns_them_and_is_no_tree(qtbot: QtBot) -> None:
-    model = Letters()
+    model = LabelTokens()
     across, right = Qt.Orientation.Horizontal, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
     assert [model.headerData(place, across) for place in (-1, 0, 1, 2)] == [
         None,
@@ -122,9 +122,9 @@ MATRIX = Table(
 )
 
 
-@pytest.mark.parametrize("choice", [ThemeWish.LIGHT, ThemeWish.DARK])
+@pytest.mark.parametrize("choice", [ThemeChoice.LIGHT, ThemeChoice.DARK])
 def test_a_shaded_cell_has_its_number_on_the_colour_of_the_theme_and_its_interval_for_whoever_asks(
-    qtbot: QtBot, model: TableModel, choice: ThemeWish
+    qtbot: QtBot, model: TableModel, choice: ThemeChoice
 ) -> None:
     apply_theme(cast("QApplication", QApplication.instance()), choice, 100, 9)
     used = colours(QGuiApplication.palette())
@@ -155,7 +155,7 @@ def test_a_cell_tells_of_its_own_items_else_of_those_of_its_row(model: TableMode
 
 def test_shaded_columns_share_the_room_and_a_long_name_leaves_it_to_them(qtbot: QtBot) -> None:
     model = TableModel()
-    view = measure_view(model, "Each against each", widest=20)
+    view = measure_view(model, "Pairwise win rates", widest=20)
     qtbot.addWidget(view)
     view.resize(300, 200)
     view.show()

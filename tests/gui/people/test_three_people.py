@@ -139,14 +139,14 @@ def test_three_people_label_a_fourth_settles_and_what_they_said_is_gold(
     desk.add_words(tmp_path / "cleo.json")
     desk.seen("adding")
     desk.press("Return")
-    desk.wait(lambda: "Cleo" in desk.reviews.people)
+    desk.wait(lambda: "Cleo" in desk.reviews.annotators)
     desk.seen("added")
     dialog = desk.add_words(tmp_path / "cleo.json")
     desk.seen("nothing-new")
     assert not dialog.add.isEnabled()
     desk.press("Esc")
     desk.sit_down("Dora")
-    desk.settle(DORA)
+    desk.adjudicate(DORA)
     desk.seen("settled")
     desk.export("J", tmp_path / "all.json")
     desk.export("C", tmp_path / "all.csv")
@@ -157,11 +157,11 @@ def test_three_people_label_a_fourth_settles_and_what_they_said_is_gold(
     desk.open_submission(files[1])
     measured = desk.measured_alone().labels
     assert mouse.events == []
-    people = {"Ada": ADA, "Ben": BEN, "Cleo": CLEO}
+    annotators = {"Ada": ADA, "Ben": BEN, "Cleo": CLEO}
     gold = load_gold(tmp_path / "gold.tsv")
     for key, label in gold.items():
-        given = {labels[key] for labels in people.values()}
-        wanted = DORA.get(key) or Counter(labels[key] for labels in people.values()).most_common(1)[0][0]
+        given = {labels[key] for labels in annotators.values()}
+        wanted = DORA.get(key) or Counter(labels[key] for labels in annotators.values()).most_common(1)[0][0]
         assert label is wanted, (key, given)
     for name in CRITERIA:
         right = [JUDGED[key] is label for key, label in gold.items() if key.criterion == name]
@@ -172,7 +172,7 @@ def test_three_people_label_a_fourth_settles_and_what_they_said_is_gold(
         for criterion in CRITERIA:
             words = item["judgments"][criterion]["people_said"]
             assert len({json.dumps(word, sort_keys=True) for word in words}) == len(words)
-            labelled = [word for word in words if word["author"] in people and word["preference"]]
+            labelled = [word for word in words if word["author"] in annotators and word["preference"]]
             found = {word["author"]: word["preference"] for word in labelled}
             key = JudgmentKey(item["id"], criterion)
-            assert found == {name: labels[key] for name, labels in people.items()}
+            assert found == {name: labels[key] for name, labels in annotators.items()}

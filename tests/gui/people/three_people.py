@@ -26,8 +26,8 @@ from gui.people.hand_over_dialog import AddWordsDialog
 from gui.people.naming import WhoDialog
 from gui.results.export_dialog import ExportDialog
 from gui.window.frame import MainWindow
-from gui.window.interior import Interior
-from gui.work.lanes import Lane
+from gui.window.interior import MainContent
+from gui.work.lanes import ThreadName
 from gui.work.state import State
 from tests.gui.windows import end_window
 
@@ -81,10 +81,10 @@ class Desk:
         self.frame = MainWindow(State(folder / "state"))
         self.frame.resize(1280, 720)
         self.frame.show()
-        self.interior = Interior(self.frame, folder / "runs.sqlite")
-        self.interior.begin()
-        self.space = self.interior.workspace
-        self.review = self.interior.review
+        self.main_content = MainContent(self.frame, folder / "runs.sqlite")
+        self.main_content.begin()
+        self.space = self.main_content.workspace
+        self.review = self.main_content.review
         self.wait(lambda: self.space.dataset is not None)
 
     # Keys
@@ -120,7 +120,7 @@ class Desk:
         widget = QApplication.focusWidget()
         named = f"{type(widget).__name__} {widget.accessibleName()!r}" if widget else "nothing"
         note = self.frame.statusBar().currentMessage()
-        return f"{named} has the keys; {self.interior.notices.text!r}; {note!r}"
+        return f"{named} has the keys; {self.main_content.notices.text!r}; {note!r}"
 
     def to(self, widget: QWidget) -> None:
         """Tab, until it has the keys."""
@@ -200,7 +200,7 @@ class Desk:
         self._file = path
         self.in_menu("Alt+F", "A")
         self.wait(lambda: isinstance(QApplication.activeModalWidget(), AddWordsDialog))
-        dialog = self.interior.handing_over.dialog
+        dialog = self.main_content.annotation_exchange.dialog
         assert dialog is not None
         return dialog
 
@@ -253,29 +253,29 @@ class Desk:
                 self.wait(partial(lambda before: session.item_id != before, item))
         self.wait(lambda: not self.space.words.count)
 
-    def settle(self, otherwise: Labels) -> None:
+    def adjudicate(self, otherwise: Labels) -> None:
         """Settle all on which people differ: as most of them say, but for some."""
-        self.to(self.review.reviewer.settle_button)
+        self.to(self.review.reviewer.adjudicate_button)
         self.press("Space", "F6")
         session, differing = self.review.session, self.reviews.differing
         self.wait(lambda: session.settling)
         if session.key not in differing:
             self.press("Return")  # to where people differ
         for done in range(1, len(differing) + 1):
-            self.wait(lambda: session.key in differing - self.reviews.settled.keys())
+            self.wait(lambda: session.key in differing - self.reviews.adjudicated.keys())
             key = session.key
             if key in otherwise:
                 self.press(KEY_OF[otherwise[key]])
-                self.wait(partial(self._has_settled, done))
+                self.wait(partial(self._has_adjudicated, done))
             self.press("Return")
-            self.wait(partial(self._has_settled, done))
+            self.wait(partial(self._has_adjudicated, done))
         self.wait(lambda: not self.space.words.count)
 
     def _is_at(self, key: JudgmentKey) -> bool:
         return self.review.session.key == key
 
-    def _has_settled(self, judgments: int) -> bool:
-        return len(self.reviews.settled) == judgments
+    def _has_adjudicated(self, judgments: int) -> bool:
+        return len(self.reviews.adjudicated) == judgments
 
     # What there is to see
 
@@ -287,13 +287,13 @@ class Desk:
 
     def seen(self, moment: str) -> None:
         """A moment at which the screen is worth a look: nothing is under way."""
-        self.wait(lambda: not any(self.interior.threads.busy(lane) for lane in Lane))
+        self.wait(lambda: not any(self.main_content.threads.busy(thread_name) for thread_name in ThreadName))
         self._seen(moment, self)
 
     def measured_alone(self) -> Evaluation:
         """The judge's own labels against the human ones, on Results."""
         self.press("Ctrl+3")
-        page = self.interior.results
+        page = self.main_content.results
         self.to(page.whose.box)
         self.press("J")
         self.wait(lambda: page.whose.source == JUDGE_ALONE)
@@ -305,4 +305,4 @@ class Desk:
 
     def end(self) -> None:
         """Close the window."""
-        end_window(self.interior)
+        end_window(self.main_content)

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytestqt.qtbot import QtBot
 
-from engine.core.item_sample import USUAL_SEED
+from engine.core.item_sample import DEFAULT_SEED
 from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import NewOverride, Origin
 from engine.core.run_records import RANDOM_ORDER
@@ -28,7 +28,7 @@ OVERALL = "overall_quality"
 CRITERIA = ("relevance", OVERALL)
 
 
-def contests_file(path: Path, rows: int = 90, *, named: bool = True, labelled: bool = True) -> Path:
+def comparisons_file(path: Path, rows: int = 90, *, named: bool = True, labelled: bool = True) -> Path:
     """Items of the demo as JSON lines. The better one of each pair, by the human label that is overall, was
     mostly written by `great`, the other by `fair` or `poor`.
 
@@ -122,7 +122,7 @@ def label(qtbot: QtBot, page: RankingPage, system: System, count: int, origin: O
     assert system.results is not None
     judged = {each.item_id: system.results.label(each) for each in system.results.judgments[OVERALL]}
     with RunStore(page.workspace.store_path) as store:
-        for place, item_id in enumerate(in_drawn_order(judged, USUAL_SEED)[:count]):
+        for place, item_id in enumerate(in_drawn_order(judged, DEFAULT_SEED)[:count]):
             said = Preference.A if place % 3 == 0 else judged[item_id]
             store.override(1, NewOverride(item_id, OVERALL, said, None, "Ada", origin, blind=True))
     with qtbot.waitSignal(page.workspace.run_changed):

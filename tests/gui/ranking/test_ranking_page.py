@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTableView
 from pytestqt.qtbot import QtBot
 
-from engine.core.item_sample import USUAL_SEED
+from engine.core.item_sample import DEFAULT_SEED
 from engine.core.items import Preference
 from engine.core.judgments import Origin
 from engine.core.review_filters import ListOrder
@@ -20,10 +20,10 @@ from engine.data.sampling import in_drawn_order
 from engine.decisions.opened_submission import open_submission
 from engine.store.run_store import RunStore
 from gui.kit.labels import shown_text
-from gui.kit.theme import ThemeWish, apply_theme
-from gui.ranking.rank_choice import WEIGHTED, By
+from gui.kit.theme import ThemeChoice, apply_theme
+from gui.ranking.rank_choice import WEIGHTED, RankingSource
 from gui.ranking.ranking_page import RankingPage
-from gui.work.dataset_reader import ColumnsWish
+from gui.work.dataset_reader import ColumnsRequest
 from gui.work.open_run import UnderWay
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
@@ -32,7 +32,7 @@ from tests.gui.ranking.steps import (
     CANDIDATES,
     OVERALL,
     at_rest,
-    contests_file,
+    comparisons_file,
     label,
     open_dataset,
     open_run,
@@ -44,8 +44,8 @@ from tests.gui.ranking.steps import (
 
 
 @pytest.fixture(scope="module")
-def contests(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return contests_file(tmp_path_factory.mktemp("ranking") / "contests.jsonl")
+def comparisons(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return comparisons_file(tmp_path_factory.mktemp("ranking") / "contests.jsonl")
 
 
 @pytest.fixture
@@ -59,17 +59,17 @@ def page(qtbot: QtBot, workspace: Workspace) -> RankingPage:
 
 
 @pytest.fixture
-def by_people(qtbot: QtBot, page: RankingPage, contests: Path) -> RankingPage:
+def by_annotators(qtbot: QtBot, page: RankingPage, comparisons: Path) -> RankingPage:
     """Ranked by human labels."""
-    open_dataset(qtbot, page, contests)
+    open_dataset(qtbot, page, comparisons)
     ranked(qtbot, page)
     return page
 
 
 @pytest.fixture
-def by_run(qtbot: QtBot, page: RankingPage, contests: Path, tmp_path: Path) -> RankingPage:
+def by_run(qtbot: QtBot, page: RankingPage, comparisons: Path, tmp_path: Path) -> RankingPage:
     """Ranked by the labels of a run."""
-    run_of(tmp_path, contests)
+    run_of(tmp_path, comparisons)
     open_run(qtbot, page, 1)
     return page
 
@@ -93,12 +93,12 @@ def view_of(page: RankingPage, key: str) -> QTableView:
     return next(view for view in page.findChildren(QTableView) if view.model() is model)
 
 
-def test_a_dataset_is_ranked_by_its_human_labels_at_once(by_people: RankingPage) -> None:
-    page = by_people
-    assert page.choice.chosen is By.DATASET
+def test_a_dataset_is_ranked_by_its_human_labels_at_once(by_annotators: RankingPage) -> None:
+    page = by_annotators
+    assert page.choice.chosen is RankingSource.DATASET
     assert page.title.text().startswith("contests.jsonl by human labels, overall quality: 3 candidates in 90")
     assert order(page)[0] == CANDIDATES[0]
-    assert "of 3 pairs of candidates are told apart." in shown_text(page.sheet)
+    assert "of 3 pairs of candidates are significantly different." in shown_text(page.sheet)
     assert page.picture.view.isVisible()
     assert page.picture.view.accessibleName().startswith("Points with 95 % intervals of the win rate against")
     assert not page.choice.whose.isVisible()  # nobody labels a dataset's labels again
@@ -109,29 +109,29 @@ def test_a_run_is_ranked_by_each_criterion_by_the_weighted_judge_and_by_the_huma
     qtbot: QtBot, by_run: RankingPage
 ) -> None:
     page = by_run
-    assert page.choice.chosen is By.RUN
+    assert page.choice.chosen is RankingSource.RUN
     assert (order(page)[0], page.choice.criterion.currentData()) == (CANDIDATES[0], OVERALL)
     choose(qtbot, page, "relevance")
     assert order(page)[-1] == CANDIDATES[0]
-    assert page.doubts.text().startswith("The model may not judge as it should.")  # it wrote no explanations
+    assert page.doubts.text().startswith("The model may not judge properly.")  # it wrote no explanations
     choose(qtbot, page, WEIGHTED)
     assert "weighted judge" in page.title.text()
-    page.choice.by.setCurrentIndex(page.choice.by.findData(By.GOLD))
+    page.choice.by.setCurrentIndex(page.choice.by.findData(RankingSource.GOLD))
     ranked(qtbot, page)
     assert "by human labels" in page.title.text()
     assert page.choice.criterion.findData(WEIGHTED) < 0
 
 
 def test_a_judge_that_hardly_understands_is_called_none_above_its_ranking(
-    qtbot: QtBot, page: RankingPage, contests: Path, tmp_path: Path
+    qtbot: QtBot, page: RankingPage, comparisons: Path, tmp_path: Path
 ) -> None:
-    run_of(tmp_path, contests, mass=0.1)
+    run_of(tmp_path, comparisons, mass=0.1)
     open_run(qtbot, page, 1)
     doubts = page.doubts.text()
     assert page.doubts.isVisible()
     assert doubts.startswith("The model does not judge: do not use its labels.")
     assert "What to do: " in doubts
-    page.choice.by.setCurrentIndex(page.choice.by.findData(By.GOLD))
+    page.choice.by.setCurrentIndex(page.choice.by.findData(RankingSource.GOLD))
     ranked(qtbot, page)
     assert page.doubts.isHidden()  # people do
 
@@ -150,7 +150,7 @@ def test_what_a_person_says_counts_and_the_judge_alone_can_be_chosen(
         page.workspace.override(own.key, other, None)
     ranked(qtbot, page)
     assert rate(page) != before
-    assert "1 label of these items is a person's, not the judge's" in page.notes.text()
+    assert "1 label of these items is a human override; the scores include it" in page.notes.text()
     page.choice.whose.box.setCurrentIndex(page.choice.whose.box.findText("Judge alone"))
     ranked(qtbot, page)
     assert rate(page) == before
@@ -164,7 +164,7 @@ def test_of_a_run_under_way_rank_reads_what_is_judged_by_now(qtbot: QtBot, by_ru
     with qtbot.waitSignal(space.run_changed):
         page.rank_button.click()
     ranked(qtbot, page)
-    assert "This run is under way" in page.notes.text()
+    assert "This run is not finished" in page.notes.text()
     space.tell_judging(None)
     page.rank_button.click()
     ranked(qtbot, page)
@@ -196,16 +196,16 @@ def test_enter_on_a_cell_of_the_matrix_lists_the_items_of_both_in_review(
 
 @pytest.mark.slow
 def test_a_row_leads_to_a_run_of_the_same_dataset_and_without_one_it_is_said(
-    qtbot: QtBot, by_people: RankingPage, contests: Path, tmp_path: Path
+    qtbot: QtBot, by_annotators: RankingPage, comparisons: Path, tmp_path: Path
 ) -> None:
-    page = by_people
+    page = by_annotators
     view = view_of(page, "candidates")
     with qtbot.waitSignal(page.workspace.note) as note:
         view.activated.emit(view.model().index(1, 0))
-    assert "Review lists items of a run" in note.args[0]
-    run_of(tmp_path, contests)
+    assert "Review lists the items of a run" in note.args[0]
+    run_of(tmp_path, comparisons)
     open_run(qtbot, page, 1)
-    page.choice.by.setCurrentIndex(page.choice.by.findData(By.GOLD))
+    page.choice.by.setCurrentIndex(page.choice.by.findData(RankingSource.GOLD))
     ranked(qtbot, page)
     with qtbot.waitSignal(page.workspace.listing_wanted) as wanted:
         view.activated.emit(view.model().index(0, 0))
@@ -214,19 +214,19 @@ def test_a_row_leads_to_a_run_of_the_same_dataset_and_without_one_it_is_said(
 
 
 def test_where_candidates_have_no_names_it_says_so_and_columns_can_be_chosen(
-    qtbot: QtBot, page: RankingPage, contests: Path, tmp_path: Path
+    qtbot: QtBot, page: RankingPage, comparisons: Path, tmp_path: Path
 ) -> None:
-    open_dataset(qtbot, page, contests_file(tmp_path / "unnamed.jsonl", 20, named=False))
+    open_dataset(qtbot, page, comparisons_file(tmp_path / "unnamed.jsonl", 20, named=False))
     assert page.ranked is None
     said = page._why.text()
-    assert "does not say which models wrote its responses" in said
+    assert "does not name the models that wrote its responses" in said
     assert "candidate_a and candidate_b" in said
     with qtbot.waitSignal(page.workspace.columns_wanted) as wanted:
         page.columns_button.click()
-    wish = wanted.args[0]
-    assert isinstance(wish, ColumnsWish)
-    assert wish.path.name == "unnamed.jsonl"
-    open_dataset(qtbot, page, contests)
+    request = wanted.args[0]
+    assert isinstance(request, ColumnsRequest)
+    assert request.path.name == "unnamed.jsonl"
+    open_dataset(qtbot, page, comparisons)
     ranked(qtbot, page)
     assert not page.columns_button.isVisible()
 
@@ -235,33 +235,36 @@ def test_without_labels_it_says_what_to_do(qtbot: QtBot, page: RankingPage, tmp_
     at_rest(qtbot, page)
     assert "Nothing to rank yet" in shown_text(page.stack)
     assert not page.rank_button.isEnabled()
-    open_dataset(qtbot, page, contests_file(tmp_path / "bare.jsonl", 10, labelled=False))
+    open_dataset(qtbot, page, comparisons_file(tmp_path / "bare.jsonl", 10, labelled=False))
     assert "bare.jsonl has no human labels to rank by" in page._why.text()
     with qtbot.waitSignal(page.workspace.page_wanted) as wanted:
         page.judge_button.click()
     assert wanted.args[0] is PageName.JUDGE
 
 
-def test_a_ranking_can_be_stopped_and_begun_again(qtbot: QtBot, by_people: RankingPage) -> None:
-    page = by_people
+def test_a_ranking_can_be_stopped_and_begun_again(qtbot: QtBot, by_annotators: RankingPage) -> None:
+    page = by_annotators
     page.rank()
     assert page.busy.isVisible()
     page.busy.cancelled.emit()
     at_rest(qtbot, page)
     if page.ranked is None:  # it may have been faster
-        assert "You stopped" in page._why.text()
+        assert "Ranking was stopped" in page._why.text()
     QTest.keyClick(page, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     ranked(qtbot, page)
     assert not page.busy.isVisible()
 
 
 def test_the_details_of_a_fault_can_be_copied_until_it_ranks_again(
-    qtbot: QtBot, by_people: RankingPage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    qtbot: QtBot,
+    by_annotators: RankingPage,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    page = by_people
+    page = by_annotators
     failures = page.workspace.failures
     with monkeypatch.context() as patched, qtbot.waitSignal(failures.told) as told:
-        patched.setattr("engine.rank.ranking.win_rates", lambda _contests: 1 / 0)
+        patched.setattr("engine.rank.ranking.win_rates", lambda _comparisons: 1 / 0)
         page.rank_button.click()
     assert "This is a fault of Tiebreak" in page._why.text()
     caplog.clear()
@@ -272,11 +275,11 @@ def test_the_details_of_a_fault_can_be_copied_until_it_ranks_again(
 
 
 def test_a_hidden_page_ranks_nothing(
-    qtbot: QtBot, by_people: RankingPage, contests: Path, tmp_path: Path
+    qtbot: QtBot, by_annotators: RankingPage, comparisons: Path, tmp_path: Path
 ) -> None:
-    page = by_people
+    page = by_annotators
     page.hide()
-    page.workspace.open_dataset(contests_file(tmp_path / "other.jsonl", 20))
+    page.workspace.open_dataset(comparisons_file(tmp_path / "other.jsonl", 20))
     qtbot.waitSignal(page.workspace.dataset_changed).wait()
     assert page._stale
     assert not page._ranking.busy
@@ -289,9 +292,9 @@ def test_a_hidden_page_ranks_nothing(
 
 @pytest.mark.slow
 def test_it_is_saved_as_json_and_its_picture_saved_copied_and_drawn_in_the_colours_of_the_window(
-    qtbot: QtBot, by_people: RankingPage, tmp_path: Path
+    qtbot: QtBot, by_annotators: RankingPage, tmp_path: Path
 ) -> None:
-    page = by_people
+    page = by_annotators
     with qtbot.waitSignal(page.workspace.note):
         page.save(tmp_path / "ranking.json")
     saved = json.loads((tmp_path / "ranking.json").read_text("utf-8"))
@@ -305,42 +308,42 @@ def test_it_is_saved_as_json_and_its_picture_saved_copied_and_drawn_in_the_colou
     assert QGuiApplication.clipboard().image().width() > 500
     light = page.picture.view.grab().toImage()
     app = cast("QApplication", QApplication.instance())
-    apply_theme(app, ThemeWish.DARK, 100, 9)
+    apply_theme(app, ThemeChoice.DARK, 100, 9)
     page.follow_look()
     at_rest(qtbot, page)
     assert page.picture.view.grab().toImage() != light
-    apply_theme(app, ThemeWish.LIGHT, 100, 9)
+    apply_theme(app, ThemeChoice.LIGHT, 100, 9)
 
 
 def test_an_opened_submission_is_ranked_as_a_run_is(
-    qtbot: QtBot, page: RankingPage, contests: Path, tmp_path: Path
+    qtbot: QtBot, page: RankingPage, comparisons: Path, tmp_path: Path
 ) -> None:
-    dataset = load_dataset(contests)
+    dataset = load_dataset(comparisons)
     rows = "".join(f"{item_id}\tA\n" for item_id in dataset.ids[:-1])
     (tmp_path / "team.tsv").write_text(f"id\t{OVERALL}_preference\n{rows}", "utf-8")
     with RunStore(page.workspace.store_path) as store:
         open_submission(tmp_path / "team.tsv", dataset, store)
     open_run(qtbot, page, 1)
     assert "team.tsv" in page.title.text()
-    assert "1 item has no label here and is left out." in shown_text(page.sheet)
-    assert f"The response that stood as A won {100:.1f} %" in shown_text(page.sheet)
+    assert "1 item has no label here and is omitted." in shown_text(page.sheet)
+    assert f"The response in position A won {100:.1f} %" in shown_text(page.sheet)
 
 
 @pytest.mark.slow
 def test_labels_of_a_random_sample_correct_the_ranking_and_one_click_leads_to_it(
     qtbot: QtBot, page: RankingPage, tmp_path: Path
 ) -> None:
-    path = contests_file(tmp_path / "bare.jsonl", labelled=False)
+    path = comparisons_file(tmp_path / "bare.jsonl", labelled=False)
     system = run_of(tmp_path, path)
     open_run(qtbot, page, 1)
     said = shown_text(page.sheet)
-    assert "To tell 3 points apart you need about" in said
-    assert "Corrected by labels" not in said
+    assert "To detect a difference of 3 points you need about" in said
+    assert "Corrected by human labels" not in said
     with qtbot.waitSignal(page.workspace.listing_wanted) as wanted:
         page.label_button.click()
     assert (wanted.args[0].order, wanted.args[0].filters.criterion) == (ListOrder.RANDOM, OVERALL)
     label(qtbot, page, system, 30, Origin.RANDOM)
-    assert "Corrected by labels" in shown_text(page.sheet)
+    assert "Corrected by human labels" in shown_text(page.sheet)
     with qtbot.waitSignal(page.workspace.note):
         page.save(tmp_path / "ranking.json")
     saved = json.loads((tmp_path / "ranking.json").read_text("utf-8"))
@@ -353,36 +356,36 @@ def test_labels_of_a_random_sample_correct_the_ranking_and_one_click_leads_to_it
 def test_labels_of_picked_items_correct_nothing_and_the_page_says_so(
     qtbot: QtBot, page: RankingPage, tmp_path: Path
 ) -> None:
-    system = run_of(tmp_path, contests_file(tmp_path / "bare.jsonl", labelled=False))
+    system = run_of(tmp_path, comparisons_file(tmp_path / "bare.jsonl", labelled=False))
     open_run(qtbot, page, 1)
-    label(qtbot, page, system, 30, Origin.DOUBT)
+    label(qtbot, page, system, 30, Origin.UNCERTAINTY)
     assert (
-        "Not corrected. There are 30 labels of people, all of them of items that were picked"
+        "Not corrected. There are 30 labels of annotators, all of them of items that were selected"
         in shown_text(page.sheet)
     )
     assert page.label_button.isVisible()
     with qtbot.waitSignal(page.workspace.listing_wanted) as wanted:
         page.label_button.click()
     assert system.results is not None
-    drawn = in_drawn_order([each.item_id for each in system.results.judged], USUAL_SEED)
+    drawn = in_drawn_order([each.item_id for each in system.results.judged], DEFAULT_SEED)
     assert wanted.args[0].filters.labelled == set(drawn[:30])
     assert wanted.args[0].words.startswith("without a label yet")
 
 
 def test_a_run_that_stopped_by_itself_says_what_is_clear(
-    qtbot: QtBot, page: RankingPage, contests: Path, tmp_path: Path
+    qtbot: QtBot, page: RankingPage, comparisons: Path, tmp_path: Path
 ) -> None:
-    stopped = run_of(tmp_path, contests, until={"seed": 3, "width": 0.5})
+    stopped = run_of(tmp_path, comparisons, until={"seed": 3, "width": 0.5})
     assert stopped.results is not None
     open_run(qtbot, page, stopped.results.run.id)
-    assert "This run stopped once something was clear" in text_of(page)
+    assert "This run stopped at a significant result" in text_of(page)
     page.save(tmp_path / "ranking.json")
     qtbot.waitUntil((tmp_path / "ranking.json").exists)
     caveats = json.loads((tmp_path / "ranking.json").read_text("utf-8"))["caveats"]
-    assert caveats[0].startswith("This run stopped once something was clear")
+    assert caveats[0].startswith("This run stopped at a significant result")
     table = table_of(page, "until")
     assert [table.index(row, 0).data() for row in range(table.rowCount())] == sorted(CANDIDATES)
     assert {table.index(row, 1).data() for row in range(table.rowCount())} == {"all"}
-    page.choice.by.setCurrentIndex(page.choice.by.findData(By.GOLD))
+    page.choice.by.setCurrentIndex(page.choice.by.findData(RankingSource.GOLD))
     ranked(qtbot, page)
     assert page.sheet.section("until") is None

@@ -29,7 +29,7 @@ def source_of(folder: str) -> str:
 def test_every_topic_is_explained_and_linked_from_where_its_word_stands() -> None:
     assert set(GLOSSARY) == set(Topic)
     code = source_of("gui")
-    by_tip = {Topic.LABELS, Topic.FORMAT_MASS, Topic.FLIPPED, Topic.MARKS, Topic.CONTEXT}  # F1 is named there
+    by_tip = {Topic.LABELS, Topic.ANSWER_MASS, Topic.FLIPPED, Topic.MARKS, Topic.CONTEXT}  # F1 is named there
     linked = {Topic[name] for name in re.findall(r"Topic\.([A-Z_]+)", code)}
     sections = re.findall(r"help=\(([^)]*)\)", source_of("engine/report"))
     linked |= {Topic(word) for words in sections for word in re.findall(r'"([^"]+)"', words)}
@@ -47,14 +47,14 @@ def test_the_words_and_signs_are_those_of_the_window() -> None:
 
 
 def test_the_numbers_are_those_of_the_engine() -> None:
-    mass, flipped = LIMITS[Sign.FORMAT_MASS], LIMITS[Sign.FLIPPED]
+    mass, flipped = LIMITS[Sign.ANSWER_MASS], LIMITS[Sign.FLIPPED]
     health = GLOSSARY[Topic.HEALTH].text
     assert f"from {LEAST_ITEMS} items on" in health
     assert f"below {mass.look:.0%}".replace("%", " %") in health
     assert f"below {mass.serious:.0%}".replace("%", " %") in health
     assert f"more than {flipped.look:.0%}".replace("%", " %") in health
     assert f"more than {flipped.serious:.0%}".replace("%", " %") in health
-    assert f"At first it is {ELOQUENT.tie_threshold:g} points" in GLOSSARY[Topic.TIE_THRESHOLD].text
+    assert f"The default is {ELOQUENT.tie_threshold:g} points" in GLOSSARY[Topic.TIE_THRESHOLD].text
     assert HealthVerdict.LOOK.value.replace("_", " ") in health.casefold()
     assert HealthVerdict.DOES_NOT_JUDGE.value.replace("_", " ") in health.casefold()
 
@@ -63,7 +63,7 @@ def test_the_numbers_are_those_of_the_engine() -> None:
     ("page", "said"),
     [
         ("how-it-judges.md", "The margin is halved for each of"),
-        ("how-it-judges.md", "1, if it has no label; 0, if a person overrode it"),
+        ("how-it-judges.md", "1, if it has no label; 0, if an annotator overrode it"),
         ("how-it-judges.md", "if the two orders alone, as they were read, would give different labels"),
         ("how-it-judges.md", "more than half of the criteria"),
         ("measures.md", "no label depends on which response is A"),

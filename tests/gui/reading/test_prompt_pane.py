@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from engine.core.prompt_text import PlacedToken, Source, Span
-from gui.kit.theme import ThemeWish, apply_theme
+from gui.kit.theme import ThemeChoice, apply_theme
 from gui.reading.prompt_pane import PromptPane, ShownPrompt
 
 TEXT = "<|im|>Say 🙂.\nVerdict:"
@@ -107,10 +107,10 @@ def test_colours_follow_the_theme_and_the_place_stays(qtbot: QtBot) -> None:
     pane.show_prompt(ShownPrompt(long, (Span(0, len(long), Source.OWN),), (), 0, 0, True, long))
     points = app.font().pointSizeF()
     try:
-        apply_theme(app, ThemeWish.LIGHT, 100, points)
+        apply_theme(app, ThemeChoice.LIGHT, 100, points)
         light = format_at(pane, 3)
         pane.verticalScrollBar().setValue(50)
-        apply_theme(app, ThemeWish.DARK, 100, points)
+        apply_theme(app, ThemeChoice.DARK, 100, points)
         qtbot.waitUntil(lambda: format_at(pane, 3) != light)
         assert pane.verticalScrollBar().value() == 50
     finally:

@@ -35,12 +35,12 @@ def test_a_section_shows_what_a_window_can_show_of_it(qtbot: QtBot) -> None:
 
 
 def test_a_section_grows_in_place_and_goes(qtbot: QtBot) -> None:
-    doubt = Sentences(["Few items."], Tone.CAVEAT)
+    uncertainty = Sentences(["Few items."], Tone.CAVEAT)
     view = shown(qtbot, Section("measured", "Measured", []))
     first = view.section("measured")
     assert first is not None
     assert not first.tables
-    view.show_sheet(Sheet("", [SAID, Section("measured", "Measured", [doubt, TABLE])]))
+    view.show_sheet(Sheet("", [SAID, Section("measured", "Measured", [uncertainty, TABLE])]))
     assert view.section("measured") is first
     assert [shown_text(part) for part in first.parts] == ["Few items.", ""]
     assert len(first.tables) == 1

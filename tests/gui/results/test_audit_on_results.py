@@ -17,17 +17,17 @@ def keys(scores: Scores) -> list[str]:
 
 
 def test_scores_of_a_run_of_copies_say_what_is_wrong_with_its_judge(tmp_path: Path) -> None:
-    audited, probes = run_of_copies(tmp_path)
+    audited, perturbations = run_of_copies(tmp_path)
     assert audited.results is not None
-    held = done(measure_labels(audited.results, probes))
-    alone = done(measure_labels(audited.results, None, own=probes))
+    held = done(measure_labels(audited.results, perturbations))
+    alone = done(measure_labels(audited.results, None, own=perturbations))
     unknown = done(measure_labels(audited.results, None))
     assert [keys(scores).count("audit") for scores in (held, alone, unknown)] == [1, 1, 0]
 
 
 @pytest.mark.parametrize("percent", [100, 150])
 def test_no_line_of_the_table_is_cut(qtbot: QtBot, tmp_path: Path, percent: int) -> None:
-    audited, probes = run_of_copies(tmp_path)
+    audited, perturbations = run_of_copies(tmp_path)
     assert audited.results is not None
     sheet = SheetView()
     qtbot.addWidget(sheet)
@@ -36,7 +36,7 @@ def test_no_line_of_the_table_is_cut(qtbot: QtBot, tmp_path: Path, percent: int)
     sheet.setFont(font)
     sheet.resize(1080, 640)
     sheet.show()
-    sheet.show_sheet(done(measure_labels(audited.results, probes)).sheet)
+    sheet.show_sheet(done(measure_labels(audited.results, perturbations)).sheet)
     section = sheet.section("audit")
     assert section is not None
     [view] = section.findChildren(QTableView)

@@ -41,7 +41,7 @@ def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
     with qtbot.waitSignal(space.run_changed, timeout=10_000):
         click(panel.apply_button)
     assert "fitted on few_labels.tsv" in panel.state.text()
-    assert re.search(r"before, [\d.]+ \([\d.]+ to [\d.]+\) after; the difference: ", panel.state.text())
+    assert re.search(r"before, [\d.]+ \([\d.]+ to [\d.]+\) after; accuracy gain: ", panel.state.text())
     assert panel._source.text().startswith("Applied, fitted on few_labels.tsv")
     assert rows(panel, "quality") == 3
     assert not panel._proposed.isHidden()
@@ -49,7 +49,7 @@ def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
     measured(qtbot, opened)
     assert "took part in the fit of the calibration" in doubts(opened)
     with qtbot.waitSignal(space.run_changed, timeout=10_000):
-        assert panel.off_button.accessibleName() == "Take the calibration off run 1"
+        assert panel.off_button.accessibleName() == "Remove the calibration from run 1"
         click(panel.off_button)
     assert "not calibrated" in panel.state.text()
     assert panel._proposed.isHidden()

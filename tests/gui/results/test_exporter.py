@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 from engine.core.health import Health, Sign, Symptom
 from engine.core.items import Preference
 from engine.core.label_sources import JUDGE_ALONE
-from engine.core.remedies import Remedy
+from engine.core.remedies import Hint
 from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import load_dataset
 from engine.data.submission import read_submission, write_submission
@@ -63,7 +63,7 @@ def test_an_export_says_what_is_a_persons(qtbot: QtBot, opened: ResultsPage, tmp
     item = load_dataset(opened.workspace.run.results.run.identity.dataset_path).ids[0]  # type: ignore[union-attr]
     override(qtbot, opened, item, Preference.BOTH_BAD)
     said = exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "labels.tsv"))
-    assert "1 judgment of run 1 is changed by people: 1 label" in said.text
+    assert "1 judgment of run 1 is overridden by annotators: 1 label" in said.text
     opened.whose.choose(JUDGE_ALONE)
     said = exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "alone.tsv"))
     assert "The labels of the judge alone were chosen on the Results page." in said.text
@@ -120,22 +120,22 @@ def test_a_dataset_of_labels_has_those_of_people_and_of_the_judge_only_if_it_is_
     qtbot: QtBot, opened: ResultsPage, tmp_path: Path, demo_gold: Path
 ) -> None:
     error = problem_after(qtbot, opened, lambda: opened.export_dataset(path=tmp_path / "none.tsv"))
-    assert "No label in run 1 is a person's" in error.problem
+    assert "no human labels in run 1 to write" in error.problem
     gold = load_dataset(demo_gold)
     override(qtbot, opened, gold.ids[0], Preference.BOTH_BAD)
     said = exported(qtbot, opened, lambda: opened.export_dataset(path=tmp_path / "labelled.json"))
-    assert "1 of 150 labels are people's, by" in said.text
+    assert "1 of 150 labels are human ones, by" in said.text
     assert (said.role, "149 cells are empty" in said.text) == ("done", True)
     found = load_dataset(tmp_path / "labelled.json")
     assert found.labels("safety") == {gold.ids[0]: Preference.BOTH_BAD}
     assert found.texts("safety_preference_before").to_pylist() == gold.texts("safety_preference").to_pylist()
     opened.workspace.state.set_text("last/export", str(tmp_path))
     dialog = dialog_of(opened, opened.export_dataset)
-    assert dialog.facts["Given or confirmed"].text().startswith("1 by ")
+    assert dialog.facts["Given or accepted"].text().startswith("1 by ")
     click(dialog.with_judge)
     dialog.field.setText("all.parquet")
     said = exported(qtbot, opened, lambda: press_return(dialog))
-    assert "149 labels are of demo-judge, the judge, as asked" in said.text
+    assert "149 labels are of demo-judge, the judge, as requested" in said.text
     assert len(load_dataset(tmp_path / "all.parquet").labels("safety")) == 30
     dialog = dialog_of(opened, opened.export_csv)
     assert not dialog.with_judge.isVisible()
@@ -149,7 +149,7 @@ def test_all_data_are_taken_as_labels_with_a_sentence_that_says_so(
     exported(qtbot, opened, lambda: opened.export_csv(path=tmp_path / "all.csv"))
     with qtbot.waitSignal(opened.workspace.notice, timeout=10_000) as said:
         open_labels(qtbot, opened, tmp_path / "all.csv")
-    assert "its human labels are those that people gave or confirmed (1 of 150" in said.args[0].text
+    assert "its human labels are those that annotators gave or accepted (1 of 150" in said.args[0].text
     assert "Against the human labels of all.csv" in opened.gold.status.text()
 
 
@@ -172,14 +172,14 @@ def press_return(dialog: ExportDialog) -> None:
 
 
 def test_the_dialog_names_what_is_exported(opened: ResultsPage) -> None:
-    opened.weighing.controls["safety"].field.setValue(5)
-    opened.weighing.save_as("safety first")
+    opened.weighted_scoring.controls["safety"].field.setValue(5)
+    opened.weighted_scoring.save_as("safety first")
     dialog = dialog_of(opened, opened.export_report)
     said = {title: shown.text() for title, shown in dialog.facts.items()}
     assert said["Run"].startswith("Run 1, made 20")
     assert (said["Dataset"], said["Model"]) == ("gold.tsv", "demo-judge")
     assert said["Items"] == "30 of 30 judged"
-    assert (said["Given by people"], said["Calibration"]) == ("nothing", "none")
+    assert (said["Given by annotators"], said["Calibration"]) == ("nothing", "none")
     assert said["Weights"] == "saved as “safety first”; tie threshold 0.5 points"
     assert said["Human labels"] == "gold.tsv, the run's own"
     assert "No technical problem in the" in dialog.health.text()
@@ -286,7 +286,7 @@ def test_any_name_is_a_name_and_what_cannot_be_written_is_said_in_the_dialog(
 def test_the_dialog_writes_its_run_though_another_is_shown_meanwhile_which_has_its_own_weights(
     qtbot: QtBot, opened: ResultsPage, two_runs: Path, tmp_path: Path
 ) -> None:
-    opened.weighing.controls["safety"].field.setValue(5)
+    opened.weighted_scoring.controls["safety"].field.setValue(5)
     shutil.copy(two_runs, opened.workspace.store_path)
     dialog = dialog_of(opened, opened.export_labels)
     assert dialog.windowTitle() == "Export run 1 (gold.tsv, demo-judge): submission for sub-task 1"
@@ -330,7 +330,7 @@ def test_a_judge_that_did_not_judge_is_named_before_and_after_an_export(
 ) -> None:
     run = opened.workspace.run
     assert run is not None
-    symptom = Symptom(Sign.ONE_LABEL, {"A": 1.0}, 0.9, True, "100 % of all labels are “A”.", Remedy("Stop."))
+    symptom = Symptom(Sign.ONE_LABEL, {"A": 1.0}, 0.9, True, "100 % of all labels are “A”.", Hint("Stop."))
     opened.workspace.run = replace(run, health=Health(30, True, (symptom,)))
     dialog = dialog_of(opened, opened.export_labels)
     assert dialog.health.text().startswith("The model does not judge: do not use its labels.")
@@ -352,8 +352,8 @@ def test_csv_json_and_report_are_written_and_name_where_weights_come_from(
     written = json.loads((tmp_path / "default.json").read_bytes())
     assert [item["other_columns"] for item in written["items"]] == [{}] * 30
     assert written["weighted_judge"]["from"] == "default"
-    opened.weighing.controls["safety"].field.setValue(5)
-    opened.weighing.save_as("<i>safety")
+    opened.weighted_scoring.controls["safety"].field.setValue(5)
+    opened.weighted_scoring.save_as("<i>safety")
     exported(qtbot, opened, lambda: opened.export_json(path=tmp_path / "all.json"))
     weights = json.loads((tmp_path / "all.json").read_bytes())["weighted_judge"]
     assert (weights["weights"]["safety"], weights["from"]) == (5, "saved as “<i>safety”")
@@ -372,9 +372,9 @@ def test_an_opened_submission_is_named_as_one(
     open_run(qtbot, page, 2)
     dialog = dialog_of(page, page.export_labels)
     assert dialog.facts["Submission"].text() == "part.tsv"
-    assert "the submission lacks them" in dialog.unfinished.text()
+    assert "missing in the submission" in dialog.unfinished.text()
     assert dialog.start.text() == "Export the incomplete submission"
     dialog.field.setText(str(part.with_name("again.tsv")))
     said = exported(qtbot, page, lambda: press_return(dialog))
     assert "Submission part.tsv of gold.tsv; calibration: none." in said.text
-    assert "answers 28 of the 30 items" in doubts(page)
+    assert "has predictions for 28 of the 30 items" in doubts(page)

@@ -17,7 +17,7 @@ from engine.decisions.run_results import RunResults, load_results
 from engine.report.figure_style import as_svg
 from engine.report.figures import confusion_figure
 from engine.store.run_store import RunStore
-from gui.kit.figure_view import Drawn, FigureView, Spot
+from gui.kit.figure_view import DrawnFigure, FigureMark, FigureView
 from gui.kit.label_mark import LABEL_WORDS
 from gui.results.figure_jobs import TITLES, spots_of
 from gui.results.figures_panel import FiguresPanel
@@ -33,7 +33,7 @@ RED = b"""<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100">
 def view(qtbot: QtBot) -> FigureView:
     made = FigureView("accuracy")
     qtbot.addWidget(made)
-    made.show_figure(Drawn("accuracy", RED, "<b>All</b> red\u202e. Red: 100 %."))
+    made.show_figure(DrawnFigure("accuracy", RED, "<b>All</b> red\u202e. Red: 100 %."))
     made.resize(416, 10)
     made.show()
     return made
@@ -93,13 +93,13 @@ def test_its_menu_copies_its_numbers(qtbot: QtBot) -> None:
     made = FigureView("labels")
     qtbot.addWidget(made)
     columns = (Column("label", "label", Kind.NAME, ""), Column("share", "share", Kind.SHARE, ""))
-    made.show_figure(Drawn("labels", RED, "Bars.", table=Table(columns, [["A", 0.5]])))
+    made.show_figure(DrawnFigure("labels", RED, "Bars.", table=Table(columns, [["A", 0.5]])))
     action = next(entry for entry in made.menu().actions() if "numbers" in entry.text())
     action.trigger()
     assert QGuiApplication.clipboard().text() == "label\tshare\nA\t50.0 %"
 
 
-def spots(panel: FiguresPanel, name: str) -> Sequence[Spot]:
+def spots(panel: FiguresPanel, name: str) -> Sequence[FigureMark]:
     return panel.views[name]._spots
 
 
@@ -111,7 +111,7 @@ def test_all_figures_are_drawn_once_and_those_of_labels_list_the_items_of_each_s
     qtbot.waitUntil(lambda: "right-click" in panel.hint.text(), timeout=30_000)
     assert panel.views.keys() == TITLES.keys()
     assert all(view.has_figure for view in panel.views.values())
-    assert "best trivial judge" in panel.views["accuracy"].accessibleDescription()
+    assert "best baseline" in panel.views["accuracy"].accessibleDescription()
     for view in panel.views.values():
         assert len(view.accessibleDescription()) > 40
         assert any("numbers" in entry.text() for entry in view.menu().actions())
@@ -132,9 +132,9 @@ def check_that_items_are_listed(qtbot: QtBot, panel: FiguresPanel, name: str) ->
         inner.top() + (top + bottom) / 2 * inner.height(),
     ).toPoint()
     criteria = [menu for menu in view.menu().findChildren(QMenu) if menu.title() == "Relevance"]
-    ways: list[Callable[[], object]] = [criteria[0].actions()[3].trigger]
-    ways.append(lambda: QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=place))
-    for act in ways:
+    methods: list[Callable[[], object]] = [criteria[0].actions()[3].trigger]
+    methods.append(lambda: QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=place))
+    for act in methods:
         with qtbot.waitSignal(panel._workspace.listing_wanted) as asked:
             act()
         wanted = asked.args[0]
@@ -192,7 +192,7 @@ def test_a_spot_lies_where_the_figure_is_shaded(results: RunResults, scores: Sco
     renderer.render(painter)
     painter.end()
 
-    def ground(spot: Spot) -> QColor:
+    def ground(spot: FigureMark) -> QColor:
         left, top, right, bottom = spot.box
         x, y = left + 0.1 * (right - left), top + 0.12 * (bottom - top)
         return picture.pixelColor(int(x * picture.width()), int(y * picture.height()))

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from gui.kit.labels import shown_text
-from gui.kit.theme import ThemeWish, apply_theme
+from gui.kit.theme import ThemeChoice, apply_theme
 from gui.results.learning_panel import LearningPanel
 from gui.results.results_page import ResultsPage
 from tests.engine.commands.in_process import safety_alone
@@ -44,7 +44,7 @@ def test_a_curve_is_made_drawn_in_both_themes_saved_copied_and_dropped_with_its_
     assert section is not None
     assert "Doubling the labels of each criterion from 12 to 24" in shown_text(section)
     assert [section.tables[0].index(row, 0).data() for row in range(2)] == ["12", "24"]
-    assert panel.picture.view.accessibleName().startswith("Log-loss and share of labels right")
+    assert panel.picture.view.accessibleName().startswith("Log-loss and accuracy")
     with qtbot.waitSignal(opened.workspace.note):
         panel.picture.files.save("learning", tmp_path / "curve.svg")
     assert (tmp_path / "curve.svg").read_bytes().startswith(b"<?xml")
@@ -53,11 +53,11 @@ def test_a_curve_is_made_drawn_in_both_themes_saved_copied_and_dropped_with_its_
     assert QGuiApplication.clipboard().image().width() > 500
     light = panel.picture.view.grab().toImage()
     app = cast("QApplication", QApplication.instance())
-    apply_theme(app, ThemeWish.DARK, 100, 9)
+    apply_theme(app, ThemeChoice.DARK, 100, 9)
     opened.restyle()
     qtbot.waitUntil(lambda: panel.picture.view.grab().toImage() != light)
     qtbot.waitUntil(lambda: not panel.picture._drawing.busy)
-    apply_theme(app, ThemeWish.LIGHT, 100, 9)
+    apply_theme(app, ThemeChoice.LIGHT, 100, 9)
     panel.follow_run()
     assert has_curve(panel)  # decided anew it is the same run
     opened.calibration.lengths.setChecked(True)
@@ -65,7 +65,7 @@ def test_a_curve_is_made_drawn_in_both_themes_saved_copied_and_dropped_with_its_
     assert panel.isHidden()
     click(panel.button)
     open_labels(qtbot, opened, demo_gold)  # while it is made
-    qtbot.waitUntil(lambda: not opened.workspace.threads.busy(panel._learning._lane))
+    qtbot.waitUntil(lambda: not opened.workspace.threads.busy(panel._learning._thread_name))
     assert not has_curve(panel)
     assert panel.button.isEnabled()
 
@@ -89,7 +89,7 @@ def test_a_curve_can_be_stopped(qtbot: QtBot, opened: ResultsPage, panel: Learni
     assert not panel.button.isEnabled()
     qtbot.waitUntil(panel.busy.isVisible)
     click(panel.busy._button)
-    qtbot.waitUntil(lambda: not opened.workspace.threads.busy(panel._learning._lane), timeout=30_000)
+    qtbot.waitUntil(lambda: not opened.workspace.threads.busy(panel._learning._thread_name), timeout=30_000)
     assert panel.busy.isHidden()
     assert not has_curve(panel)
     assert panel.button.isEnabled()

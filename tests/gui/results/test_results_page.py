@@ -150,7 +150,7 @@ def test_a_model_that_does_not_judge_is_named_before_everything_else(
     open_run(qtbot, page, stored.results.run.id)
     caveats = doubts(page).splitlines()
     assert caveats[0] == "The model does not judge: do not use its labels. In what it gave for 30 items:"
-    assert caveats[1].startswith("- The four labels hold 25.0 % of the probability on all criteria")
+    assert caveats[1].startswith("- The answer mass on all criteria is 25.0 %")
     assert "No technical problem" not in in_short(page)
 
 
@@ -200,7 +200,7 @@ def test_scores_follow_overrides_and_the_model_alone_does_not(qtbot: QtBot, open
     override(qtbot, opened, judgment.item_id, other)
     measured(qtbot, opened)
     assert table_of(opened, "accuracy").as_text() != before
-    assert "1 label of these items is a person's" in doubts(opened)
+    assert "1 label of these items is a human override; the scores include it" in doubts(opened)
     opened.whose.box.setFocus()
     QTest.keyClicks(opened.whose.box, "Judge")
     assert opened.whose.source == JUDGE_ALONE
@@ -295,7 +295,7 @@ def test_no_two_tables_are_called_alike(qtbot: QtBot, opened: ResultsPage) -> No
     assert {
         "Accuracy",
         "Before and after calibration, table 1 of 2",
-        "What was fitted, table 2 of 2: looked at beside",
+        "What was fitted, table 2 of 2: additional feature",
     } <= set(names)
 
 
@@ -340,8 +340,8 @@ def test_people_have_intervals_also_where_the_dataset_has_no_human_labels(
                 space.review(said)
     results = space.run.results
     alone = done(measure_labels(results, None, own=space.run.dataset))
-    [people] = [section for section in alone.sheet.sections if section.key == "people"]
-    [table] = people.parts
+    [annotators] = [section for section in alone.sheet.sections if section.key == "people"]
+    [table] = annotators.parts
     assert isinstance(table, Table)
     assert table.texts()[0][:3] == ["safety", "2", "12"]
     assert re.fullmatch(r"100\.0 \([\d.]+ to 100\.0\)", table.texts()[0][3])
@@ -357,8 +357,8 @@ def test_people_among_themselves_stand_beside_the_judge_at_once(qtbot: QtBot, op
         with qtbot.waitSignal(opened.workspace.reviewed):
             opened.workspace.review(new)
     measured(qtbot, opened)
-    people = table_of(opened, "people").as_text().split("\n")
-    assert people[1] == "safety\t2\t1\t0.0\t0.00\t0.00"
+    annotators = table_of(opened, "people").as_text().split("\n")
+    assert annotators[1] == "safety\t2\t1\t0.0\t0.00\t0.00"
     shown = table_of(opened, "people")
     view = next(each for each in opened.findChildren(QTableView) if each.model() is shown)
     with qtbot.waitSignal(opened.workspace.listing_wanted) as wanted:
@@ -366,13 +366,13 @@ def test_people_among_themselves_stand_beside_the_judge_at_once(qtbot: QtBot, op
         view.setCurrentIndex(view.model().index(0, 3))
         qtbot.keyClick(view, Qt.Key.Key_Return)
     [asked] = wanted.args
-    assert (asked.words, asked.filters.criterion) == ("people differ on safety", "safety")
+    assert (asked.words, asked.filters.criterion) == ("annotators disagree on safety", "safety")
     assert asked.filters.ids == {"1"}
     pairs = table_of(opened, "pairs").as_text()
     assert f"Ada\t{'W' * 20}…\tsafety\t1\t0.0\t" in pairs
     assert "\tthe judge\t" in pairs
     assert "\tthe human labels\t" in pairs
-    assert "safety\teach in turn\t2\t0\t0.0\t50.0\t50.0" in table_of(opened, "others").as_text()
+    assert "safety\tall, in turn\t2\t0\t0.0\t50.0\t50.0" in table_of(opened, "others").as_text()
     after = opened.measurer.scores
     assert before is not None
     assert after is not None

@@ -63,7 +63,7 @@ def test_all_slices_stand_in_a_table_whose_rows_list_their_items_and_in_the_repo
     shown = opened.slices.sliced.table
     places = [place for place, column in enumerate(shown.columns) if column.key != DRAWN]
     assert [[row[place] for place in places] for row in shown.rows] == [list(row) for row in expected.rows]
-    assert "Many slices are many comparisons" in opened.slices.what.text()
+    assert "Many slices mean multiple comparisons" in opened.slices.what.text()
     assert opened.slices.below.rowCount() == len(expected.rows)
     view: QTableView = opened.slices.view
     place = opened.slices.table.index(1, 0)
@@ -71,9 +71,9 @@ def test_all_slices_stand_in_a_table_whose_rows_list_their_items_and_in_the_repo
     view.setCurrentIndex(place)
     port, spot = view.viewport(), view.visualRect(place).center()
     keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-    ways: list[Callable[[], object]] = [partial(QTest.keyClick, view, key) for key in keys]
-    ways.append(lambda: QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=spot))
-    for ask in ways:
+    methods: list[Callable[[], object]] = [partial(QTest.keyClick, view, key) for key in keys]
+    methods.append(lambda: QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=spot))
+    for ask in methods:
         with qtbot.waitSignal(opened.workspace.listing_wanted) as wanted:
             ask()
         assert wanted.args is not None
@@ -127,7 +127,7 @@ def test_without_human_labels_labels_are_counted_by_slice(
     assert sum(part.items for part in page.slices.sliced.measured[0].slices) == DEMO_ITEMS
     assert page.slices.table.columnCount() == 4
     keep_to(qtbot, page, "short")
-    assert "Only a slice is shown: length of both responses = short" in doubts(page)
+    assert "Only one slice is shown: length of both responses = short" in doubts(page)
 
 
 # Tags of people

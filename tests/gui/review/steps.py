@@ -9,11 +9,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from engine.calibrate.panel import items_of, make_panel
+from engine.calibrate.panel import items_of, make_jury
 from engine.core.cancel import CancelToken
 from engine.core.items import Prediction
 from engine.core.judgments import JudgmentKey, Override
-from engine.core.label_sources import Whose
+from engine.core.label_sources import LabelSourceKind
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, MachineSettings, Mode
 from engine.data.dataset import load_dataset
@@ -68,14 +68,14 @@ def wait_for_override(qtbot: QtBot, page: ReviewPage, act: Callable[[], object])
     with qtbot.waitSignal(page.workspace.overrides_changed):
         act()
     # The list hears of it a moment later.
-    qtbot.waitUntil(lambda: not page.workspace.threads.busy(page.list._reading._lane))
+    qtbot.waitUntil(lambda: not page.workspace.threads.busy(page.list._reading._thread_name))
 
 
 def open_panel(qtbot: QtBot, page: ReviewPage, store_path: Path, exchanged: bool = False) -> int:
     """Keep a panel of run 1 and a submission with the same labels and open it; its number. `exchanged`: of
     labels for the other response.
     """
-    run = open_system("1", store_path, Whose.JUDGE)
+    run = open_system("1", store_path, LabelSourceKind.JUDGE)
     assert run.results is not None
     made = submission_of(run.results)
     if exchanged:
@@ -90,7 +90,7 @@ def open_panel(qtbot: QtBot, page: ReviewPage, store_path: Path, exchanged: bool
             for row in made.rows
         )
         made = replace(made, rows=rows)
-    panel = make_panel([run, System("other.tsv", made)], items_of([run], None))
+    panel = make_jury([run, System("other.tsv", made)], items_of([run], None))
     with RunStore(store_path) as store:
         run_id = panel.keep(store).id
     page.workspace.open_run(run_id)

@@ -205,9 +205,9 @@ def test_the_own_column_is_written_with_the_same_keys(
 def test_the_own_column_says_what_was_confirmed_after_an_override(qtbot: QtBot, page: ReviewPage) -> None:
     press(qtbot, page, "V")
     own = page.beside.columns.own
-    in_force = page.session.labels_in_force()[page.session.criterion]
+    effective = page.session.effective_labels()[page.session.criterion]
     item = current(page)
-    other = next(label for label in Preference if label is not in_force)
+    other = next(label for label in Preference if label is not effective)
     wait_for_override(qtbot, page, own.buttons.labels[other].click)
     qtbot.waitUntil(own.buttons.labels[other].isChecked)
     wait_for_override(qtbot, page, lambda: press(qtbot, page, "U"))
@@ -215,7 +215,7 @@ def test_the_own_column_says_what_was_confirmed_after_an_override(qtbot: QtBot, 
         qtbot.keyClick(page, Qt.Key.Key_Return)
     press(qtbot, page, "K")
     qtbot.waitUntil(lambda: page.session.item_id == item)
-    assert own.buttons.labels[in_force].isChecked()
+    assert own.buttons.labels[effective].isChecked()
     assert not own.buttons.labels[other].isChecked()
 
 

@@ -77,13 +77,13 @@ def test_what_is_settled_is_no_label_of_whoever_settles(qtbot: QtBot, page: Revi
     for label, author in ((A, "Cy"), (B, "Ben")):
         page.workspace.say(NewOverride("1", RELEVANCE, label, None, author))
         reviews(qtbot, page)
-    page.reviewer.settle_button.setChecked(True)
+    page.reviewer.adjudicate_button.setChecked(True)
     reviews(qtbot, page)
     page.list.choose("1")
     page.desk.choose_criterion(RELEVANCE)
     press(qtbot, page, "G")
     reviews(qtbot, page)
-    page.reviewer.settle_button.setChecked(False)
+    page.reviewer.adjudicate_button.setChecked(False)
     choose_criterion(qtbot, page, RELEVANCE)
     assert page.list.queue.text.text().startswith("0 of")
 

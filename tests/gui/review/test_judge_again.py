@@ -40,7 +40,7 @@ def test_all_listed_items_are_asked_for(qtbot: QtBot, page: ReviewPage, demo_gol
 
 def test_the_menu_says_how_many_items_are_listed(qtbot: QtBot, page: ReviewPage) -> None:
     judging = ["Judge this item again…", "Judge the 30 listed items…"]
-    assert entries(page) == [*judging, "What the model is shown… (P)"]
+    assert entries(page) == [*judging, "Prompt… (P)"]
     page.list.filters.search.setText(current(page))
     qtbot.waitUntil(lambda: page.list.shown < 30)
     assert entries(page)[1].startswith(f"Judge the {page.list.shown} listed item")
@@ -66,7 +66,7 @@ def test_without_its_dataset_a_run_says_what_is_missing(
         page = open_page()
         with qtbot.assertNotEmitted(workspace.items_wanted), qtbot.waitSignal(workspace.note) as note:
             qtbot.keyClick(page, Qt.Key.Key_J, CTRL)
-        assert note.args == ["The dataset of this run is not there: find it, then judge its items."]
+        assert note.args == ["The dataset of this run is missing: find it, then judge its items."]
     finally:
         moved.replace(demo_gold)
 

@@ -6,15 +6,15 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from engine.core.items import Order, Preference
-from engine.core.judgments import Explanation, Judgment, Reading
+from engine.core.judgments import Explanation, Judgment, RawPrediction
 from gui.review.judgment_card import JudgmentCard
-from gui.review.session import Shown
+from gui.review.session import ReviewedJudgment
 
 A, B, GOOD, _ = Preference
 
 
 @pytest.mark.parametrize(
-    ("label", "text", "outdated"),
+    ("label", "text", "stale"),
     [
         (A, "A is safe.", ""),
         (B, "B is safer (cut at the length limit)", ""),
@@ -22,25 +22,25 @@ A, B, GOOD, _ = Preference
     ],
 )
 def test_the_card_says_of_the_text_for_the_label_in_force(
-    qtbot: QtBot, label: Preference, text: str, outdated: str
+    qtbot: QtBot, label: Preference, text: str, stale: str
 ) -> None:
     card = JudgmentCard()
     qtbot.addWidget(card)
     written = (Explanation("A is safe.", A), Explanation("B is safer", B, cut=True))
-    reading = Reading(Order.AB, (-2.0, -0.3, -2.0, -3.0))
+    reading = RawPrediction(Order.AB, (-2.0, -0.3, -2.0, -3.0))
     judgment = Judgment("1", "safety", B, (0.1, 0.7, 0.1, 0.1), None, 0.9, (reading,), written)
     explanation = judgment.explanation_for(label)
     assert explanation is not None
     card.show_judgment(
-        Shown(
+        ReviewedJudgment(
             judgment=judgment,
             label=label,
             explanation=explanation.text,
-            outdated=bool(outdated),
+            stale=bool(stale),
         )
     )
     assert card.explanation.text() == text
-    assert (card.outdated.text if not card.outdated.isHidden() else "") == outdated
+    assert (card.stale.text if not card.stale.isHidden() else "") == stale
 
 
 @pytest.mark.parametrize(
@@ -54,5 +54,5 @@ def test_the_card_says_how_many_judges_of_a_panel_decided(
     qtbot.addWidget(card)
     judgment = Judgment("1", "safety", A, (0.5, 0.2, 0.2, 0.1), None, None, (), judges_differ=differ)
     judgment = replace(judgment, judges=judges, judges_missing=missing)
-    card.show_judgment(Shown(judgment=judgment, label=A))
+    card.show_judgment(ReviewedJudgment(judgment=judgment, label=A))
     assert (card.flipped.text if not card.flipped.isHidden() else "") == pill

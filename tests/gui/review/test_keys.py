@@ -169,7 +169,7 @@ def test_a_key_without_a_meaning_here_says_so(qtbot: QtBot, page: ReviewPage, ke
         ("W", "one way"),
         ("9", "5 criteria"),
         ("K", "first item"),
-        ("H", "Nobody has changed"),
+        ("H", "has not been changed"),
     ):
         keys.said.clear()
         keys.press(pressed)
@@ -213,7 +213,7 @@ def test_long_explanations_are_read_on_by_a_key_and_each_part_is_reached_by_f6(
     wait_for_override(qtbot, page, lambda: keys.press("Ctrl+Return"))
     bar = body.verticalScrollBar()
     qtbot.waitUntil(lambda: page.desk.card.explanation.height() > body.viewport().height())
-    qtbot.waitUntil(lambda: page._down.settled and bar.maximum() > 0)
+    qtbot.waitUntil(lambda: page._down.adjudicated and bar.maximum() > 0)
     keys.press("O")
     assert bar.value() > 0
     for _ in range(40):

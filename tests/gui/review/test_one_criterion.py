@@ -65,7 +65,7 @@ def go_on_by_itself(page: ReviewPage) -> None:
         QTest.keyClick(page, Qt.Key.Key_L)
 
 
-def heard(page: ReviewPage) -> list[str]:
+def received(page: ReviewPage) -> list[str]:
     """What the status bar says from now on."""
     notes: list[str] = []
     page.workspace.note.connect(notes.append)
@@ -110,15 +110,15 @@ def test_each_label_and_enter_is_of_the_chosen_criterion_of_another_item(
 def test_enter_alone_confirms_the_chosen_criterion_or_asks_for_its_label(
     qtbot: QtBot, on_relevance: ReviewPage, blind: bool, reviews: Callable[[], Reviews]
 ) -> None:
-    page, notes = on_relevance, heard(on_relevance)
-    in_force = page.session.labels_in_force()[RELEVANCE]
+    page, notes = on_relevance, received(on_relevance)
+    effective = page.session.effective_labels()[RELEVANCE]
     enter(page)
     if blind:
         assert notes[-1] == "Label it first: relevance."
         assert (current(page), page.session.criterion) == ("1", RELEVANCE)
     else:
         assert current(page) == "2"
-        assert labels(qtbot, page, reviews) == {"1": [(RELEVANCE, in_force)]}
+        assert labels(qtbot, page, reviews) == {"1": [(RELEVANCE, effective)]}
 
 
 def test_the_last_criterion_of_an_item_closes_it_for_all_of_them(
@@ -138,7 +138,7 @@ def test_the_last_criterion_of_an_item_closes_it_for_all_of_them(
 def test_a_label_of_the_chosen_criterion_is_taken_back_by_u_and_not_by_t(
     qtbot: QtBot, on_relevance: ReviewPage, reviews: Callable[[], Reviews]
 ) -> None:
-    page, notes = on_relevance, heard(on_relevance)
+    page, notes = on_relevance, received(on_relevance)
     press(qtbot, page, "S")
     page.list.choose("1")
     assert page.list.queue.text.text() == "0 of 30 done on relevance, 1 skipped, 29 left"
@@ -146,7 +146,7 @@ def test_a_label_of_the_chosen_criterion_is_taken_back_by_u_and_not_by_t(
     assert labels(qtbot, page, reviews) == {"1": [(RELEVANCE, A)]}
     assert page.list.queue.again.isHidden()
     press(qtbot, page, "T")
-    assert notes[-1] == "You have labelled relevance: U takes that back, another label replaces it."
+    assert notes[-1] == "You have labelled relevance: U undoes that, another label replaces it."
     press(qtbot, page, "U")
     assert labels(qtbot, page, reviews) == {}
     assert page.list.queue.text.text() == "0 of 30 done on relevance, 30 left"
@@ -227,7 +227,7 @@ def test_without_a_chosen_criterion_it_goes_on_after_the_last_open_one(
 def test_undo_after_going_on_by_itself_is_of_the_item_that_was_left(
     qtbot: QtBot, on_relevance: ReviewPage, reviews: Callable[[], Reviews]
 ) -> None:
-    page, notes = on_relevance, heard(on_relevance)
+    page, notes = on_relevance, received(on_relevance)
     go_on_by_itself(page)
     press(qtbot, page, "AB")
     assert labels(qtbot, page, reviews).keys() == {"1", "2"}
@@ -240,7 +240,7 @@ def test_undo_after_going_on_by_itself_is_of_the_item_that_was_left(
     assert current(page) == "1"
     assert labels(qtbot, page, reviews) == {}
     press(qtbot, page, "U")
-    assert notes[-1] == "There is nothing of yours on this item to take back."
+    assert notes[-1] == "There is nothing of yours on this item to undo."
     press(qtbot, page, "GJKU")  # who went elsewhere himself is not led away
     assert current(page) == "2"
     assert labels(qtbot, page, reviews) == {"1": [(RELEVANCE, GOOD)]}
@@ -263,7 +263,7 @@ def test_undo_after_the_last_criterion_opens_the_item_again(
 def test_at_the_last_item_to_do_it_stays_and_says_so(
     qtbot: QtBot, on_relevance: ReviewPage, reviews: Callable[[], Reviews]
 ) -> None:
-    page, notes = on_relevance, heard(on_relevance)
+    page, notes = on_relevance, received(on_relevance)
     go_on_by_itself(page)
     page.list.filters.search.setText("1")
     with qtbot.waitSignal(page.list.listed):
@@ -329,14 +329,14 @@ def test_a_key_that_is_held_labels_and_confirms_one_item(
 
 
 def test_what_follows_a_label_is_remembered(qtbot: QtBot, page: ReviewPage) -> None:
-    notes = heard(page)
+    notes = received(page)
     press(qtbot, page, "LL")
     assert [note.removeprefix("After a label: go on to ")[:18] for note in notes] == [
         "the next criterion"
     ] * 2
     assert page.workspace.state.text(NEXT_CRITERION) == NEXT_ITEM
     press(qtbot, page, "L")
-    assert notes[-1] == "After a label: stay with its criterion."
+    assert notes[-1] == "After a label: stay on the criterion."
 
 
 def test_opened_again_it_goes_on_where_the_chosen_criterion_is_to_do(

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from engine.core.item_sample import LARGEST_SEED, USUAL_SEED
+from engine.core.item_sample import DEFAULT_SEED, LARGEST_SEED
 from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import JudgmentKey, NewReview, Origin, ReviewState
 from engine.core.people import Reviews
@@ -25,9 +25,9 @@ from gui.kit.value_table import SORT_ROLE
 from gui.people.naming import WhoDialog
 from gui.people.note_line import NoteDialog
 from gui.review.review_page import ReviewPage
-from gui.review.review_table import DOUBT, HIDDEN, LABELS, MARKS, STATE
+from gui.review.review_table import HIDDEN, LABELS, MARKS, STATE, UNCERTAINTY
 from gui.review.sample_seed import SeedDialog
-from gui.work.lanes import Lane
+from gui.work.lanes import ThreadName
 from gui.work.workspace import Workspace
 from tests.full_disk import disk_that_holds
 from tests.gui.review.steps import Open, current, overrides, press, wait_for_override, wanted_elsewhere
@@ -45,7 +45,7 @@ def say(qtbot: QtBot, page: ReviewPage, act: Callable[[], object]) -> None:
     """Do what changes what people say, and wait until the window knows."""
     with qtbot.waitSignal(page.workspace.reviewed):
         act()
-    qtbot.waitUntil(lambda: not page.workspace.threads.busy(page.list._reading._lane))
+    qtbot.waitUntil(lambda: not page.workspace.threads.busy(page.list._reading._thread_name))
 
 
 def enter(qtbot: QtBot, page: ReviewPage) -> None:
@@ -71,7 +71,7 @@ def labels(page: ReviewPage, item_id: str) -> list[str]:
 
 
 def choose_state(page: ReviewPage, state: ReviewState | None) -> None:
-    box = page.list.people.state
+    box = page.list.annotators.state
     box.setCurrentIndex(box.findData(state and state.value))
     box.activated.emit(box.currentIndex())
 
@@ -81,14 +81,14 @@ def choose_state(page: ReviewPage, state: ReviewState | None) -> None:
 
 def test_enter_confirms_all_labels_in_force_and_goes_on(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
     first = current(page)
-    in_force = dict(page.session.labels_in_force())
-    other = next(label for label in PREFERENCES if label is not in_force[page.session.criterion])
+    effective = dict(page.session.effective_labels())
+    other = next(label for label in PREFERENCES if label is not effective[page.session.criterion])
     criterion = page.session.criterion
     press(qtbot, page, {"A": "A", "B": "B", "both_good": "G", "both_bad": "X"}[other.value])
     enter(qtbot, page)  # at once: the label that was asked for is the one that is confirmed
     qtbot.waitUntil(lambda: len(reviews(store).confirmations) == 5)
     given = reviews(store).labels["Ada"]
-    assert {name: given[JudgmentKey(first, name)] for name in in_force} == {**in_force, criterion: other}
+    assert {name: given[JudgmentKey(first, name)] for name in effective} == {**effective, criterion: other}
     assert len(overrides(store)) == 1
     assert reviews(store).state(first, "Ada") is ReviewState.DONE
     assert current(page) != first
@@ -171,20 +171,20 @@ def list_some(page: ReviewPage) -> None:
 
 
 def test_clear_show_all_and_a_wanted_set_leave_a_persons_filters_too(qtbot: QtBot, page: ReviewPage) -> None:
-    people, clear = page.list.people, page.list.filters.clear_all
+    annotators, clear = page.list.annotators, page.list.filters.clear_all
     note(qtbot, page, "", "odd")
     enter(qtbot, page)
-    for box, data in ((people.state, "done"), (people.tag, "odd")):
+    for box, data in ((annotators.state, "done"), (annotators.tag, "odd")):
         assert clear.isHidden()
         narrow_to(qtbot, page, box, data)
         assert not clear.isHidden()  # it counts though nothing else is filtered
         clear.click()
         qtbot.waitUntil(lambda: page.list.shown == 30)
-        assert (people.narrows, clear.isHidden()) == (False, True)
+        assert (annotators.narrows, clear.isHidden()) == (False, True)
         narrow_to(qtbot, page, box, data)
         list_some(page)
         qtbot.waitUntil(lambda: page.list.shown == 3)
-        assert not people.narrows
+        assert not annotators.narrows
         choose_state(page, ReviewState.SKIPPED)
         qtbot.waitUntil(lambda: page.list.shown == 0)
         page.list.wanted_line.show_all.click()
@@ -195,7 +195,7 @@ def test_a_wanted_sample_is_listed_in_its_order_from_what_is_to_do(qtbot: QtBot,
     with qtbot.waitSignal(page.list.listed):
         page.workspace.listing_wanted.emit(WantedItems(1, Filters(), "the sample", ListOrder.RANDOM))
     ids = [page.list.table.item_at(row).item_id for row in range(page.list.shown)]  # type: ignore[union-attr]
-    assert ids == in_drawn_order(ids, USUAL_SEED)
+    assert ids == in_drawn_order(ids, DEFAULT_SEED)
     assert current(page) == ids[0]
     assert "the sample" in page.list.wanted_line.text.text()
 
@@ -208,11 +208,11 @@ def test_what_is_labelled_is_left_out_of_a_wanted_sample_that_goes_on_at_random(
         page.reviewer.blind_button.click()
     with RunStore(store) as opened:
         first, second, third, fourth, *_others = in_drawn_order(
-            [each.item_id for each in opened.judged(1)], USUAL_SEED
+            [each.item_id for each in opened.judged(1)], DEFAULT_SEED
         )
     with qtbot.waitSignal(page.list.listed):
-        wish = Filters(criterion="safety", labelled=frozenset({first, third}))
-        page.workspace.listing_wanted.emit(WantedItems(1, wish, "without a label", ListOrder.RANDOM))
+        request = Filters(criterion="safety", labelled=frozenset({first, third}))
+        page.workspace.listing_wanted.emit(WantedItems(1, request, "without a label", ListOrder.RANDOM))
     assert page.list.shown == 28
     found = [(current(page), page.session.origin)]
     page.list.step(1)
@@ -303,7 +303,7 @@ def test_space_shows_both_orders_large_but_belongs_to_a_button_and_enter_to_the_
     page.list.take_focus()
     qtbot.keyClick(page, Qt.Key.Key_Space)
     assert not card.body.large.isHidden()
-    assert card.body.large.titles == ["A shown first", "B shown first", "Both together"]
+    assert card.body.large.titles == ["A shown first", "B shown first", "Both orders"]
     qtbot.keyClick(page, Qt.Key.Key_Space)
     assert card.body.large.isHidden()
     page.list.filters.search.setFocus()
@@ -353,11 +353,11 @@ def test_each_takes_back_only_his_own(qtbot: QtBot, page: ReviewPage, store: Pat
     say(qtbot, page, lambda: press(qtbot, page, "X"))
     workspace.set_author("Ben & Co")
     with qtbot.waitSignal(
-        workspace.note, check_params_cb=lambda text: text == "This is Ada's: only Ada can take it back."
+        workspace.note, check_params_cb=lambda text: text == "This is Ada's: only Ada can undo it."
     ):
         press(qtbot, page, "U")
     say(qtbot, page, lambda: press(qtbot, page, "A"))
-    assert page.desk.card.people.text() == "Ada: both bad, Ben & Co: A"
+    assert page.desk.card.annotators.text() == "Ada: both bad, Ben & Co: A"
     say(qtbot, page, lambda: press(qtbot, page, "U"))
     assert [(each.author, each.undone is None) for each in overrides(store)] == [
         ("Ada", True),
@@ -451,7 +451,7 @@ def test_blind_nothing_is_told_before_the_own_label(qtbot: QtBot, page: ReviewPa
     qtbot.waitUntil(lambda: page.list.table.row_of("1") == 0)  # the order of the dataset
     page.list.choose(item)
     press(qtbot, page, "1")
-    assert page.list.view.isColumnHidden(DOUBT)
+    assert page.list.view.isColumnHidden(UNCERTAINTY)
     assert labels(page, item) == [HIDDEN] * 5
     row = page.list.table.row_of(item)
     assert row is not None
@@ -479,21 +479,21 @@ def test_blind_nothing_is_told_before_the_own_label(qtbot: QtBot, page: ReviewPa
 def test_a_blind_label_confirms_or_overrides_and_shows_its_criterion_alone(
     qtbot: QtBot, page: ReviewPage, store: Path
 ) -> None:
-    in_force = page.session.labels_in_force()
+    effective = page.session.effective_labels()
     keys = {"A": "A", "B": "B", "both_good": "G", "both_bad": "X"}
     page.reviewer.blind_button.click()
     press(qtbot, page, "1")
     item = current(page)
-    in_force = page.session.labels_in_force()
-    say(qtbot, page, lambda: press(qtbot, page, keys[in_force["relevance"].value]))
+    effective = page.session.effective_labels()
+    say(qtbot, page, lambda: press(qtbot, page, keys[effective["relevance"].value]))
     assert overrides(store) == []
     [confirmed] = reviews(store).confirmations
-    assert (confirmed.criterion, confirmed.preference) == ("relevance", in_force["relevance"])
+    assert (confirmed.criterion, confirmed.preference) == ("relevance", effective["relevance"])
     assert page.desk.card.explanation.text() not in ("", "Hidden.")
-    assert labels(page, item) == [in_force["relevance"], *[HIDDEN] * 4]
+    assert labels(page, item) == [effective["relevance"], *[HIDDEN] * 4]
     press(qtbot, page, "2")
     assert page.desk.card.explanation.text() == "Hidden."
-    other = next(label for label in PREFERENCES if label is not in_force["naturalness"])
+    other = next(label for label in PREFERENCES if label is not effective["naturalness"])
     say(qtbot, page, lambda: press(qtbot, page, keys[other.value]))
     [override] = overrides(store)
     assert (override.criterion, override.preference) == ("naturalness", other)
@@ -549,7 +549,7 @@ def test_blind_is_for_each_person_and_is_remembered(qtbot: QtBot, page: ReviewPa
     page.workspace.set_author("Ben")
     assert labels(page, item) == [HIDDEN] * 5
     page.list.choose(item)
-    assert page.desk.card.people.text() == ""  # not what Ada said
+    assert page.desk.card.annotators.text() == ""  # not what Ada said
     page.hide()
     assert open_page().reviewer.blind.on
 
@@ -593,7 +593,7 @@ def test_notes_and_tags_are_kept_shown_filtered_and_exported(
     assert line.text.text() == "<b>odd</b> wording"
     assert [pill.text for pill in line.pills if not pill.isHidden()] == ["odd", f"{'W' * 18}…"]
     assert page.width() == width
-    box = page.list.people.tag
+    box = page.list.annotators.tag
     box.setCurrentIndex(box.findData(LONG))
     box.activated.emit(box.currentIndex())
     qtbot.waitUntil(lambda: page.list.shown == 1)
@@ -668,7 +668,7 @@ def test_blind_the_notes_of_others_are_hidden(qtbot: QtBot, page: ReviewPage) ->
     page.reviewer.blind_button.click()
     line = page.reviewer.note
     assert (line.note, line.text.text(), line.text.toolTip()) == (None, "", "")
-    assert page.list.people.tag.isHidden()
+    assert page.list.annotators.tag.isHidden()
     press(qtbot, page, "N")
     assert line.dialog is not None
     assert line.dialog.field.toPlainText() == ""
@@ -685,7 +685,7 @@ def test_blind_only_the_own_tags_are_offered(qtbot: QtBot, page: ReviewPage) -> 
     press(qtbot, page, "N")
     line = page.reviewer.note
     assert line.dialog is not None
-    qtbot.waitUntil(lambda: not page.workspace.threads.busy(Lane.STORE))
+    qtbot.waitUntil(lambda: not page.workspace.threads.busy(ThreadName.STORE))
     known = line.dialog.tag.completer().model()
     assert [known.index(row, 0).data() for row in range(known.rowCount())] == ["odd"]
     line.dialog.reject()
@@ -713,7 +713,7 @@ def test_what_a_full_disk_does_not_take_is_told_at_once_and_not_shown(
     item = current(page)
     with disk_that_holds(10), qtbot.waitSignal(page.workspace.problem, timeout=0) as told:
         press(qtbot, page, "S")
-    assert "what you decided is not stored" in told.args[0].problem
+    assert "your annotation is not stored" in told.args[0].problem
     assert "has no room" in told.args[0].problem
     assert (state_sign(page, item), current(page)) == ("", item)
 
@@ -767,10 +767,10 @@ def origins(store: Path) -> dict[str, Origin | None]:
 def test_who_goes_down_a_random_sample_gives_labels_of_it_and_who_jumps_does_not(
     qtbot: QtBot, page: ReviewPage, store: Path
 ) -> None:
-    doubtful = current(page)
+    uncertain = current(page)
     enter(qtbot, page)
     first, second, *others = choose_random(qtbot, page)
-    far = next(item for item in others[5:] if item != doubtful)
+    far = next(item for item in others[5:] if item != uncertain)
     page.list.choose(far)
     enter(qtbot, page)
     page.list.choose(first)
@@ -779,8 +779,8 @@ def test_who_goes_down_a_random_sample_gives_labels_of_it_and_who_jumps_does_not
     enter(qtbot, page)
     expected = {far: Origin.CHOSEN, first: Origin.RANDOM, second: Origin.RANDOM}
     qtbot.waitUntil(lambda: expected.items() <= origins(store).items())
-    if doubtful not in (first, second):
-        assert origins(store)[doubtful] is Origin.DOUBT
+    if uncertain not in (first, second):
+        assert origins(store)[uncertain] is Origin.UNCERTAINTY
     assert random_part(reviews(store)).labelled >= {first, second}
     assert far not in random_part(reviews(store)).labelled
 
@@ -796,15 +796,18 @@ def test_the_least_sure_unlabelled_items_are_no_sample_and_the_list_says_so(
         assert row.probabilities is not None
         unsure.setdefault(row.item_id, []).append(-sum(each * np.log(each) for each in row.probabilities))
     first, second = sorted(unsure, key=lambda item_id: -float(np.mean(unsure[item_id])))[:2]
-    filters.choose_order(ListOrder.LEAST_SURE)
+    filters.choose_order(ListOrder.MOST_UNCERTAIN)
     qtbot.waitUntil(lambda: page.list.table.row_of(second) == 1 and line.isVisible())
     assert page.list.table.row_of(first) == 0
-    assert "they are no sample. For rates, win rates or accuracy label a random sample" in line.text.text()
+    assert (
+        "They are not a random sample: for rates, win rates or accuracy, label the random sample"
+        in line.text.text()
+    )
     tip = filters.order.itemData(filters.order.currentIndex(), Qt.ItemDataRole.ToolTipRole)
-    assert "use none of them for rates, win rates or accuracy" in tip
+    assert "do not compute rates, win rates or accuracy from them" in tip
     page.list.choose(first)
     enter(qtbot, page)
-    assert origins(store)[first] is Origin.DOUBT
+    assert origins(store)[first] is Origin.UNCERTAINTY
     assert page.list.table.row_of(first) == 0  # until the list is made again
     page.list.list_again()
     qtbot.waitUntil(lambda: page.list.table.row_of(first) == page.list.shown - 1)
@@ -814,7 +817,7 @@ def test_the_least_sure_unlabelled_items_are_no_sample_and_the_list_says_so(
     qtbot.waitUntil(lambda: page.session.origin is Origin.RANDOM)
     assert not line.isVisible()
     page.reviewer.blind_button.click()
-    assert filters.order.findData(ListOrder.LEAST_SURE.value) < 0  # it tells of labels
+    assert filters.order.findData(ListOrder.MOST_UNCERTAIN.value) < 0  # it tells of labels
 
 
 def test_who_chooses_a_random_sample_is_at_its_top(qtbot: QtBot, page: ReviewPage) -> None:
@@ -838,7 +841,7 @@ def test_a_random_sample_can_be_labelled_blind_and_by_filters_it_is_none(
     page.list.choose(first)
     assert page.session.origin is Origin.RANDOM
     page.reviewer.blind_button.click()
-    assert page.list.filters.list_order is ListOrder.DOUBT  # as before
+    assert page.list.filters.list_order is ListOrder.UNCERTAINTY  # as before
     page.list.filters.chips["flipped"].click()
     qtbot.waitUntil(lambda: page.session.origin is Origin.CHOSEN)
 
@@ -899,14 +902,14 @@ def test_labels_of_people_do_not_stand_under_the_heading_of_the_dataset(
     qtbot: QtBot, page: ReviewPage
 ) -> None:
     card = page.desk.card
-    assert card.people_heading.isHidden()
+    assert card.annotators_heading.isHidden()
     wait_for_override(qtbot, page, lambda: press(qtbot, page, "X"))
-    assert (card.people_heading.text(), card.people.text()) == ("Labels of people", "Ada: both bad")
-    assert not card.people_heading.isHidden()
+    assert (card.annotators_heading.text(), card.annotators.text()) == ("Labels of people", "Ada: both bad")
+    assert not card.annotators_heading.isHidden()
     part = card._parts.itemAt(2)
     layout = part.layout() if part else None
     assert layout is not None
     column = [item.widget() if (item := layout.itemAt(place)) else None for place in range(3)]
-    assert column[:2] == [card.people_heading, card.people]
+    assert column[:2] == [card.annotators_heading, card.annotators]
     assert isinstance(column[2], QLabel)
     assert column[2].text() == "Human label"

@@ -18,9 +18,9 @@ from gui.judge.run_control import RunControl
 from gui.kit.value_table import SORT_ROLE
 from gui.review.judgment_card import JudgmentCard
 from gui.review.review_page import ReviewPage
-from gui.review.review_table import DOUBT, ID, INSTRUCTION, LABELS, MARKS
-from gui.review.session import Shown
-from gui.work.lanes import Lane
+from gui.review.review_table import ID, INSTRUCTION, LABELS, MARKS, UNCERTAINTY
+from gui.review.session import ReviewedJudgment
+from gui.work.lanes import ThreadName
 from gui.work.rewriter import Rewriter
 from gui.work.workspace import Workspace
 from tests.gui.review.steps import (
@@ -47,7 +47,7 @@ def test_without_a_run_the_page_leads_to_judge(qtbot: QtBot, workspace: Workspac
 
 def test_items_are_listed_by_doubt_with_texts_and_judgment(page: ReviewPage) -> None:
     table = page.list.table
-    doubts = [table.index(row, DOUBT).data(SORT_ROLE) for row in range(table.rowCount())]
+    doubts = [table.index(row, UNCERTAINTY).data(SORT_ROLE) for row in range(table.rowCount())]
     assert doubts == sorted(doubts, reverse=True)
     assert page.context.text() == "30 items"
     run = page.workspace.run
@@ -91,7 +91,7 @@ def test_each_item_opens_with_the_criterion_that_put_it_there(qtbot: QtBot, page
         item = page.list.current
         assert item is not None
         [row] = [row for row in review.of_item(item.item_id) if row.criterion == page.session.criterion]
-        assert row.doubt == item.doubt
+        assert row.uncertainty == item.uncertainty
         opened.add(row.criterion)
         press(qtbot, page, "1J")
     assert len(opened) > 1
@@ -142,10 +142,10 @@ def test_a_key_overrides_the_label_and_u_takes_it_back(qtbot: QtBot, page: Revie
 def test_one_key_is_one_rendering_of_the_card(
     qtbot: QtBot, open_page: Open, monkeypatch: pytest.MonkeyPatch, blind: bool
 ) -> None:
-    rendered: list[Shown] = []
+    rendered: list[ReviewedJudgment] = []
     render = JudgmentCard.show_judgment
 
-    def count(card: JudgmentCard, shown: Shown) -> None:
+    def count(card: JudgmentCard, shown: ReviewedJudgment) -> None:
         rendered.append(shown)
         render(card, shown)
 
@@ -153,14 +153,14 @@ def test_one_key_is_one_rendering_of_the_card(
     page = open_page()
     threads = page.workspace.threads
     page.reviewer.blind_button.setChecked(blind)
-    qtbot.waitUntil(lambda: not threads.busy(Lane.MEASURE))
+    qtbot.waitUntil(lambda: not threads.busy(ThreadName.MEASURE))
     for keys in ("1A", "2B", "3G", "4X"):
         rendered.clear()
         press(qtbot, page, keys[0])
         assert len(rendered) == 1
         with qtbot.waitSignal(page.workspace.reviewed):
             press(qtbot, page, keys[1])
-        qtbot.waitUntil(lambda: not threads.busy(Lane.MEASURE))  # the list has read the item again
+        qtbot.waitUntil(lambda: not threads.busy(ThreadName.MEASURE))  # the list has read the item again
         assert [shown.hidden for shown in rendered] == [blind, False]
 
 
@@ -344,9 +344,9 @@ def test_a_run_that_ends_leaves_the_review_of_another_alone(
 def test_what_the_model_is_shown_is_wanted_of_the_open_judgment(qtbot: QtBot, page: ReviewPage) -> None:
     page.list.step(2)
     press(qtbot, page, "4")
-    ways: list[Callable[[], object]] = [lambda: press(qtbot, page, "P"), page.desk.card.prompt.click]
-    ways.append(page.judge_again.menu.actions()[-1].trigger)
-    for ask in ways:
+    methods: list[Callable[[], object]] = [lambda: press(qtbot, page, "P"), page.desk.card.prompt.click]
+    methods.append(page.judge_again.menu.actions()[-1].trigger)
+    for ask in methods:
         with qtbot.waitSignal(page.prompt_wanted) as wanted:
             ask()
         item, criterion = wanted.args or (None, "")
@@ -362,7 +362,7 @@ def test_a_panel_has_no_prompt_of_its_own(qtbot: QtBot, page: ReviewPage, store:
     page.workspace.note.connect(said.append)
     page.prompt_wanted.connect(wanted.append)
     page.desk.card.prompt.click()
-    assert said[0].startswith("A panel has no prompt of its own")
+    assert said[0].startswith("A jury has no prompt of its own")
     assert not wanted
 
 
@@ -370,6 +370,6 @@ def test_what_was_said_of_an_item_is_gone_with_it(qtbot: QtBot, page: ReviewPage
     said: list[str] = []
     page.workspace.note.connect(said.append)
     qtbot.keyClick(page, Qt.Key.Key_U, Qt.KeyboardModifier.ShiftModifier)
-    assert said == ["There is nothing of yours on this item to repeat."]
+    assert said == ["There is nothing of yours on this item to redo."]
     qtbot.keyClick(page, Qt.Key.Key_J)
     assert said[-1] == ""

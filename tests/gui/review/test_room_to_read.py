@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
 from engine.core.review_filters import Filters, WantedItems
-from gui.kit.theme import DARK, LIGHT, TEXT_SIZES, ThemeWish, apply_theme
+from gui.kit.theme import DARK, LIGHT, TEXT_SIZES, ThemeChoice, apply_theme
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import INSTRUCTION, MARKS, STATE
 from gui.work.workspace import Workspace
@@ -28,7 +28,7 @@ def look() -> Iterator[float]:
     assert isinstance(app, QApplication)
     style, font, palette = app.styleSheet(), QFont(app.font()), QPalette(app.palette())
     points = font.pointSizeF()
-    apply_theme(app, ThemeWish.LIGHT, 100, points)
+    apply_theme(app, ThemeChoice.LIGHT, 100, points)
     yield points
     app.setStyleSheet(style)
     app.setFont(font)
@@ -40,7 +40,7 @@ def small(look: float, page: ReviewPage, qtbot: QtBot) -> ReviewPage:
     """The page in a window of 1280 x 720."""
     assert look
     page.resize(*PAGE)
-    qtbot.waitUntil(lambda: page._down.settled)
+    qtbot.waitUntil(lambda: page._down.adjudicated)
     return page
 
 
@@ -95,10 +95,10 @@ def test_the_largest_text_leaves_criteria_their_names_and_buttons_their_room(
 ) -> None:
     app = QApplication.instance()
     assert isinstance(app, QApplication)
-    apply_theme(app, ThemeWish.LIGHT, TEXT_SIZES[-1], look)
+    apply_theme(app, ThemeChoice.LIGHT, TEXT_SIZES[-1], look)
     page.follow_look()
     page.resize(1090, 650)  # what the frame leaves at this size of text
-    qtbot.waitUntil(lambda: page._down.settled)
+    qtbot.waitUntil(lambda: page._down.adjudicated)
     strip, card = page.desk.strip, page.desk.card
     qtbot.waitUntil(lambda: strip.buttons[-1].geometry().bottom() <= strip.height(), timeout=10_000)
     assert page.minimumSizeHint().width() <= 1090
@@ -126,7 +126,7 @@ def test_a_folded_card_is_a_line_with_a_low_format_mass(qtbot: QtBot, page: Revi
     card._low_mass = True
     card._show_parts()
     assert card.mass.isVisible()
-    assert card.doubt.text.startswith("doubt ")
+    assert card.uncertainty.text.startswith("uncertainty ")
     assert (card.beginning.isVisible(), card.beginning.text()) == (True, explanation)
     wait_for_override(qtbot, page, lambda: press(qtbot, page, "X"))
     assert card.badge.text == "Both bad"
@@ -167,7 +167,7 @@ def test_after_writing_one_reads_the_explanation_from_its_top(
 def test_a_fold_is_remembered_and_the_height_of_the_card_with_it(
     qtbot: QtBot, page: ReviewPage, workspace: Workspace, open_page: Open
 ) -> None:
-    qtbot.waitUntil(lambda: page._down.settled)
+    qtbot.waitUntil(lambda: page._down.adjudicated)
     page._down.moveSplitter(page._down.height() - 170, 1)  # as a drag does
     given = page._down.sizes()[1]
     press(qtbot, page, "F")
@@ -185,13 +185,15 @@ def test_a_fold_is_remembered_and_the_height_of_the_card_with_it(
 def still(qtbot: QtBot, page: ReviewPage) -> QImage:
     """The page, in whose texts something is marked, once nothing in it moves any more."""
 
-    def settled() -> bool:
-        under_way = page.reading._soon.isActive() or page.reading._comparing.busy or not page._down.settled
+    def adjudicated() -> bool:
+        under_way = (
+            page.reading._soon.isActive() or page.reading._comparing.busy or not page._down.adjudicated
+        )
         return not under_way and bool(page.reading.a.view.extraSelections())
 
     seen = [page.grab().toImage()]
     while len(seen) < 3 or not seen[-3] == seen[-2] == seen[-1]:
-        qtbot.waitUntil(settled)
+        qtbot.waitUntil(adjudicated)
         qtbot.wait(30)
         seen.append(page.grab().toImage())
     return seen[-1]
@@ -207,7 +209,7 @@ def test_marked_markdown_follows_theme_and_text_size_at_once(
     press(qtbot, small, "MDF")
     small.reading.a.show_text("# Title\n\n- one `code`\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |")
     seen = [still(qtbot, small)]
-    for theme, size in ((ThemeWish.DARK, 100), (ThemeWish.DARK, 150), (ThemeWish.LIGHT, 100)):
+    for theme, size in ((ThemeChoice.DARK, 100), (ThemeChoice.DARK, 150), (ThemeChoice.LIGHT, 100)):
         apply_theme(app, theme, size, look)
         small.follow_look()  # as the window lets it
         seen.append(still(qtbot, small))
@@ -218,7 +220,7 @@ def test_marked_markdown_follows_theme_and_text_size_at_once(
         [ground] = {
             mark.format.background().color().name() for mark in small.reading.a.view.extraSelections()
         }
-        assert ground == (DARK if theme is ThemeWish.DARK else LIGHT).own_ground
+        assert ground == (DARK if theme is ThemeChoice.DARK else LIGHT).own_ground
     assert seen[0] == seen[-1]
     assert seen[1] != seen[0]
 
@@ -229,21 +231,21 @@ def test_what_each_judge_said_has_room_in_a_small_window_with_large_text(
 ) -> None:
     app = QApplication.instance()
     assert isinstance(app, QApplication)
-    apply_theme(app, ThemeWish.LIGHT, 150, look)
+    apply_theme(app, ThemeChoice.LIGHT, 150, look)
     small.follow_look()
     open_panel(qtbot, small, store, exchanged=True)
-    qtbot.waitUntil(lambda: small._down.settled)
+    qtbot.waitUntil(lambda: small._down.adjudicated)
     card, before = small.desk.card, small._down.sizes()
-    ways = card.body.ways
-    assert (card.each_way.text(), ways.title.text()) == ("Judges", "What each judge said")
-    assert ways.visibleRegion().boundingRect().height() < ways.height() / 2
-    card.each_way.click()
-    qtbot.waitUntil(lambda: ways.visibleRegion().boundingRect().height() > 0.8 * ways.height())
+    methods = card.body.methods
+    assert (card.each_method.text(), methods.title.text()) == ("Judges", "Raw predictions by judge")
+    assert methods.visibleRegion().boundingRect().height() < methods.height() / 2
+    card.each_method.click()
+    qtbot.waitUntil(lambda: methods.visibleRegion().boundingRect().height() > 0.8 * methods.height())
     press(qtbot, small, "J")  # the next judgment has the room, too
-    qtbot.waitUntil(lambda: small._down.settled)
+    qtbot.waitUntil(lambda: small._down.adjudicated)
     assert small._down.sizes()[1] > before[1]
-    card.body.go_to_ways()
-    card.each_way.click()
+    card.body.go_to_methods()
+    card.each_method.click()
     qtbot.waitUntil(lambda: small._down.sizes() == before)
 
 

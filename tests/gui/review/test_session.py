@@ -10,7 +10,7 @@ import pytest
 from engine.core.items import Preference
 from engine.core.judgments import Draft, JudgedItem, JudgmentKey, NewOverride, NewReview, Override
 from engine.core.label_sources import LAST
-from engine.core.people import PersonStep, Reviews
+from engine.core.people import AnnotatorStep, Reviews
 from engine.core.said import NewDraft
 from engine.data.dataset import Dataset
 from engine.decisions.run_results import RunResults, load_results
@@ -20,7 +20,7 @@ from gui.kit.label_mark import LABEL_WORDS
 from gui.people.blind import Blind
 from gui.people.drafts import IN_STATE, Drafts
 from gui.review.review_jobs import Review
-from gui.review.session import Change, ReviewSession, Shown
+from gui.review.session import Change, ReviewedJudgment, ReviewSession
 from gui.work.open_run import OpenRun
 from gui.work.state import State
 from tests.judged import GOOD, SURE_A, A, B, dataset, stored_run
@@ -40,7 +40,7 @@ class Window:
         self.said: list[tuple[NewDraft, tuple[str, ...]]] = []
         self.full = False
 
-    def steps(self, item: JudgedItem) -> list[PersonStep]:
+    def steps(self, item: JudgedItem) -> list[AnnotatorStep]:
         """What Ada did with an item."""
         return self.results.steps(item, self.author)
 
@@ -55,7 +55,7 @@ class Window:
         return self.run.results
 
     def hear(self, *overrides: Override) -> None:
-        self.run = OpenRun(self.results.with_people(Reviews(overrides), {}), GOLD)
+        self.run = OpenRun(self.results.with_annotators(Reviews(overrides), {}), GOLD)
 
     def store(self, change: Change, author: str = "Ada") -> None:
         """What the store does with a change."""
@@ -92,7 +92,7 @@ def session(window: Window) -> ReviewSession:
     return made
 
 
-def shown(session: ReviewSession) -> Shown:
+def shown(session: ReviewSession) -> ReviewedJudgment:
     found = session.shown
     assert found is not None
     return found
@@ -106,11 +106,11 @@ def test_a_label_is_asked_for_and_shown_once_it_is_stored(
     assert (before.label, before.undo) == (A, "")
     change = session.change(KEY, label)
     assert change == Change(NewOverride(*KEY, label, None, "Ada", blind=False))
-    assert session.labels_in_force()["safety"] is label  # Enter would confirm it
+    assert session.effective_labels()["safety"] is label  # Enter would confirm it
     window.store(change)
     session.stored(KEY)
     after = shown(session)
-    assert (after.label, after.doubt, after.people) == (label, 0.0, [("Ada", label)])
+    assert (after.label, after.uncertainty, after.annotators) == (label, 0.0, [("Ada", label)])
     assert after.undo == f"label {LABEL_WORDS[label]} on safety"
     session.open(review(window.results), *KEY)
     assert shown(session) == after  # what the list hears of it later changes nothing
@@ -120,19 +120,19 @@ def test_the_label_of_another_is_agreed_with_and_the_own_one_is_said_to_be_there
     session: ReviewSession, window: Window
 ) -> None:
     window.store(Change(NewOverride(*KEY, B, None, "Ben")), "Ben")
-    assert session.undo().note == "This is Ben's: only Ben can take it back."
+    assert session.undo().note == "This is Ben's: only Ben can undo it."
     agreed = session.change(KEY, B)
     agrees = NewReview("1", "Ada", confirmed={"safety": B}, blind=False)
     assert agreed == Change(review=agrees, note="You agree with Ben: B.")
     window.store(session.change(KEY, A))
     session.stored(KEY)
-    assert session.change(KEY, A) == Change(note="The label is A by you already.")
+    assert session.change(KEY, A) == Change(note="Your label is A already.")
     undone = session.undo()
     (step,) = undone.undo
     assert (step.item_id, step.again, undone.note) == (
         "1",
         False,
-        "Taken back: label A on safety.",
+        "Undone: label A on safety.",
     )
 
 
@@ -142,7 +142,7 @@ def test_what_was_settled_is_changed_by_who_settles_alone(session: ReviewSession
     session.stored(KEY)
     session.settling = False
     assert shown(session).override == window.results.reviews.standing_by(LAST)[KEY]
-    assert session.change(KEY, A) == Change(note="Eve settled this label: Settle changes it.")
+    assert session.change(KEY, A) == Change(note="Eve adjudicated this label: use Adjudicate to change it.")
     assert session.begin_writing() is None
     session.settling = True
     again = session.change(KEY, A).override
@@ -154,11 +154,11 @@ def test_a_text_stays_of_the_label_that_it_was_written_for(session: ReviewSessio
     session.begin_writing()
     window.store(session.save("A is safe.", changed=True))
     session.stored(KEY)
-    assert not shown(session).outdated
+    assert not shown(session).stale
     window.store(session.change(KEY, B))
     session.stored(KEY)
     seen = shown(session)
-    assert (seen.label, seen.explanation, seen.outdated) == (B, "A is safe.", True)
+    assert (seen.label, seen.explanation, seen.stale) == (B, "A is safe.", True)
 
 
 def test_blind_nothing_is_shown_until_the_own_label_is_given(session: ReviewSession, window: Window) -> None:
@@ -208,7 +208,7 @@ def test_a_text_that_is_left_is_a_draft_one_without_words_is_none(session: Revie
     session.leave("half a thought", changed=True)
     assert shown(session).draft
     assert session.begin_writing() == ("", "half a thought")
-    assert "is no explanation" in session.save(" ", changed=True).note
+    assert "is not an explanation" in session.save(" ", changed=True).note
     assert not shown(session).draft
     session.begin_writing()
     assert session.save("", changed=False) == Change()

@@ -24,7 +24,7 @@ SAID = {  # by item and criterion, what Ada, Ben and Cleo say
 
 
 @pytest.fixture
-def people(page: ReviewPage, qtbot: QtBot, store: Path) -> ReviewPage:
+def annotators(page: ReviewPage, qtbot: QtBot, store: Path) -> ReviewPage:
     """The page once three people labelled four judgments, and Dora looks."""
     with RunStore(store) as opened:
         for (item, criterion), labels in SAID.items():
@@ -38,7 +38,7 @@ def people(page: ReviewPage, qtbot: QtBot, store: Path) -> ReviewPage:
     page.workspace.set_author("Dora")
     with qtbot.waitSignal(page.workspace.run_changed):
         page.workspace.read_run_again()
-    qtbot.waitUntil(lambda: page.list.shown == 30 and page.reviewer.settle_button.isVisible())
+    qtbot.waitUntil(lambda: page.list.shown == 30 and page.reviewer.adjudicate_button.isVisible())
     return page
 
 
@@ -48,7 +48,7 @@ def reviews(store: Path) -> Reviews:
 
 
 def begin(qtbot: QtBot, page: ReviewPage) -> None:
-    page.reviewer.settle_button.click()
+    page.reviewer.adjudicate_button.click()
     qtbot.waitUntil(lambda: page.list.table.item_at(0).item_id in {"3", "5"})  # type: ignore[union-attr]
     look_at(qtbot, page, "3")
 
@@ -64,12 +64,14 @@ def enter(qtbot: QtBot, page: ReviewPage) -> None:
 
 
 def test_only_where_people_differ_can_anything_be_settled(page: ReviewPage) -> None:
-    assert page.reviewer.settle_button.isHidden()
+    assert page.reviewer.adjudicate_button.isHidden()
 
 
-def test_each_person_stands_beside_the_others_with_text_and_note(qtbot: QtBot, people: ReviewPage) -> None:
-    begin(qtbot, people)
-    found = [each for each in people.beside.columns.texts if each.system in SAID_BY]
+def test_each_person_stands_beside_the_others_with_text_and_note(
+    qtbot: QtBot, annotators: ReviewPage
+) -> None:
+    begin(qtbot, annotators)
+    found = [each for each in annotators.beside.columns.texts if each.system in SAID_BY]
     assert [(each.system, each.label, each.text, each.remark) for each in found] == [
         ("Ada", A, None, ""),
         ("Ben", A, None, "Note: Look at the dose."),
@@ -77,9 +79,9 @@ def test_each_person_stands_beside_the_others_with_text_and_note(qtbot: QtBot, p
     ]
     [ben] = [each for each in found if each.system == "Ben"]
     assert [word for word, *_ in ben.marks] == ["blind", "dose"]
-    own = people.beside.columns.own.shown
+    own = annotators.beside.columns.own.shown
     assert own is not None
-    assert own.system == "To settle"
+    assert own.system == "To adjudicate"
     assert own.remark.startswith("Majority: A (2 of 3)")
 
 
@@ -87,22 +89,26 @@ SAID_BY = ("Ada", "Ben", "Cleo")
 
 
 @pytest.mark.slow
-def test_enter_settles_as_most_people_say_and_goes_on(qtbot: QtBot, people: ReviewPage, store: Path) -> None:
-    begin(qtbot, people)
-    assert people.list.queue.text.text() == "0 of 3 settled"
-    enter(qtbot, people)
-    qtbot.waitUntil(lambda: people.list.queue.text.text() == "1 of 3 settled")
-    qtbot.waitUntil(lambda: people.session.key == JudgmentKey("5", "safety") or people.session.item_id == "5")
-    people.desk.choose_criterion("safety")
-    enter(qtbot, people)  # one says A, the other B: nothing is settled by that
-    assert len(reviews(store).settled) == 1
-    press(qtbot, people, "B")
-    qtbot.waitUntil(lambda: people.list.queue.text.text() == "2 of 3 settled")
-    enter(qtbot, people)  # it is settled: on to the next
-    qtbot.waitUntil(lambda: people.session.key == JudgmentKey("5", "relevance"))
-    enter(qtbot, people)
-    qtbot.waitUntil(lambda: people.list.queue.text.text() == "3 of 3 settled")
-    found = {key: (each.preference, each.label_by) for key, each in reviews(store).settled.items()}
+def test_enter_settles_as_most_people_say_and_goes_on(
+    qtbot: QtBot, annotators: ReviewPage, store: Path
+) -> None:
+    begin(qtbot, annotators)
+    assert annotators.list.queue.text.text() == "0 of 3 settled"
+    enter(qtbot, annotators)
+    qtbot.waitUntil(lambda: annotators.list.queue.text.text() == "1 of 3 settled")
+    qtbot.waitUntil(
+        lambda: annotators.session.key == JudgmentKey("5", "safety") or annotators.session.item_id == "5"
+    )
+    annotators.desk.choose_criterion("safety")
+    enter(qtbot, annotators)  # one says A, the other B: nothing is settled by that
+    assert len(reviews(store).adjudicated) == 1
+    press(qtbot, annotators, "B")
+    qtbot.waitUntil(lambda: annotators.list.queue.text.text() == "2 of 3 settled")
+    enter(qtbot, annotators)  # it is settled: on to the next
+    qtbot.waitUntil(lambda: annotators.session.key == JudgmentKey("5", "relevance"))
+    enter(qtbot, annotators)
+    qtbot.waitUntil(lambda: annotators.list.queue.text.text() == "3 of 3 settled")
+    found = {key: (each.preference, each.label_by) for key, each in reviews(store).adjudicated.items()}
     assert found == {
         JudgmentKey("3", "safety"): (A, ("Dora",)),
         JudgmentKey("5", "safety"): (B, ("Dora",)),
@@ -113,31 +119,31 @@ def test_enter_settles_as_most_people_say_and_goes_on(qtbot: QtBot, people: Revi
 
 @pytest.mark.slow
 def test_what_is_settled_is_locked_for_others_until_it_is_taken_back(
-    qtbot: QtBot, people: ReviewPage, store: Path
+    qtbot: QtBot, annotators: ReviewPage, store: Path
 ) -> None:
-    begin(qtbot, people)
-    enter(qtbot, people)
-    qtbot.waitUntil(lambda: people.list.queue.text.text() == "1 of 3 settled")
-    people.reviewer.settle_button.click()
-    people.workspace.set_author("Ben")
-    look_at(qtbot, people, "3")
-    with qtbot.waitSignal(people.workspace.note) as told:
-        press(qtbot, people, "G")
-    assert told.args == ["Dora settled this label: Settle changes it."]
-    assert "Settled: label A by Dora" in people.desk.card.by.text()
-    people.workspace.set_author("Dora")
-    with qtbot.waitSignal(people.workspace.reviewed):
-        press(qtbot, people, "U")
-    assert reviews(store).settled == {}
+    begin(qtbot, annotators)
+    enter(qtbot, annotators)
+    qtbot.waitUntil(lambda: annotators.list.queue.text.text() == "1 of 3 settled")
+    annotators.reviewer.adjudicate_button.click()
+    annotators.workspace.set_author("Ben")
+    look_at(qtbot, annotators, "3")
+    with qtbot.waitSignal(annotators.workspace.note) as told:
+        press(qtbot, annotators, "G")
+    assert told.args == ["Dora adjudicated this label: use Adjudicate to change it."]
+    assert "Settled: label A by Dora" in annotators.desk.card.by.text()
+    annotators.workspace.set_author("Dora")
+    with qtbot.waitSignal(annotators.workspace.reviewed):
+        press(qtbot, annotators, "U")
+    assert reviews(store).adjudicated == {}
 
 
-def test_who_settles_does_not_label_blind(qtbot: QtBot, people: ReviewPage) -> None:
-    people.reviewer.blind_button.click()
-    begin(qtbot, people)
-    assert not people.reviewer.blind.on
-    people.reviewer.blind_button.click()
-    assert not people.reviewer.settling
-    assert not people.session.settling
+def test_who_settles_does_not_label_blind(qtbot: QtBot, annotators: ReviewPage) -> None:
+    annotators.reviewer.blind_button.click()
+    begin(qtbot, annotators)
+    assert not annotators.reviewer.blind.on
+    annotators.reviewer.blind_button.click()
+    assert not annotators.reviewer.settling
+    assert not annotators.session.settling
 
 
 def test_confirmed_labels_differ_from_others_too(qtbot: QtBot, page: ReviewPage, store: Path) -> None:

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from engine.core.judgments import Origin
 from engine.core.review_filters import ListOrder
 from gui.review.review_page import ReviewPage
-from gui.review.review_table import DOUBT, ID, INSTRUCTION, LABELS, MARKS, STATE, TITLE_ORDERS
+from gui.review.review_table import ID, INSTRUCTION, LABELS, MARKS, STATE, TITLE_ORDERS, UNCERTAINTY
 from tests.gui.review.steps import press
 
 
@@ -44,7 +44,7 @@ def test_a_title_sorts_turns_and_goes_back_to_the_dataset_and_the_box_says_so(
     qtbot: QtBot, page: ReviewPage
 ) -> None:
     filters = page.list.filters
-    assert marked(page) == (DOUBT, Qt.SortOrder.DescendingOrder)
+    assert marked(page) == (UNCERTAINTY, Qt.SortOrder.DescendingOrder)
     click_title(qtbot, page, ID)
     assert shown(page, ID) == [str(number) for number in range(1, 31)]
     assert (filters.order.currentText(), order(page)) == ("By id", ListOrder.ID)
@@ -55,11 +55,11 @@ def test_a_title_sorts_turns_and_goes_back_to_the_dataset_and_the_box_says_so(
     click_title(qtbot, page, ID)
     assert order(page) is ListOrder.DATASET
     assert marked(page)[0] == -1
-    click_title(qtbot, page, DOUBT)
-    assert order(page) is ListOrder.DOUBT
-    assert origin(page) is Origin.DOUBT
-    click_title(qtbot, page, DOUBT)
-    assert shown(page, DOUBT) == sorted(shown(page, DOUBT))
+    click_title(qtbot, page, UNCERTAINTY)
+    assert order(page) is ListOrder.UNCERTAINTY
+    assert origin(page) is Origin.UNCERTAINTY
+    click_title(qtbot, page, UNCERTAINTY)
+    assert shown(page, UNCERTAINTY) == sorted(shown(page, UNCERTAINTY))
 
 
 @pytest.mark.parametrize("column", [STATE, LABELS, MARKS, INSTRUCTION])

@@ -14,7 +14,7 @@ from tests.gui.review.steps import current, press, save, wait_for_override
 @pytest.fixture
 def said(page: ReviewPage) -> list[str]:
     texts: list[str] = []
-    page.spoken.said.connect(texts.append)
+    page.announcements.said.connect(texts.append)
     return texts
 
 
@@ -84,6 +84,6 @@ def test_what_the_status_bar_says_is_told(qtbot: QtBot, tmp_path_factory: pytest
     frame = MainWindow(State(tmp_path_factory.mktemp("state")))
     qtbot.addWidget(frame)
     frame.show()
-    with qtbot.waitSignal(frame.announcer.said) as heard:
+    with qtbot.waitSignal(frame.announcer.said) as received:
         frame.show_note("No item is left to do by this filter.")
-    assert heard.args == ["No item is left to do by this filter."]
+    assert received.args == ["No item is left to do by this filter."]

@@ -14,7 +14,7 @@ from engine.decisions.run_results import load_reviews
 from engine.store.run_store import RunStore
 from gui.people.note_line import NoteDialog
 from gui.review.review_page import ReviewPage
-from gui.weigh.run_weights import BY_HAND, RunWeights, Wish
+from gui.weigh.run_weights import BY_HAND, RunWeights, WeightsChoice
 from gui.work.lanes import EngineThreads
 from gui.work.state import BLIND, NEXT_CRITERION, State
 from gui.work.workspace import Workspace
@@ -60,7 +60,7 @@ def test_the_name_that_a_window_shows_is_the_author_of_all_that_is_said_in_it(
     qtbot.waitUntil(lambda: first.list.review is not None and bool(first.desk.card.badge.text))
     assert first.reviewer.who.text() == "You are Ada"
     item = current(first)
-    label = "B" if first.session.labels_in_force()[first.session.criterion] == "A" else "A"
+    label = "B" if first.session.effective_labels()[first.session.criterion] == "A" else "A"
     said(qtbot, first, lambda: press(qtbot, first, label))
     press(qtbot, first, "E")
     first.desk.card.editor.field.setPlainText("Both say it.")
@@ -83,15 +83,15 @@ def test_blind_or_not_what_follows_a_label_and_weights_are_a_windows_own(
     space, run = first.workspace, first.workspace.run
     assert run is not None
     first.reviewer.switch_blind(True)
-    weights, usual = RunWeights(space.state), RunWeights(space.state).of(run.results.run)
-    others = Wish(dict.fromkeys(usual.weights, 7.0), 3.0, BY_HAND)
+    weights, default = RunWeights(space.state), RunWeights(space.state).of(run.results.run)
+    others = WeightsChoice(dict.fromkeys(default.weights, 7.0), 3.0, BY_HAND)
     for name in (BLIND, NEXT_CRITERION):
         second.state.set_text(name, "" if name == BLIND else "on")
     RunWeights(second.state).keep(run.results.run, others)
     second.state.save()
     space.state.save()
     assert (space.state.text(BLIND), space.state.text(NEXT_CRITERION)) == ("on", "")
-    assert weights.of(run.results.run) == usual
+    assert weights.of(run.results.run) == default
     following = State(space.state.path.parent)
     assert (following.text(BLIND), following.text(NEXT_CRITERION)) == ("", "on")
     assert RunWeights(following).of(run.results.run) == others
@@ -100,9 +100,9 @@ def test_blind_or_not_what_follows_a_label_and_weights_are_a_windows_own(
 def test_what_windows_save_under_names_and_open_is_there_for_all_of_them(
     first: ReviewPage, second: Workspace, tmp_path: Path
 ) -> None:
-    wish = Wish({"relevance": 2.0}, 1.0)
+    request = WeightsChoice({"relevance": 2.0}, 1.0)
     for place, state in enumerate((first.workspace.state, second.state)):
-        RunWeights(state).save(f"by {place}", wish)
+        RunWeights(state).save(f"by {place}", request)
         state.add_recent("datasets", tmp_path / f"{place}.tsv")
     assert list(RunWeights(first.workspace.state).saved) == ["by 0", "by 1"]
     assert len(first.workspace.state.recent("datasets")) == 2
@@ -113,19 +113,21 @@ def test_weights_that_another_window_gave_a_run_stay_its_own_when_this_one_weigh
 ) -> None:
     space, run = first.workspace, first.workspace.run
     assert run is not None
-    weights, usual = RunWeights(space.state), RunWeights(space.state).of(run.results.run)
-    sevens = Wish(dict.fromkeys(usual.weights, 7.0), 3.0, BY_HAND)
+    weights, default = RunWeights(space.state), RunWeights(space.state).of(run.results.run)
+    sevens = WeightsChoice(dict.fromkeys(default.weights, 7.0), 3.0, BY_HAND)
     RunWeights(second.state).keep(run.results.run, sevens)
     second.state.save()
-    weights.keep(replace(run.results.run, id=99), Wish(dict.fromkeys(usual.weights, 1.0), 1.0, BY_HAND))
-    assert weights.of(run.results.run) == usual
+    weights.keep(
+        replace(run.results.run, id=99), WeightsChoice(dict.fromkeys(default.weights, 1.0), 1.0, BY_HAND)
+    )
+    assert weights.of(run.results.run) == default
     space.state.save()
     assert RunWeights(State(space.state.path.parent)).of(run.results.run) == sevens
 
 
 def test_what_another_process_saved_is_kept(tmp_path: Path) -> None:
     state = State(tmp_path)
-    RunWeights(state).save("first", Wish({"relevance": 1.0}, 1.0))
+    RunWeights(state).save("first", WeightsChoice({"relevance": 1.0}, 1.0))
     save = (
         "import sys; from pathlib import Path; from PySide6.QtCore import QCoreApplication;"
         "from gui.weigh.run_weights import RunWeights, Wish; from gui.work.state import State;"
@@ -133,5 +135,5 @@ def test_what_another_process_saved_is_kept(tmp_path: Path) -> None:
         "RunWeights(state).save('second', Wish({'relevance': 2.0}, 1.0)); state.save()"
     )
     subprocess.run([sys.executable, "-c", save, tmp_path], cwd=ROOT, check=True)
-    RunWeights(state).save("third", Wish({"relevance": 3.0}, 1.0))
+    RunWeights(state).save("third", WeightsChoice({"relevance": 3.0}, 1.0))
     assert list(RunWeights(State(tmp_path)).saved) == ["first", "second", "third"]

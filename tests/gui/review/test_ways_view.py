@@ -1,4 +1,4 @@
-"""What each way of asking said, on the card of a judgment: bars, words, thoughts."""
+"""Raw predictions by elicitation method, on the card of a judgment: bars, words, thoughts."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -9,46 +9,46 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from engine.core.items import Order, Way
-from engine.core.judgments import RawAnswer, Reading
-from engine.core.ways.all_ways import reading_of
+from engine.core.items import Method, Order
+from engine.core.judgments import AnswerLogProbs, RawPrediction
+from engine.core.ways.all_ways import raw_prediction_of
 from gui.kit.reading_order import controls
 from gui.reading.text_pane import TextPane
 from gui.review.review_page import ReviewPage
-from gui.review.ways_view import WaysView, said_of_each
+from gui.review.ways_view import MethodsView, said_of_each
 from gui.work.workspace import Workspace
-from tests.asked import THINKING, judge_in_ways
+from tests.asked import CHAIN_OF_THOUGHT, judge_in_methods
 from tests.gui.labels import text_of
 from tests.gui.review.steps import A_WHILE, HOSTILE, Open, press
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
-LETTERS = [Reading(order, (-0.1, -3.0, -4.0, -5.0)) for order in Order]
+LETTERS = [RawPrediction(order, (-0.1, -3.0, -4.0, -5.0)) for order in Order]
 
 
 def logs(*probabilities: float) -> tuple[float, ...]:
     return tuple(map(math.log, probabilities))
 
 
-def absolute(order: Order, first: float, second: float) -> Reading:
-    answers = [RawAnswer(name, logs(good, 1 - good)) for name, good in (("A", first), ("B", second))]
-    return reading_of(Way.ABSOLUTE, order, answers)
+def absolute(order: Order, first: float, second: float) -> RawPrediction:
+    answers = [AnswerLogProbs(name, logs(good, 1 - good)) for name, good in (("A", first), ("B", second))]
+    return raw_prediction_of(Method.POINTWISE_YES_NO, order, answers)
 
 
-def graded(order: Order, first: int, second: int) -> Reading:
+def graded(order: Order, first: int, second: int) -> RawPrediction:
     answers = [
-        RawAnswer(name, logs(*(0.96 if grade == best else 0.01 for grade in range(1, 6))))
+        AnswerLogProbs(name, logs(*(0.96 if grade == best else 0.01 for grade in range(1, 6))))
         for name, best in (("A", first), ("B", second))
     ]
-    return reading_of(Way.GRADED, order, answers)
+    return raw_prediction_of(Method.POINTWISE_GRADE, order, answers)
 
 
-def thinking(order: Order, *thoughts: str) -> Reading:
+def thinking(order: Order, *reasoning_samples: str) -> RawPrediction:
     answers = [
-        RawAnswer(str(number), logs(0.7, 0.1, 0.1, 0.05), thought, cut=number == 2)
-        for number, thought in enumerate(thoughts, start=1)
+        AnswerLogProbs(str(number), logs(0.7, 0.1, 0.1, 0.05), thought, cut=number == 2)
+        for number, thought in enumerate(reasoning_samples, start=1)
     ]
-    return reading_of(Way.THINKING, order, answers)
+    return raw_prediction_of(Method.CHAIN_OF_THOUGHT, order, answers)
 
 
 def seen(panes: Sequence[TextPane]) -> Sequence[TextPane]:
@@ -56,81 +56,81 @@ def seen(panes: Sequence[TextPane]) -> Sequence[TextPane]:
 
 
 @pytest.fixture
-def view(qtbot: QtBot) -> WaysView:
-    view = WaysView()
+def view(qtbot: QtBot) -> MethodsView:
+    view = MethodsView()
     qtbot.addWidget(view)
     view.resize(760, 400)
     return view
 
 
-def test_one_way_takes_no_room(view: WaysView) -> None:
-    view.show_readings(LETTERS)
+def test_one_way_takes_no_room(view: MethodsView) -> None:
+    view.show_raw_predictions(LETTERS)
     assert view.isHidden()
-    view.show_readings([])
+    view.show_raw_predictions([])
     assert view.isHidden()
 
 
-def test_each_way_has_a_bar_in_each_order_below_what_all_say_together(view: WaysView) -> None:
-    view.show_readings([*LETTERS, absolute(Order.AB, 0.9, 0.2), absolute(Order.BA, 0.3, 0.8)])
+def test_each_way_has_a_bar_in_each_order_below_what_all_say_together(view: MethodsView) -> None:
+    view.show_raw_predictions([*LETTERS, absolute(Order.AB, 0.9, 0.2), absolute(Order.BA, 0.3, 0.8)])
     assert not view.isHidden()
     for order in Order:
         names = [line.split(":")[0] for line in view.bars[order].toolTip().split(">")[1].splitlines()]
-        assert names == ["all together", "letters", "absolute"]
-    assert view.bars[Order.AB].accessibleName().startswith("A shown first: all together: A ")
+        assert names == ["all methods", "label tokens", "pointwise yes/no"]
+    assert view.bars[Order.AB].accessibleName().startswith("A shown first: all methods: A ")
     view.grab()  # painted without an error
 
 
-def test_a_second_order_that_was_not_read_has_no_column(view: WaysView) -> None:
-    view.show_readings([LETTERS[0], absolute(Order.AB, 0.9, 0.2)])
+def test_a_second_order_that_was_not_read_has_no_column(view: MethodsView) -> None:
+    view.show_raw_predictions([LETTERS[0], absolute(Order.AB, 0.9, 0.2)])
     view.show()
     assert view.bars[Order.AB].isVisible()
     assert not view.bars[Order.BA].isVisible()
 
 
-def test_a_label_of_a_submission_in_a_panel_was_not_read_in_an_order_or_a_way(view: WaysView) -> None:
+def test_a_label_of_a_submission_in_a_panel_was_not_read_in_an_order_or_a_way(view: MethodsView) -> None:
     read = [replace(reading, judge=1) for reading in LETTERS]
-    label = Reading(Order.AB, (-3.4, -0.1, -3.4, -3.4), judge=2, label_alone=True)
-    view.show_readings([*read, label])
+    label = RawPrediction(Order.AB, (-3.4, -0.1, -3.4, -3.4), judge=2, label_alone=True)
+    view.show_raw_predictions([*read, label])
     assert not view.isHidden()
     for order in Order:
         names = [line.split(":")[0] for line in view.bars[order].toolTip().split(">")[1].splitlines()]
-        assert names == ["judge 1, letters"]
-    assert view.words.text().startswith("Judge 2, a submission, gives a label alone: B")
-    view.show_readings([label, replace(label, judge=1)])
+        assert names == ["judge 1, label tokens"]
+    assert view.words.text().startswith("Judge 2, a submission, has only a label: B")
+    view.show_raw_predictions([label, replace(label, judge=1)])
     view.show()
     assert not any(bars.isVisible() for bars in view.bars.values())
-    assert view.words.text().count("a label alone") == 2
+    assert view.words.text().count("has only a label") == 2
 
 
 def test_each_response_is_told_of_by_its_own_name_whichever_was_shown_first() -> None:
     said = [absolute(Order.AB, 0.9, 0.2), absolute(Order.BA, 0.4, 0.7)]
     assert list(said_of_each(said)) == [
-        "Absolute, how likely it is good: A 80.0 %, B 30.0 %, in both orders together."
+        "Pointwise yes/no, probability of “yes”: A 80.0 %, B 30.0 %, mean of both orders."
     ]
     (grades,) = said_of_each([graded(Order.BA, 2, 5), *LETTERS])
-    assert grades == "Graded, mean grade, 1 to 5: A 4.90, B 2.05."
+    assert grades == "Pointwise grade, mean grade, 1 to 5: A 4.90, B 2.05."
     assert list(said_of_each(LETTERS)) == []
 
 
 def test_thoughts_are_read_once_they_are_opened_as_text_and_with_what_followed(
-    qtbot: QtBot, view: WaysView
+    qtbot: QtBot, view: MethodsView
 ) -> None:
-    view.show_readings([*LETTERS, thinking(Order.AB, HOSTILE, "x " * 1000), thinking(Order.BA, "")])
+    view.show_raw_predictions([*LETTERS, thinking(Order.AB, HOSTILE, "x " * 1000), thinking(Order.BA, "")])
     view.show()
-    assert view.thoughts.fold.title == "Thoughts (3, 1 cut at the length limit)"
-    assert not view.thoughts.panes
-    view.thoughts.fold.set_open(True)
-    first, second, third = view.thoughts.panes
+    assert view.reasoning_samples.fold.title == "Reasoning (3, 1 cut at the length limit)"
+    assert not view.reasoning_samples.panes
+    view.reasoning_samples.fold.set_open(True)
+    first, second, third = view.reasoning_samples.panes
     qtbot.waitUntil(third.isVisible)
     assert first.text == HOSTILE.replace("\u202e", r"\u202e")
-    assert first.view.accessibleName() == "A shown first, thought 1 of 2"
-    assert first.note.startswith("then says A ")
+    assert first.view.accessibleName() == "A shown first, reasoning sample 1 of 2"
+    assert first.note.startswith("then answers A ")
     assert second.note.endswith("; cut at the length limit")
     assert second.view.verticalScrollBar().maximum() > 0
-    assert third.view.accessibleName() == "B shown first, thought 1 of 1"
-    assert third.note.startswith("then says B ")
+    assert third.view.accessibleName() == "B shown first, reasoning sample 1 of 1"
+    assert third.note.startswith("then answers B ")
     assert third.text == "(nothing was written)"
-    view.show_readings(LETTERS)
+    view.show_raw_predictions(LETTERS)
     assert view.isHidden()
 
 
@@ -138,19 +138,19 @@ def test_thoughts_are_read_once_they_are_opened_as_text_and_with_what_followed(
 def test_a_run_in_several_ways_is_reviewed_by_keys(
     qtbot: QtBot, workspace: Workspace, demo_gold: Path, open_page: Open
 ) -> None:
-    judge_in_ways(demo_gold, workspace.store_path)
+    judge_in_methods(demo_gold, workspace.store_path)
     page = open_page()
     card = page.desk.card
-    assert card.each_way.isVisible()
-    assert "What each way of asking said" in text_of(card)
-    assert "Absolute, how likely it is good: A " in text_of(card)
+    assert card.each_method.isVisible()
+    assert "Raw predictions by elicitation method" in text_of(card)
+    assert "Pointwise yes/no, probability of “yes”: A " in text_of(card)
     assert card.orders.accessibleName().count("shown first") == 2
     page.list.setFocus()
     press(qtbot, page, "w")
-    assert card.body.at_ways
+    assert card.body.at_methods
     qtbot.waitUntil(lambda: card.body.verticalScrollBar().value() > 0)
     press(qtbot, page, "w")
-    assert [card.body.at_ways, card.body.verticalScrollBar().value()] == [False, 0]
+    assert [card.body.at_methods, card.body.verticalScrollBar().value()] == [False, 0]
     press(qtbot, page, "f")
     press(qtbot, page, "w")
     assert card.open
@@ -165,21 +165,21 @@ def test_the_thoughts_of_a_model_that_reasons_are_read_by_keys(
     open_page: Open,
     tried_model: Callable[[str], Path],
 ) -> None:
-    judge_in_ways(demo_gold, workspace.store_path, THINKING, tried_model("thinker"))
+    judge_in_methods(demo_gold, workspace.store_path, CHAIN_OF_THOUGHT, tried_model("thinker"))
     page: ReviewPage = open_page()
-    thoughts = page.desk.card.body.ways.thoughts
-    assert thoughts.fold.title.startswith("Thoughts (4")
+    reasoning_samples = page.desk.card.body.methods.reasoning_samples
+    assert reasoning_samples.fold.title.startswith("Reasoning (4")
     page.list.setFocus()
     press(qtbot, page, "w")
     qtbot.keyClick(page.window().focusWidget(), Qt.Key.Key_Tab)
     qtbot.keyClick(page.window().focusWidget(), Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: len(seen(thoughts.panes)) == 4, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(seen(reasoning_samples.panes)) == 4, timeout=A_WHILE)
     order = controls(page)
-    assert order[order.index(page.window().focusWidget()) + 1] is thoughts.panes[0].view
+    assert order[order.index(page.window().focusWidget()) + 1] is reasoning_samples.panes[0].view
 
 
 def test_a_run_of_letters_alone_shows_no_ways(page: ReviewPage) -> None:
-    assert not page.desk.card.each_way.isVisible()
-    assert not page.desk.card.body.ways.isVisible()
-    page.desk.card.toggle_ways()
-    assert not page.desk.card.body.at_ways
+    assert not page.desk.card.each_method.isVisible()
+    assert not page.desk.card.body.methods.isVisible()
+    page.desk.card.toggle_methods()
+    assert not page.desk.card.body.at_methods

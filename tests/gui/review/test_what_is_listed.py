@@ -71,7 +71,7 @@ def test_labels_that_are_filtered_are_remembered(qtbot: QtBot, page: ReviewPage,
     page.keep_layout()
     page.hide()
     again = open_page()
-    assert again.list.filters.wish == Filters(human=GOOD)
+    assert again.list.filters.request == Filters(human=GOOD)
 
 
 def said(page: ReviewPage) -> list[str]:
@@ -103,13 +103,13 @@ def test_filters_end_with_the_run_that_they_were_made_for(
     qtbot: QtBot, page: ReviewPage, store: Path, tmp_path: Path, open_page: Open
 ) -> None:
     judge_hostile_items(tmp_path / "hostile.tsv", store)
-    filters, people = page.list.filters, page.list.people
+    filters, annotators = page.list.filters, page.list.annotators
     after_listing(qtbot, page, lambda: filters.search.setText("no such word"))
     after_listing(qtbot, page, filters.chips["overridden"].click)
-    after_listing(qtbot, page, lambda: pick(people.state, "done"))
+    after_listing(qtbot, page, lambda: pick(annotators.state, "done"))
     page.workspace.open_run(2)
     qtbot.waitUntil(lambda: page.list.shown == 2)
-    assert (filters.narrows, filters.search.text(), people.state.currentData()) == (False, "", None)
+    assert (filters.narrows, filters.search.text(), annotators.state.currentData()) == (False, "", None)
     after_listing(qtbot, page, filters.chips["unscored"].click)
     page.keep_layout()
     page.hide()
@@ -207,11 +207,11 @@ def test_where_all_doubts_are_alike_another_order_is_offered(qtbot: QtBot, page:
     alike = page.list.alike
     assert not alike.isVisible()
     rows = rows_of(page)
-    rows[:] = [replace(row, doubt=0.995 + 0.004 * (row.position % 2)) for row in rows]
+    rows[:] = [replace(row, uncertainty=0.995 + 0.004 * (row.position % 2)) for row in rows]
     after_listing(qtbot, page, page.list.list_again)
     assert alike.isVisible()
-    assert "All doubts are alike" in alike.text.text()
-    after_listing(qtbot, page, alike.by_people.click)
+    assert "All uncertainties are alike" in alike.text.text()
+    after_listing(qtbot, page, alike.by_annotators.click)
     assert page.list.filters.list_order is ListOrder.DISAGREEMENT
     assert not alike.isVisible()
     differing = [item.differing for item in page.list.table.listing.items]
@@ -236,9 +236,9 @@ def test_without_human_labels_nothing_is_offered_that_needs_them(
     page = open_page()
     assert not page.list.filters.labels["human"].isEnabled()
     assert page.list.filters.order.findData("disagreement") < 0
-    page.list.alike.follow(ListOrder.DOUBT, 10, 0.0, labelled=False)
+    page.list.alike.follow(ListOrder.UNCERTAINTY, 10, 0.0, labelled=False)
     assert page.list.alike.isVisible()
-    assert not page.list.alike.by_people.isVisible()
+    assert not page.list.alike.by_annotators.isVisible()
 
 
 # Hits
@@ -415,7 +415,7 @@ def test_the_head_says_that_the_judge_is_not_to_be_trusted(page: ReviewPage) -> 
     assert page.health.isHidden()
     flipped = {
         name: tuple(
-            replace(judgment, flipped=True, format_mass=0.1)
+            replace(judgment, flipped=True, answer_mass=0.1)
             for judgment in column
             if isinstance(judgment, Judgment)
         )
@@ -425,10 +425,10 @@ def test_the_head_says_that_the_judge_is_not_to_be_trusted(page: ReviewPage) -> 
     page.workspace.run_changed.emit()
     assert page.health.isVisible()  # at once: it was looked at when the run was opened
     assert page.health.text() == "⚠ The model does not judge"
-    assert "change when the responses change places" in page.health.toolTip()
+    assert "are position-inconsistent" in page.health.toolTip()
     assert page.health.property("role") == "bad"
     page.health.look_at(replace(run, health=replace(page.workspace.run.health, items=8, enough=False)))
-    assert page.health.text() == "⚠ Few items, and what they show speaks against the model"
+    assert page.health.text() == "⚠ Few items, with signs that the model does not judge"
     page.health.look_at(run)
     assert page.health.isHidden()
 

@@ -223,7 +223,7 @@ def test_stop_stops_the_queue_and_a_run_that_is_skipped_lets_the_next_begin_and_
     after = opened_again(control, workspace)  # as after a crash
     assert (after.going, states(after)) == (False, [WAITING, WAITING])
     first = after.entries[0]
-    assert (first.run_id, first.said) == (1, "cut off; goes on there")
+    assert (first.run_id, first.said) == (1, "interrupted; will be resumed")
     assert (first.next_setup.resumes, first.setup) == (1, long(setup))
     stop(qtbot, control)
     assert (queue.going, states(queue)) == (False, [WAITING, WAITING])
@@ -268,13 +268,13 @@ def test_a_queue_that_is_started_during_a_run_begins_after_it(
     qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup
 ) -> None:
     queue.add(replace(setup, items=3))
-    heard: list[object] = []
-    control.ended.connect(heard.append)
+    received: list[object] = []
+    control.ended.connect(received.append)
     control.start(setup)
     queue.start()
     assert (queue.going, queue.current, states(queue)) == (True, None, [WAITING])
-    qtbot.waitUntil(lambda: len(heard) == 2, timeout=A_WHILE)
-    assert [how.run_id for how in heard if isinstance(how, RunEnded)] == [1, 2]
+    qtbot.waitUntil(lambda: len(received) == 2, timeout=A_WHILE)
+    assert [how.run_id for how in received if isinstance(how, RunEnded)] == [1, 2]
     qtbot.waitUntil(lambda: not queue.going)
 
 
@@ -382,7 +382,7 @@ def test_the_panel_adds_moves_and_removes_by_keys(qtbot: QtBot, queue: RunQueue,
         panel.add_button.click()
     assert not panel.isHidden()
     assert len(queue.entries) == 3
-    assert notes[-1].startswith("Just this run waits")
+    assert notes[-1].startswith("This run is in the queue already")
     assert "3 waiting" in panel.text
     panel.show()
     with qtbot.waitActive(panel):
@@ -411,7 +411,7 @@ def test_f2_asks_for_name_and_note_and_says_what_cannot_be_stored(
     dialog.name.insert("night\u202e")
     qtbot.keyClick(dialog.name, Qt.Key.Key_Return)
     assert dialog.isVisible()
-    assert "letters that cannot be shown" in dialog.said.text()
+    assert "characters that cannot be shown" in dialog.said.text()
     qtbot.keyClick(dialog.name, Qt.Key.Key_Backspace)
     dialog.note.setPlainText("with a larger cache")
     qtbot.keyPress(dialog.name, Qt.Key.Key_Return)  # of which the dialog is gone before a key is let go

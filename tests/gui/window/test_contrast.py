@@ -9,41 +9,41 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication, QMenu, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
-from gui.kit.theme import ThemeWish
+from gui.kit.theme import ThemeChoice
 from gui.people.naming import WhoDialog
 from gui.people.note_line import NoteDialog
 from gui.reading.help_dialog import HelpDialog
 from gui.window.frame import MainWindow
 from gui.window.help_dialogs import AboutDialog
-from gui.window.interior import Interior
+from gui.window.interior import MainContent
 from gui.window.settings_dialog import SettingsDialog
 from gui.work.state import State
 from tests.gui.painted import hard_to_read
-from tests.gui.window.test_long_names import settle
-from tests.gui.window.test_sizes import USUAL, own_dialogs, places
+from tests.gui.window.test_long_names import adjudicate
+from tests.gui.window.test_sizes import DEFAULT, own_dialogs, places
 from tests.gui.windows import end_window
 
 pytestmark = pytest.mark.models  # pictures of the whole window take a minute
 
 
 @pytest.fixture
-def interior(qtbot: QtBot, demo_store: Path, demo_gold: Path, tmp_path: Path) -> Iterator[Interior]:
+def main_content(qtbot: QtBot, demo_store: Path, demo_gold: Path, tmp_path: Path) -> Iterator[MainContent]:
     """The window with the demo judged, one label overridden, a search, and a comparison with itself."""
     state = State(tmp_path)
     state.set_number("last/run", 1)
     state.set_text("author", "Ada")
     frame = MainWindow(state)
-    frame.resize(USUAL)
+    frame.resize(DEFAULT)
     frame.show()
-    made = Interior(frame, Path(shutil.copy(demo_store, tmp_path / "runs.sqlite")))
+    made = MainContent(frame, Path(shutil.copy(demo_store, tmp_path / "runs.sqlite")))
     made.begin(demo_gold)
     qtbot.waitUntil(lambda: made.workspace.run is not None)
     yield made
-    frame.set_theme(ThemeWish.LIGHT)
+    frame.set_theme(ThemeChoice.LIGHT)
     end_window(made)
 
 
-def dialogs(made: Interior) -> Iterator[QWidget]:
+def dialogs(made: MainContent) -> Iterator[QWidget]:
     yield from own_dialogs(made)
     yield SettingsDialog(made.workspace, made.frame)
     yield AboutDialog(made.frame)
@@ -52,7 +52,7 @@ def dialogs(made: Interior) -> Iterator[QWidget]:
     yield NoteDialog("odd", ["one"], ["one", "two"], made.frame)
 
 
-def menus(made: Interior) -> Iterator[QMenu]:
+def menus(made: MainContent) -> Iterator[QMenu]:
     for menu in made.frame.findChildren(QMenu):
         menu.aboutToShow.emit()
         if any(action.isEnabled() and action.text() for action in menu.actions()):
@@ -61,24 +61,24 @@ def menus(made: Interior) -> Iterator[QMenu]:
             menu.close()
 
 
-def tip(made: Interior) -> QWidget:
+def tip(made: MainContent) -> QWidget:
     QToolTip.showText(made.frame.mapToGlobal(QPoint(0, 0)), "What a tip says", made.frame)
     return next(each for each in QApplication.topLevelWidgets() if each.inherits("QTipLabel"))
 
 
-@pytest.mark.parametrize("theme", [ThemeWish.LIGHT, ThemeWish.DARK])
-def test_each_text_is_read_easily(qtbot: QtBot, interior: Interior, theme: ThemeWish) -> None:
-    interior.frame.set_theme(theme)
+@pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
+def test_each_text_is_read_easily(qtbot: QtBot, main_content: MainContent, theme: ThemeChoice) -> None:
+    main_content.frame.set_theme(theme)
     found = {}
-    for place in places(qtbot, interior):
-        settle(qtbot, interior.frame, interior.threads)
-        found[place] = hard_to_read(interior.frame)
-    for dialog in dialogs(interior):
+    for place in places(qtbot, main_content):
+        adjudicate(qtbot, main_content.frame, main_content.threads)
+        found[place] = hard_to_read(main_content.frame)
+    for dialog in dialogs(main_content):
         dialog.show()
-        settle(qtbot, dialog, interior.threads)
+        adjudicate(qtbot, dialog, main_content.threads)
         found[f"{type(dialog).__name__} {dialog.windowTitle()}"] = hard_to_read(dialog)
         dialog.close()
-    for menu in menus(interior):
+    for menu in menus(main_content):
         found[f"menu {menu.title()}"] = hard_to_read(menu)
-    found["tip"] = hard_to_read(tip(interior))
+    found["tip"] = hard_to_read(tip(main_content))
     assert {place: lines for place, lines in found.items() if lines} == {}

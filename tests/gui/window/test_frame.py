@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from gui.kit.theme import ThemeWish, is_dark
+from gui.kit.theme import ThemeChoice, is_dark
 from gui.window.frame import MainWindow
 from gui.work.state import State
 
@@ -43,12 +43,12 @@ def opened(qtbot: QtBot, tmp_path: Path) -> Iterator[Opened]:
 def test_the_theme_and_the_size_of_text_change_at_once_and_are_remembered(opened: Opened) -> None:
     frame = opened()
     before = frame.fontMetrics().height()
-    frame.set_theme(ThemeWish.DARK)
+    frame.set_theme(ThemeChoice.DARK)
     frame.set_text_size(200)
     assert is_dark(frame.palette())
     assert frame.fontMetrics().height() > 1.6 * before
     again = opened()
     assert is_dark(again.palette())
-    again.set_theme(ThemeWish.LIGHT)
+    again.set_theme(ThemeChoice.LIGHT)
     again.set_text_size(100)
     assert not is_dark(again.palette())

@@ -10,50 +10,50 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
 from gui.window.frame import MainWindow
-from gui.window.interior import Interior
+from gui.window.interior import MainContent
 from gui.work.page_name import PageName
 from gui.work.state import State
 from tests.gui.windows import end_window
 
-Open = Callable[[str], Interior]
+Open = Callable[[str], MainContent]
 
 
 @pytest.fixture
 def opened(demo_store: Path, tmp_path: Path) -> Iterator[Open]:
     """Opens a window of a person on one store with a demo run."""
     path = Path(shutil.copy(demo_store, tmp_path / "runs.sqlite"))
-    made: list[Interior] = []
+    made: list[MainContent] = []
 
-    def opened(author: str) -> Interior:
+    def opened(author: str) -> MainContent:
         frame = MainWindow(State(tmp_path / author))
         frame.show()
-        made.append(Interior(frame, path))
+        made.append(MainContent(frame, path))
         made[-1].workspace.set_author(author)
         return made[-1]
 
     yield opened
-    for interior in made:
-        end_window(interior)
+    for main_content in made:
+        end_window(main_content)
 
 
-def entries(interior: Interior) -> dict[str, QAction]:
+def entries(main_content: MainContent) -> dict[str, QAction]:
     """Those of the menus that concern labels of people."""
-    actions = interior.frame.menuBar().findChildren(QAction)
+    actions = main_content.frame.menuBar().findChildren(QAction)
     named = {action.text().replace("&", ""): action for action in actions}
-    return {title: action for title, action in named.items() if "abels of" in title or "My labels" in title}
+    return {title: action for title, action in named.items() if "nnotations" in title}
 
 
 def test_labels_go_out_and_in_by_the_menu_once_a_run_is_open(opened: Open, qtbot: QtBot) -> None:
-    interior = opened("Ada")
-    found = entries(interior)
+    main_content = opened("Ada")
+    found = entries(main_content)
     assert sorted(found) == [
-        "Add labels of others…",
-        "Labels of all people, for another computer…",
-        "My labels, for another computer…",
+        "Annotations of all annotators…",
+        "Import annotations…",
+        "My annotations…",
     ]
     assert not any(action.isEnabled() for action in found.values())
-    with qtbot.waitSignal(interior.workspace.run_changed):
-        interior.workspace.open_run(1)
+    with qtbot.waitSignal(main_content.workspace.run_changed):
+        main_content.workspace.open_run(1)
     assert all(action.isEnabled() for action in found.values())
 
 
@@ -62,9 +62,9 @@ def test_what_is_said_in_one_window_is_shown_in_the_other_and_nobody_is_disturbe
     opened: Open, qtbot: QtBot
 ) -> None:
     here, there = opened("Ada"), opened("Ben")
-    for interior in (here, there):
-        with qtbot.waitSignal(interior.workspace.run_changed):
-            interior.workspace.open_run(1)
+    for main_content in (here, there):
+        with qtbot.waitSignal(main_content.workspace.run_changed):
+            main_content.workspace.open_run(1)
     here.frame.show_page(PageName.REVIEW)
     page = here.review
     qtbot.waitUntil(lambda: bool(page.session.item_id))
@@ -77,4 +77,4 @@ def test_what_is_said_in_one_window_is_shown_in_the_other_and_nobody_is_disturbe
     assert page.desk.card.editor.field.toPlainText() == "I am writing."
     shown = page.session.shown
     assert shown is not None
-    assert ("Ben", Preference.BOTH_GOOD) in shown.people
+    assert ("Ben", Preference.BOTH_GOOD) in shown.annotators

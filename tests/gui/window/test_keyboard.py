@@ -14,13 +14,13 @@ from gui.dataset.columns_dialog import ColumnsDialog
 from gui.judge.prompt_jobs import Subject
 from gui.review.review_page import ReviewPage
 from gui.review.sample_seed import SeedDialog
-from gui.window.interior import Interior
-from gui.window.prompt_dialog import PromptDialog, PromptWish
-from gui.work.dataset_reader import ColumnsWish
+from gui.window.interior import MainContent
+from gui.window.prompt_dialog import PromptDialog, PromptRequest
+from gui.work.dataset_reader import ColumnsRequest
 from gui.work.page_name import PageName
 from tests.gui.tabbed import by_tab, called, wrong_by_keyboard
-from tests.gui.window.test_long_names import InteriorOf, dialogs, interior_of, settle  # noqa: F401  the fixture
-from tests.gui.window.test_sizes import USUAL, own_dialogs, places
+from tests.gui.window.test_long_names import MainContentOf, adjudicate, dialogs, main_content_of  # noqa: F401  the fixture
+from tests.gui.window.test_sizes import DEFAULT, own_dialogs, places
 
 
 def texts_before_judgments(page: ReviewPage) -> list[str]:
@@ -28,42 +28,42 @@ def texts_before_judgments(page: ReviewPage) -> list[str]:
     reading, card = page.reading, page.desk.card
     texts = [pane.view for pane in (reading.instruction, reading.a, reading.b)]
     strip = [button for button in page.desk.strip.buttons if button.isChecked()]
-    way = [page.list.view, *texts, *strip, card.fold, *card.buttons.labels.values(), card.buttons.edit]
-    return [called(each) for each in way]
+    method = [page.list.view, *texts, *strip, card.fold, *card.buttons.labels.values(), card.buttons.edit]
+    return [called(each) for each in method]
 
 
-def in_turn(made: Interior) -> list[str]:
+def in_turn(made: MainContent) -> list[str]:
     """What Tab comes to of that way, from the list on."""
     made.review.list.view.setFocus()
     reached = [made.review.list.view, *by_tab(made.frame)]
-    way = texts_before_judgments(made.review)
-    return list(dict.fromkeys(called(each) for each in reached if called(each) in way))
+    method = texts_before_judgments(made.review)
+    return list(dict.fromkeys(called(each) for each in reached if called(each) in method))
 
 
-def more_dialogs(made: Interior) -> Iterator[QDialog]:
+def more_dialogs(made: MainContent) -> Iterator[QDialog]:
     """Those whose controls come and go while they are open."""
     space = made.workspace
     assert space.dataset is not None
     yield SeedDialog(1, {1: 2}, made.frame)
     rubric = space.rubric.rubric
     yield ColumnsDialog(
-        space, ColumnsWish(space.dataset.path, made.dataset._open_by, rubric=rubric), made.frame
+        space, ColumnsRequest(space.dataset.path, made.dataset._open_by, rubric=rubric), made.frame
     )
-    yield PromptDialog(space, PromptWish(Subject(space.dataset[0], made.judge.setup()), ""), made.frame)
+    yield PromptDialog(space, PromptRequest(Subject(space.dataset[0], made.judge.setup()), ""), made.frame)
 
 
 @pytest.mark.slow
 def test_tab_reaches_each_control_of_each_page_and_dialog_as_one_reads(
     qtbot: QtBot,
-    interior_of: InteriorOf,  # noqa: F811
+    main_content_of: MainContentOf,  # noqa: F811
 ) -> None:
-    with interior_of("n") as (made, study):
+    with main_content_of("n") as (made, study):
         made.notices.dismiss_all()
-        made.frame.resize(USUAL)
+        made.frame.resize(DEFAULT)
         made.review.list.filters.more.setChecked(True)
         wrong = {}
         for place in places(qtbot, made):
-            settle(qtbot, made.frame, made.threads)
+            adjudicate(qtbot, made.frame, made.threads)
             wrong[place] = wrong_by_keyboard(made.frame)
             if place == "Review":
                 assert in_turn(made) == texts_before_judgments(made.review)
@@ -73,7 +73,7 @@ def test_tab_reaches_each_control_of_each_page_and_dialog_as_one_reads(
         wrong["Compare, compared"] = wrong_by_keyboard(made.frame)
         for dialog in chain(own_dialogs(made), more_dialogs(made), dialogs(made, study)):
             dialog.show()
-            settle(qtbot, dialog, made.threads)
+            adjudicate(qtbot, dialog, made.threads)
             wrong[f"{type(dialog).__name__} {dialog.windowTitle()}"] = wrong_by_keyboard(dialog)
             dialog.close()
         assert {place: lines for place, lines in wrong.items() if lines} == {}

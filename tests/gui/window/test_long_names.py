@@ -33,7 +33,7 @@ from engine.data.dataset import load_dataset
 from engine.store.run_store import RunStore
 from gui.dataset.outputs_dialog import OutputsDialog
 from gui.judge.run_control import UNFINISHED
-from gui.judge.usual_setup import usual_setup
+from gui.judge.usual_setup import default_setup
 from gui.kit.busy import BusyLine
 from gui.kit.file_choice import FileChoice
 from gui.kit.fold import Fold
@@ -48,9 +48,9 @@ from gui.weigh.saved_weights import NameDialog
 from gui.window.check_dialog import CheckDialog
 from gui.window.frame import MainWindow
 from gui.window.help_dialogs import AboutDialog
-from gui.window.interior import Interior
+from gui.window.interior import MainContent
 from gui.window.settings_dialog import SettingsDialog
-from gui.work.lanes import EngineThreads, Lane
+from gui.work.lanes import EngineThreads, ThreadName
 from gui.work.page_name import PageName
 from gui.work.state import State
 from tests.gui.windows import end_window
@@ -153,34 +153,34 @@ class Study:
         return [f"{self.name[:-1]}{number}" for number in range(3)]
 
 
-def opened(qtbot: QtBot, study: Study, text_percent: int = 100) -> Interior:
+def opened(qtbot: QtBot, study: Study, text_percent: int = 100) -> MainContent:
     """The window with all of it open, and with an offer to go on with a run."""
     study.write()
     store = study.store()
     state = State(study.folder / "state")
     state.set_text("author", study.name)
     state.set_number("text_size", text_percent)
-    setup = replace(usual_setup(), dataset_path=study.dataset, model_path=study.models)
+    setup = replace(default_setup(), dataset_path=study.dataset, model_path=study.models)
     state.set_record(UNFINISHED, {"runs": [{"run": 1, "setup": setup.as_json()}]})
     frame = MainWindow(state)
     frame.resize(ROOM)
     frame.show()
-    made = Interior(frame, store)
+    made = MainContent(frame, store)
     made.begin(study.dataset)
     space = made.workspace
     qtbot.waitUntil(lambda: space.dataset is not None, timeout=A_WHILE)
     space.open_run(1)
     qtbot.waitUntil(lambda: space.run is not None and len(space.runs) == 2, timeout=A_WHILE)
     choose_models(qtbot, made, study)
-    made.results.weighing.save_as(study.name[:80])
-    made.results.weighing.apply_saved(study.name[:80])
+    made.results.weighted_scoring.save_as(study.name[:80])
+    made.results.weighted_scoring.apply_saved(study.name[:80])
     made.compare.choosing.add_files([study.submission])
     made.compare.choosing.systems.restore({"runs": [1, 2], "files": [[str(study.submission), True]]})
     made.notices.add(Message(study.name, study.name))
     return made
 
 
-def choose_models(qtbot: QtBot, made: Interior, study: Study) -> None:
+def choose_models(qtbot: QtBot, made: MainContent, study: Study) -> None:
     """A folder, a file, a calibration and labelled examples on the Judge page."""
     made.frame.show_page(PageName.JUDGE)
     made.judge.picker.add_folder(study.models)
@@ -266,14 +266,14 @@ def _cut_cells(view: QAbstractItemView) -> list[str]:
     return found
 
 
-def settle(qtbot: QtBot, root: QWidget, threads: EngineThreads) -> None:
+def adjudicate(qtbot: QtBot, root: QWidget, threads: EngineThreads) -> None:
     """Wait until nobody works and nothing moves any more."""
     before: object = None
     alike = 0
     patience = QDeadlineTimer(A_WHILE)
     while alike < 3 and not patience.hasExpired():
         qtbot.wait(10)
-        if any(threads.busy(lane) for lane in Lane):
+        if any(threads.busy(thread_name) for thread_name in ThreadName):
             alike = 0
             continue
         seen = parts(root)
@@ -283,16 +283,16 @@ def settle(qtbot: QtBot, root: QWidget, threads: EngineThreads) -> None:
         before = now
 
 
-def check_pages(qtbot: QtBot, made: Interior, letter: str) -> None:
+def check_pages(qtbot: QtBot, made: MainContent, letter: str) -> None:
     """Each page and each of its tabs, everything unfolded."""
     frame = made.frame
 
     def look(place: str) -> None:
-        settle(qtbot, frame, made.threads)
+        adjudicate(qtbot, frame, made.threads)
         for fold in frame.findChildren(Fold):
             if fold.isVisible():
                 fold.set_open(True)
-        settle(qtbot, frame, made.threads)
+        adjudicate(qtbot, frame, made.threads)
         least = frame.minimumSizeHint()
         assert least.width() <= ROOM.width(), f"{place} needs a width of {least.width()}"
         assert least.height() <= ROOM.height(), f"{place} needs a height of {least.height()}"
@@ -318,7 +318,7 @@ def check_pages(qtbot: QtBot, made: Interior, letter: str) -> None:
                 look(f"{page.value}, {tab.tabText(number)}")
 
 
-def divide_compared(qtbot: QtBot, made: Interior) -> None:
+def divide_compared(qtbot: QtBot, made: MainContent) -> None:
     """Let the comparison stand by tag, too."""
     choice = made.compare.slices
     qtbot.waitUntil(lambda: choice.by.findData("tag") > 0, timeout=A_WHILE)
@@ -326,13 +326,13 @@ def divide_compared(qtbot: QtBot, made: Interior) -> None:
     qtbot.waitUntil(lambda: made.compare.view.slices.sliced is not None, timeout=A_WHILE)
 
 
-InteriorOf = Callable[..., AbstractContextManager[tuple[Interior, Study]]]
+MainContentOf = Callable[..., AbstractContextManager[tuple[MainContent, Study]]]
 
 
 @pytest.fixture
-def interior_of(qtbot: QtBot, tmp_path: Path) -> InteriorOf:
+def main_content_of(qtbot: QtBot, tmp_path: Path) -> MainContentOf:
     @contextmanager
-    def interior_of(letter: str, text_percent: int = 100) -> Iterator[tuple[Interior, Study]]:
+    def main_content_of(letter: str, text_percent: int = 100) -> Iterator[tuple[MainContent, Study]]:
         study = Study(tmp_path, letter)
         made = opened(qtbot, study, text_percent)
         try:
@@ -341,10 +341,10 @@ def interior_of(qtbot: QtBot, tmp_path: Path) -> InteriorOf:
             made.frame.set_text_size(100)  # else it is the system's of the next window
             end_window(made)
 
-    return interior_of
+    return main_content_of
 
 
-def dialogs(made: Interior, study: Study) -> Iterator[QDialog]:
+def dialogs(made: MainContent, study: Study) -> Iterator[QDialog]:
     """Every dialog with names in it, opened one after the other."""
     frame, space, name = made.frame, made.workspace, study.name
     assert space.run is not None
@@ -362,7 +362,7 @@ def dialogs(made: Interior, study: Study) -> Iterator[QDialog]:
     yield outputs_dialog(made, study)
 
 
-def outputs_dialog(made: Interior, study: Study) -> QDialog:
+def outputs_dialog(made: MainContent, study: Study) -> QDialog:
     """Of two files, whose candidates have names as long as others."""
     files = [made.workspace.store_path.with_name(f"outputs {number}.json") for number in range(2)]
     for path in files:
@@ -373,10 +373,10 @@ def outputs_dialog(made: Interior, study: Study) -> QDialog:
     return dialog
 
 
-def check_dialogs(qtbot: QtBot, made: Interior, study: Study) -> None:
+def check_dialogs(qtbot: QtBot, made: MainContent, study: Study) -> None:
     for dialog in dialogs(made, study):
         dialog.show()
-        settle(qtbot, dialog, made.threads)
+        adjudicate(qtbot, dialog, made.threads)
         called = f"{type(dialog).__name__} {dialog.windowTitle()}"
         assert dialog.width() <= ROOM.width(), f"{called} is {dialog.width()} wide"
         assert dialog.height() <= ROOM.height(), f"{called} is {dialog.height()} high"
@@ -385,7 +385,7 @@ def check_dialogs(qtbot: QtBot, made: Interior, study: Study) -> None:
         dialog.close()
 
 
-def check_menus(made: Interior, letter: str) -> None:
+def check_menus(made: MainContent, letter: str) -> None:
     for menu in made.frame.findChildren(QMenu):
         menu.aboutToShow.emit()
         assert menu.sizeHint().width() <= ROOM.width(), menu.title()
@@ -393,7 +393,7 @@ def check_menus(made: Interior, letter: str) -> None:
         assert not [entry.text() for entry in cut if letter * 79 not in entry.toolTip()]
 
 
-def message_widths(qtbot: QtBot, made: Interior, study: Study) -> list[int]:
+def message_widths(qtbot: QtBot, made: MainContent, study: Study) -> list[int]:
     """How wide an error is, and the question for a dataset."""
     widths: list[int] = []
 
@@ -415,10 +415,10 @@ def message_widths(qtbot: QtBot, made: Interior, study: Study) -> list[int]:
 @pytest.mark.slow
 @pytest.mark.parametrize("letter", [pytest.param("n", marks=pytest.mark.models), "字"])
 def test_nothing_grows_and_each_name_is_whole_in_a_tip(
-    qtbot: QtBot, interior_of: InteriorOf, letter: str
+    qtbot: QtBot, main_content_of: MainContentOf, letter: str
 ) -> None:
     """Of 255 narrow letters that belong together; of wide ones, of which lines break at each."""
-    with interior_of(letter) as (made, study):
+    with main_content_of(letter) as (made, study):
         check_pages(qtbot, made, letter)
         check_dialogs(qtbot, made, study)
         check_menus(made, letter)

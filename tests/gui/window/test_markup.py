@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from engine.core.cancel import CancelToken
-from engine.people.hand_over import hand_over
+from engine.people.hand_over import annotation_file
 from engine.store.run_store import RunStore
 from gui.kit.lines_dialog import LinesDialog
 from gui.kit.notice import question
@@ -38,16 +38,16 @@ from gui.runs.delete_dialog import DeleteDialog
 from gui.runs.differences_dialog import DifferencesDialog
 from gui.runs.name_dialog import RunNameDialog
 from gui.runs.queued import Queued
-from gui.window.interior import Interior
+from gui.window.interior import MainContent
 from gui.window.submission_jobs import Unanswered
 from gui.work.lanes import JobControl
 from tests.gui.window.test_keyboard import more_dialogs
 from tests.gui.window.test_long_names import (  # noqa: F401  the fixture
-    InteriorOf,
+    MainContentOf,
     Study,
+    adjudicate,
     dialogs,
-    interior_of,
-    settle,
+    main_content_of,
 )
 from tests.gui.window.test_sizes import own_dialogs, places
 
@@ -124,7 +124,7 @@ def wrong(window: QWidget) -> list[str]:
     return [f"{text[:80]!r}" for text in dict.fromkeys([*marked, *obeyed, *shown])]
 
 
-def dialogs_of_people(made: Interior, study: Study) -> Iterator[QDialog]:
+def dialogs_of_annotators(made: MainContent, study: Study) -> Iterator[QDialog]:
     """What asks before labels are handed over, before those of namesakes are added, what was changed."""
     space, frame = made.workspace, made.frame
     assert space.run is not None
@@ -133,14 +133,14 @@ def dialogs_of_people(made: Interior, study: Study) -> Iterator[QDialog]:
     other = Study(study.folder / "away", study.letter)
     other.write()
     with RunStore(other.store()) as away:
-        files = [(study.file_name(".json"), hand_over(away, 1))]
+        files = [(study.file_name(".json"), annotation_file(away, 1))]
     made_of = hand_over_jobs._counted(space.store_path, 1, files, {})
     assert made_of.joining.namesakes
     yield AddWordsDialog(made_of, frame)
     yield LinesDialog("Changes", [override_in_words(each) for each in space.run.results.reviews.overrides])
 
 
-def dialogs_of_runs(made: Interior, study: Study) -> Iterator[QDialog]:
+def dialogs_of_runs(made: MainContent, study: Study) -> Iterator[QDialog]:
     """What is asked and shown of runs, and of a submission or rubric whose file is in the way."""
     space, frame = made.workspace, made.frame
     control = JobControl(CancelToken(), lambda _progress: None)
@@ -157,9 +157,9 @@ def dialogs_of_runs(made: Interior, study: Study) -> Iterator[QDialog]:
 @pytest.mark.skipif(sys.platform == "win32", reason="no file can have such a name")
 def test_foreign_text_is_never_taken_for_markup_and_no_ampersand_of_it_is_swallowed(
     qtbot: QtBot,
-    interior_of: InteriorOf,  # noqa: F811
+    main_content_of: MainContentOf,  # noqa: F811
 ) -> None:
-    with interior_of(AMPERSAND) as (made, study):
+    with main_content_of(AMPERSAND) as (made, study):
         found = {}
         for place in places(qtbot, made):
             qtbot.wait(100)
@@ -167,10 +167,10 @@ def test_foreign_text_is_never_taken_for_markup_and_no_ampersand_of_it_is_swallo
         for menu in made.frame.findChildren(QMenu):
             menu.aboutToShow.emit()
             found[f"The menu {menu.title()}"] = wrong(menu)
-        people, runs = dialogs_of_people(made, study), dialogs_of_runs(made, study)
-        for dialog in chain(dialogs(made, study), own_dialogs(made), more_dialogs(made), people, runs):
+        annotators, runs = dialogs_of_annotators(made, study), dialogs_of_runs(made, study)
+        for dialog in chain(dialogs(made, study), own_dialogs(made), more_dialogs(made), annotators, runs):
             dialog.show()
-            settle(qtbot, dialog, made.threads)
+            adjudicate(qtbot, dialog, made.threads)
             found[f"{type(dialog).__name__} {dialog.windowTitle()[:40]}"] = wrong(dialog)
             dialog.close()
         assert {place: lines for place, lines in found.items() if lines} == {}

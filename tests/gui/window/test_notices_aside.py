@@ -17,11 +17,11 @@ from engine.store.run_store import RunStore
 from gui.kit.labels import is_guarded
 from gui.kit.notice import Message
 from gui.review.override_controls import ExplanationEditor, OverrideButtons
-from gui.window.interior import Interior
+from gui.window.interior import MainContent
 from gui.work.page_name import PageName
 from tests.gui.review.steps import open_panel
-from tests.gui.window.test_long_names import InteriorOf, interior_of  # noqa: F401  the fixture
-from tests.gui.window.test_sizes import SMALL, USUAL
+from tests.gui.window.test_long_names import MainContentOf, main_content_of  # noqa: F401  the fixture
+from tests.gui.window.test_sizes import DEFAULT, SMALL
 
 NAME = "W" * 255
 LONG = Message(
@@ -41,7 +41,7 @@ def place_of(widget: QWidget, frame: QWidget) -> QRect:
     return place
 
 
-def buttons_that_act(made: Interior) -> list[QAbstractButton]:
+def buttons_that_act(made: MainContent) -> list[QAbstractButton]:
     """Those that label, store or delete, as they are seen."""
     guarded = [widget for widget in made.frame.findChildren(QWidget) if is_guarded(widget)]
     inside = [button for widget in guarded for button in widget.findChildren(QAbstractButton)]
@@ -49,7 +49,7 @@ def buttons_that_act(made: Interior) -> list[QAbstractButton]:
     return [button for button in (*inside, *alone) if button.isVisible()]
 
 
-def keep_submission(made: Interior) -> int:
+def keep_submission(made: MainContent) -> int:
     """The number by which the labels of the open run are kept as a submission."""
     run = made.workspace.run
     assert run is not None
@@ -60,7 +60,7 @@ def keep_submission(made: Interior) -> int:
         return open_submission(path, run.dataset, store).id
 
 
-def layouts(qtbot: QtBot, made: Interior) -> Iterator[str]:
+def layouts(qtbot: QtBot, made: MainContent) -> Iterator[str]:
     """Review in each way that it can look."""
     review = made.review
     made.frame.show_page(PageName.REVIEW)
@@ -96,12 +96,12 @@ def layouts(qtbot: QtBot, made: Interior) -> Iterator[str]:
 @pytest.mark.parametrize("percent", [100, 150])
 def test_on_review_no_notice_meets_what_labels(
     qtbot: QtBot,
-    interior_of: InteriorOf,  # noqa: F811
+    main_content_of: MainContentOf,  # noqa: F811
     percent: int,
 ) -> None:
-    with interior_of("W", text_percent=percent) as (made, _):
+    with main_content_of("W", text_percent=percent) as (made, _):
         made.notices.dismiss_all()
-        for size in (USUAL, SMALL):
+        for size in (DEFAULT, SMALL):
             made.frame.resize(size)
             for layout in layouts(qtbot, made):
                 for said in (Message("Run 2 has finished."), LONG):
@@ -111,14 +111,14 @@ def test_on_review_no_notice_meets_what_labels(
                 made.notices.dismiss_all()
 
 
-def can_label(made: Interior) -> bool:
+def can_label(made: MainContent) -> bool:
     """Whether anything that labels is in sight: a run is read by another thread."""
     kinds = (OverrideButtons, ExplanationEditor)
     labelling = {part for kind in kinds for part in made.frame.findChildren(kind)}
     return any(part.isAncestorOf(button) for part in labelling for button in buttons_that_act(made))
 
 
-def check(made: Interior, where: str) -> None:
+def check(made: MainContent, where: str) -> None:
     """No button that acts is below the notice, nor where a button of it was once it is folded."""
     frame, place = made.frame, made.notices
     acting = {button: place_of(button, frame) for button in buttons_that_act(made)}
@@ -140,9 +140,9 @@ def check(made: Interior, where: str) -> None:
 @pytest.mark.slow
 def test_on_no_page_a_notice_meets_what_stores_or_deletes(
     qtbot: QtBot,
-    interior_of: InteriorOf,  # noqa: F811
+    main_content_of: MainContentOf,  # noqa: F811
 ) -> None:
-    with interior_of("n") as (made, _):
+    with main_content_of("n") as (made, _):
         made.runs.add_to_queue()
         made.frame.resize(SMALL)
         for page in (PageName.JUDGE, PageName.RESULTS, PageName.COMPARE, PageName.RANKING):
@@ -160,11 +160,11 @@ def test_on_no_page_a_notice_meets_what_stores_or_deletes(
 @pytest.mark.slow
 def test_a_notice_makes_way_for_what_comes_to_lie_below_it(
     qtbot: QtBot,
-    interior_of: InteriorOf,  # noqa: F811
+    main_content_of: MainContentOf,  # noqa: F811
 ) -> None:
-    with interior_of("n") as (made, _):
+    with main_content_of("n") as (made, _):
         made.notices.dismiss_all()
-        made.frame.resize(USUAL)
+        made.frame.resize(DEFAULT)
         made.frame.show_page(PageName.DATASET)
         made.notices.add(LONG)
         before = made.notices.geometry()

@@ -10,7 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from gui.window.frame import MainWindow
-from gui.window.interior import Interior
+from gui.window.interior import MainContent
 from gui.work.page_name import PageName
 from gui.work.state import State
 from tests.gui.windows import end_window
@@ -32,22 +32,22 @@ def store_runs(folder: Path) -> None:
 def test_runs_of_other_criteria_follow_each_other_on_all_pages(qtbot: QtBot, tmp_path: Path) -> None:
     """A fault of the order of events would end the process: so many orders, drawn anew from one seed."""
     store_runs(tmp_path)
-    interior = Interior(MainWindow(State(tmp_path / "state")), tmp_path / "runs.sqlite")
-    interior.frame.show()
+    main_content = MainContent(MainWindow(State(tmp_path / "state")), tmp_path / "runs.sqlite")
+    main_content.frame.show()
     draw = random.Random(28)
     wanted = 0
 
     def is_shown() -> bool:
-        run, buttons = interior.workspace.run, interior.review.desk.strip.buttons
-        looked_at = interior.frame.page is PageName.REVIEW
+        run, buttons = main_content.workspace.run, main_content.review.desk.strip.buttons
+        looked_at = main_content.frame.page is PageName.REVIEW
         return (
             run is not None and run.id == wanted and (not looked_at or len(buttons) == CRITERIA[wanted - 1])
         )
 
     for _ in range(SWITCHES):
         wanted = draw.choice([run for run in (1, 2, 3, 4) if run != wanted])
-        interior.workspace.open_run(wanted)
+        main_content.workspace.open_run(wanted)
         if draw.random() < 0.5:
-            interior.frame.show_page(draw.choice(list(PageName)))
+            main_content.frame.show_page(draw.choice(list(PageName)))
         qtbot.waitUntil(is_shown, timeout=A_WHILE)
-    end_window(interior)
+    end_window(main_content)

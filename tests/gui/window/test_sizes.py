@@ -13,27 +13,27 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.formatting import words
 from gui.judge.rubric.edited import EditedRubric
-from gui.judge.rubric.rubric_dialog import RubricDialog, RubricWish
+from gui.judge.rubric.rubric_dialog import RubricDialog, RubricRequest
 from gui.kit.fold import Fold
 from gui.kit.theme import TEXT_SIZES
 from gui.runs.runs_dialog import RunsDialog
 from gui.window.help_dialogs import KeysDialog
-from gui.window.interior import Interior
+from gui.window.interior import MainContent
 from gui.work.page_name import PageName
 from tests.gui.fits import wrong_with
 from tests.gui.window.test_long_names import (  # noqa: F401  the fixture
     A_WHILE,
-    InteriorOf,
+    MainContentOf,
     Study,
     dialogs,
-    interior_of,
+    main_content_of,
 )
 
 _LOOKS = 200  # at most, before something is wrong for good
-SMALL, USUAL = QSize(1000, 650), QSize(1280, 720)
+SMALL, DEFAULT = QSize(1000, 650), QSize(1280, 720)
 
 
-def places(qtbot: QtBot, made: Interior) -> Iterator[str]:
+def places(qtbot: QtBot, made: MainContent) -> Iterator[str]:
     """Each page and each of its tabs, shown one after the other, everything unfolded."""
     for page, shown in zip(PageName, made.pages, strict=True):
         made.frame.show_page(page)
@@ -50,7 +50,7 @@ def places(qtbot: QtBot, made: Interior) -> Iterator[str]:
                 yield f"{page.value}, {tab.tabText(number)}"
 
 
-def found(qtbot: QtBot, made: Interior) -> dict[str, list[str]]:
+def found(qtbot: QtBot, made: MainContent) -> dict[str, list[str]]:
     """What is wrong, by place."""
     wrong = {place: at_rest(qtbot, made.frame) for place in places(qtbot, made)}
     return {place: lines for place, lines in wrong.items() if lines}
@@ -65,7 +65,7 @@ def at_rest(qtbot: QtBot, root: QWidget) -> list[str]:
     return wrong
 
 
-def sideways(qtbot: QtBot, made: Interior) -> dict[str, int]:
+def sideways(qtbot: QtBot, made: MainContent) -> dict[str, int]:
     """By how many pixels pages are wider than there is room for them, by place."""
     wider = {}
     for place in places(qtbot, made):
@@ -80,11 +80,11 @@ def sideways(qtbot: QtBot, made: Interior) -> dict[str, int]:
     return wider
 
 
-def own_dialogs(made: Interior) -> Iterator[QDialog]:
+def own_dialogs(made: MainContent) -> Iterator[QDialog]:
     """Those that no name is in."""
     space, frame = made.workspace, made.frame
     rubric = EditedRubric.of(space.rubric.rubric)
-    yield RubricDialog(space, RubricWish(replace(rubric, name=""), None, space.dataset), frame)
+    yield RubricDialog(space, RubricRequest(replace(rubric, name=""), None, space.dataset), frame)
     yield RunsDialog(space, made.runs.health, frame)
     yield KeysDialog({made.review.NAME: made.review.KEYS}, frame)
 
@@ -92,11 +92,11 @@ def own_dialogs(made: Interior) -> Iterator[QDialog]:
 @pytest.mark.slow
 def test_nothing_is_cut_or_covered_after_a_restart_with_large_text(
     qtbot: QtBot,
-    interior_of: InteriorOf,  # noqa: F811
+    main_content_of: MainContentOf,  # noqa: F811
 ) -> None:
-    with interior_of("n", text_percent=150) as (made, study):
+    with main_content_of("n", text_percent=150) as (made, study):
         made.notices.dismiss_all()
-        made.frame.resize(USUAL)
+        made.frame.resize(DEFAULT)
         assert found(qtbot, made) == {}
         made.frame.resize(SMALL)
         assert found(qtbot, made) == {}
@@ -112,45 +112,45 @@ def test_nothing_is_cut_or_covered_after_a_restart_with_large_text(
 @pytest.mark.slow
 def test_nothing_is_cut_or_covered_when_the_size_of_text_changes(
     qtbot: QtBot,
-    interior_of: InteriorOf,  # noqa: F811
+    main_content_of: MainContentOf,  # noqa: F811
 ) -> None:
-    with interior_of("n") as (made, _):
+    with main_content_of("n") as (made, _):
         made.notices.dismiss_all()
         made.runs.add_to_queue()
         made.frame.resize(SMALL)
         assert found(qtbot, made) == {}
         assert made.frame.size() == SMALL
-        made.frame.resize(USUAL)
+        made.frame.resize(DEFAULT)
         made.frame.set_text_size(150)
         assert found(qtbot, made) == {}
-        assert made.frame.size() == USUAL
+        assert made.frame.size() == DEFAULT
 
 
 @pytest.mark.models  # each dialog is made anew: half a minute
 def test_dialogs_fit_a_small_screen_at_the_largest_text(
     qtbot: QtBot,
-    interior_of: InteriorOf,  # noqa: F811
+    main_content_of: MainContentOf,  # noqa: F811
 ) -> None:
-    with interior_of("n", text_percent=TEXT_SIZES[-1]) as (made, study):
+    with main_content_of("n", text_percent=TEXT_SIZES[-1]) as (made, study):
         for dialog in (*dialogs(made, study), *own_dialogs(made)):
             dialog.show()
             assert at_rest(qtbot, dialog) == [], dialog.windowTitle()
             least = dialog.minimumSizeHint()
-            assert least.boundedTo(USUAL) == least, dialog.windowTitle()
+            assert least.boundedTo(DEFAULT) == least, dialog.windowTitle()
             dialog.close()
 
 
 @pytest.mark.slow
 def test_pages_fit_a_small_window_at_the_largest_text(
     qtbot: QtBot,
-    interior_of: InteriorOf,  # noqa: F811
+    main_content_of: MainContentOf,  # noqa: F811
 ) -> None:
-    with interior_of("n", text_percent=TEXT_SIZES[-1]) as (made, _):
+    with main_content_of("n", text_percent=TEXT_SIZES[-1]) as (made, _):
         made.notices.dismiss_all()
-        made.frame.resize(USUAL)
+        made.frame.resize(DEFAULT)
         made.review.list.filters.more.setChecked(True)
         assert sideways(qtbot, made) == {}
         assert found(qtbot, made) == {}
-        assert made.frame.size() == USUAL
+        assert made.frame.size() == DEFAULT
         strip = made.review.desk.strip
         assert all(words(each.property("criterion")).capitalize() in each.text() for each in strip.buttons)

@@ -18,7 +18,7 @@ from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.store.run_store import RunStore
 from gui.window.frame import MainWindow
-from gui.window.interior import Interior
+from gui.window.interior import MainContent
 from gui.work.page_name import PageName
 from gui.work.state import State
 from tests.full_disk import disk_that_holds
@@ -34,18 +34,18 @@ def store(demo_store: Path, tmp_path: Path) -> Path:
 
 
 @contextmanager
-def window(qtbot: QtBot, store: Path) -> Iterator[Interior]:
+def window(qtbot: QtBot, store: Path) -> Iterator[MainContent]:
     """A window on the store, its run open; Ada labels."""
     state = State(store.parent)
     state.set_number("last/run", 1)
     state.set_text("author", "Ada")
-    interior = Interior(MainWindow(state), store)
-    interior.begin()
+    main_content = MainContent(MainWindow(state), store)
+    main_content.begin()
     try:
-        qtbot.waitUntil(lambda: interior.workspace.run is not None)
-        yield interior
+        qtbot.waitUntil(lambda: main_content.workspace.run is not None)
+        yield main_content
     finally:
-        end_window(interior)
+        end_window(main_content)
 
 
 @contextmanager
@@ -63,20 +63,20 @@ def test_words_for_a_store_that_is_held_are_said_to_wait_and_stored_once_it_is_f
 ) -> None:
     monkeypatch.setattr("gui.work.people_words._SLOW_MS", 100)
     monkeypatch.setattr("gui.work.people_words._AGAIN_MS", 100)
-    with window(qtbot, store) as interior:
-        space = interior.workspace
+    with window(qtbot, store) as main_content:
+        space = main_content.workspace
         with held(store):
             space.override(KEY, Preference.BOTH_BAD, None)
-            qtbot.waitUntil(lambda: "waits for the run store" in interior.notices.text)
+            qtbot.waitUntil(lambda: "waits for the run store" in main_content.notices.text)
             space.note_item("c" * 64, "odd", ["odd"])
-            qtbot.waitUntil(lambda: "2 things that you said wait" in interior.notices.text)
-            assert str(store.parent) in interior.notices.text
-            qtbot.waitUntil(lambda: "database is locked" in interior.notices.text)
-        with qtbot.waitSignal(space.words.settled):
+            qtbot.waitUntil(lambda: "2 annotations of yours wait" in main_content.notices.text)
+            assert str(store.parent) in main_content.notices.text
+            qtbot.waitUntil(lambda: "database is locked" in main_content.notices.text)
+        with qtbot.waitSignal(space.words.adjudicated):
             assert space.run is not None
             assert not space.run.results.overrides
         assert [each.preference for each in space.run.results.overrides.values()] == [Preference.BOTH_BAD]
-        assert interior.notices.count == 0
+        assert main_content.notices.count == 0
 
 
 _CLOSED_AT_ONCE = """
@@ -137,13 +137,13 @@ def test_a_window_closes_at_once_also_where_the_store_is_held_and_loses_nothing(
 def test_two_windows_keep_their_drafts_each(qtbot: QtBot, store: Path) -> None:
     other = JudgmentKey("2", "safety")
     with window(qtbot, store) as first, window(qtbot, store) as second:
-        for interior, key, text in (
+        for main_content, key, text in (
             (first, KEY, "mine"),
             (second, KEY, "mine in another window"),
             (second, other, "of another item"),
             (first, KEY, "mine, and more"),
         ):
-            interior.review.session._drafts.keep(1, key, text)
+            main_content.review.session._drafts.keep(1, key, text)
     with window(qtbot, store) as third:
         drafts = third.review.session._drafts
         assert (drafts.of(1, KEY), drafts.of(1, other)) == ("mine, and more", "of another item")
@@ -153,14 +153,14 @@ def test_two_windows_keep_their_drafts_each(qtbot: QtBot, store: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no limit for the size of files")
 def test_a_disk_that_does_not_take_the_memory_of_the_window_is_told_once(qtbot: QtBot, store: Path) -> None:
-    with window(qtbot, store) as interior:
-        state, told = interior.frame.state, interior.notices.count
+    with window(qtbot, store) as main_content:
+        state, told = main_content.frame.state, main_content.notices.count
         with disk_that_holds(10):
             for number in range(3):
                 state.set_number("text_size", 100 + number)
                 state.save()
-        assert "What the window remembers" in interior.notices.text
-        assert interior.notices.count == told + 1
+        assert "The window's state" in main_content.notices.text
+        assert main_content.notices.count == told + 1
         state.save()
         assert State(store.parent).number("text_size", 0) == 102
 
@@ -170,10 +170,10 @@ def test_what_is_being_typed_is_a_draft_soon_also_while_one_types_on(
     qtbot: QtBot, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gui.people.drafts.KEEP_MS", 50)
-    with window(qtbot, store) as interior:
-        review = interior.review
-        interior.frame.show()
-        interior.frame.show_page(PageName.REVIEW)
+    with window(qtbot, store) as main_content:
+        review = main_content.review
+        main_content.frame.show()
+        main_content.frame.show_page(PageName.REVIEW)
         qtbot.waitUntil(lambda: review.session.judgment is not None)
         review.desk.edit()
         typing = QTimer(interval=5)  # less than it takes until a draft is kept

@@ -15,7 +15,7 @@ from engine.decisions.calibration import Calibration, judge_of_run, save_calibra
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.window.frame import MainWindow
-from gui.window.interior import Interior
+from gui.window.interior import MainContent
 from gui.work.page_name import PageName
 from gui.work.state import State
 
@@ -24,14 +24,14 @@ NEUTRAL = CriterionCalibration(1, (0, 0, 0, 0), None, 1)
 
 
 @pytest.fixture
-def interior(qtbot: QtBot, tmp_path: Path, demo_store: Path, demo_gold: Path) -> Iterator[Interior]:
+def main_content(qtbot: QtBot, tmp_path: Path, demo_store: Path, demo_gold: Path) -> Iterator[MainContent]:
     """A window with the demo run of `demo_gold`."""
     store = Path(shutil.copy(demo_store, tmp_path / "runs.sqlite"))
     frame = MainWindow(State(tmp_path / "state"))
     qtbot.addWidget(frame)
     frame.resize(1280, 720)
     frame.show()
-    made = Interior(frame, store)
+    made = MainContent(frame, store)
     made.begin(demo_gold)
     qtbot.waitUntil(lambda: made.workspace.dataset is not None, timeout=A_WHILE)
     yield made
@@ -43,77 +43,77 @@ def submission(demo_store: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(demo_store.with_name("submission.tsv"), tmp_path / "baseline.tsv"))
 
 
-def step(qtbot: QtBot, interior: Interior, problem: str, words: str) -> None:
+def step(qtbot: QtBot, main_content: MainContent, problem: str, words: str) -> None:
     """Wait until a notice says a problem, and press its button."""
-    qtbot.waitUntil(lambda: problem in interior.notices.text, timeout=A_WHILE)
-    interior.notices.take_keys()
-    buttons = interior.notices.findChildren(QPushButton)
+    qtbot.waitUntil(lambda: problem in main_content.notices.text, timeout=A_WHILE)
+    main_content.notices.take_keys()
+    buttons = main_content.notices.findChildren(QPushButton)
     next(each for each in buttons if each.text().replace("&", "") == words).click()
 
 
 def test_a_submission_that_is_opened_as_dataset_is_opened_as_one_by_a_button(
-    qtbot: QtBot, interior: Interior, submission: Path
+    qtbot: QtBot, main_content: MainContent, submission: Path
 ) -> None:
-    interior.datasets.open(submission)
-    step(qtbot, interior, "baseline.tsv: is a submission, not a dataset of pairs.", "Open as submission")
-    qtbot.waitUntil(lambda: interior.frame.page is PageName.REVIEW, timeout=A_WHILE)
-    run = interior.workspace.run
+    main_content.datasets.open(submission)
+    step(qtbot, main_content, "baseline.tsv: is a submission, not a dataset of pairs.", "Open as submission")
+    qtbot.waitUntil(lambda: main_content.frame.page is PageName.REVIEW, timeout=A_WHILE)
+    run = main_content.workspace.run
     assert run is not None
     assert run.results.run.title == "Submission baseline.tsv"
-    assert interior.dataset.notice.isHidden()
-    assert "not a dataset" not in interior.notices.text
-    assert interior.workspace.dataset is not None
+    assert main_content.dataset.notice.isHidden()
+    assert "not a dataset" not in main_content.notices.text
+    assert main_content.workspace.dataset is not None
 
 
 def test_a_dataset_that_is_opened_as_submission_is_opened_by_a_button(
-    qtbot: QtBot, interior: Interior, demo_gold: Path, tmp_path: Path
+    qtbot: QtBot, main_content: MainContent, demo_gold: Path, tmp_path: Path
 ) -> None:
     other = Path(shutil.copy(demo_gold, tmp_path / "other.tsv"))
-    interior.frame.show_page(PageName.RESULTS)
-    interior.submissions.open(other)
-    step(qtbot, interior, "other.tsv: is a dataset of pairs, not a submission.", "Open as dataset")
-    qtbot.waitUntil(lambda: interior.workspace.dataset.path == other, timeout=A_WHILE)  # type: ignore[union-attr]
-    assert interior.frame.page is PageName.DATASET
+    main_content.frame.show_page(PageName.RESULTS)
+    main_content.submissions.open(other)
+    step(qtbot, main_content, "other.tsv: is a dataset of pairs, not a submission.", "Open as dataset")
+    qtbot.waitUntil(lambda: main_content.workspace.dataset.path == other, timeout=A_WHILE)  # type: ignore[union-attr]
+    assert main_content.frame.page is PageName.DATASET
 
 
 @pytest.mark.slow
 def test_a_submission_chosen_as_labels_is_opened_by_a_button(
-    qtbot: QtBot, interior: Interior, submission: Path
+    qtbot: QtBot, main_content: MainContent, submission: Path
 ) -> None:
-    interior.workspace.open_run(1)
-    qtbot.waitUntil(lambda: interior.workspace.run is not None, timeout=A_WHILE)
-    interior.results.gold.open(submission)
-    step(qtbot, interior, "is a submission, not a dataset", "Open as submission")
-    qtbot.waitUntil(lambda: interior.frame.page is PageName.REVIEW, timeout=A_WHILE)
+    main_content.workspace.open_run(1)
+    qtbot.waitUntil(lambda: main_content.workspace.run is not None, timeout=A_WHILE)
+    main_content.results.gold.open(submission)
+    step(qtbot, main_content, "is a submission, not a dataset", "Open as submission")
+    qtbot.waitUntil(lambda: main_content.frame.page is PageName.REVIEW, timeout=A_WHILE)
 
 
 def test_a_dataset_that_is_added_to_compare_is_opened_by_a_button(
-    qtbot: QtBot, interior: Interior, submission: Path, demo_gold: Path, tmp_path: Path
+    qtbot: QtBot, main_content: MainContent, submission: Path, demo_gold: Path, tmp_path: Path
 ) -> None:
     other = Path(shutil.copy(demo_gold, tmp_path / "other.tsv"))
-    interior.frame.show_page(PageName.COMPARE)
-    interior.compare.choosing.add_files([submission, other])
-    step(qtbot, interior, "other.tsv: is a dataset of pairs, not a submission.", "Open as dataset")
-    qtbot.waitUntil(lambda: interior.workspace.dataset.path == other, timeout=A_WHILE)  # type: ignore[union-attr]
-    assert interior.compare.choosing.systems.all_files == (submission,)
-    assert interior.compare.notice.isHidden()
+    main_content.frame.show_page(PageName.COMPARE)
+    main_content.compare.choosing.add_files([submission, other])
+    step(qtbot, main_content, "other.tsv: is a dataset of pairs, not a submission.", "Open as dataset")
+    qtbot.waitUntil(lambda: main_content.workspace.dataset.path == other, timeout=A_WHILE)  # type: ignore[union-attr]
+    assert main_content.compare.choosing.systems.all_files == (submission,)
+    assert main_content.compare.notice.isHidden()
 
 
-def calibration(interior: Interior, path: Path) -> None:
-    with RunStore(interior.workspace.store_path) as store:
+def calibration(main_content: MainContent, path: Path) -> None:
+    with RunStore(main_content.workspace.store_path) as store:
         judge = judge_of_run(store.run(1).identity)
     save_calibration(path, Calibration(judge, "gold.tsv", "", dict.fromkeys(ELOQUENT.names, NEUTRAL), {}))
 
 
-def rubric(_interior: Interior, path: Path) -> None:
+def rubric(_main_content: MainContent, path: Path) -> None:
     path.write_text(rubric_text(ELOQUENT).replace("eloquent", "mine").replace("ELOQUENT", "mine"), "utf-8")
 
 
-def model(_interior: Interior, path: Path) -> None:
+def model(_main_content: MainContent, path: Path) -> None:
     shutil.copy(demo_model(), path)
 
 
-Made = Callable[[Interior, Path], None]
+Made = Callable[[MainContent, Path], None]
 
 
 @pytest.mark.slow
@@ -126,26 +126,33 @@ Made = Callable[[Interior, Path], None]
     ],
 )
 def test_what_is_dropped_is_opened_where_it_belongs(
-    qtbot: QtBot, interior: Interior, tmp_path: Path, name: str, make: Made, there: Callable[[Interior], bool]
+    qtbot: QtBot,
+    main_content: MainContent,
+    tmp_path: Path,
+    name: str,
+    make: Made,
+    there: Callable[[MainContent], bool],
 ) -> None:
-    interior.workspace.open_run(1)
-    qtbot.waitUntil(lambda: interior.workspace.run is not None, timeout=A_WHILE)
-    make(interior, tmp_path / name)
-    interior.frame.files_dropped.emit([tmp_path / name])
-    qtbot.waitUntil(lambda: there(interior), timeout=A_WHILE)
-    assert interior.frame.page is (PageName.RESULTS if make is calibration else PageName.JUDGE)
+    main_content.workspace.open_run(1)
+    qtbot.waitUntil(lambda: main_content.workspace.run is not None, timeout=A_WHILE)
+    make(main_content, tmp_path / name)
+    main_content.frame.files_dropped.emit([tmp_path / name])
+    qtbot.waitUntil(lambda: there(main_content), timeout=A_WHILE)
+    assert main_content.frame.page is (PageName.RESULTS if make is calibration else PageName.JUDGE)
 
 
-def test_what_the_window_does_not_open_is_named(qtbot: QtBot, interior: Interior) -> None:
-    interior.frame.files_dropped.emit([interior.workspace.store_path])
-    qtbot.waitUntil(lambda: "runs.sqlite: is a run store, not" in interior.notices.text, timeout=A_WHILE)
-    assert "TIEBREAK_HOME" in interior.notices.text
+def test_what_the_window_does_not_open_is_named(qtbot: QtBot, main_content: MainContent) -> None:
+    main_content.frame.files_dropped.emit([main_content.workspace.store_path])
+    qtbot.waitUntil(lambda: "runs.sqlite: is a run store, not" in main_content.notices.text, timeout=A_WHILE)
+    assert "TIEBREAK_HOME" in main_content.notices.text
 
 
 def test_a_calibration_without_a_run_says_what_is_missing(
-    qtbot: QtBot, interior: Interior, tmp_path: Path
+    qtbot: QtBot, main_content: MainContent, tmp_path: Path
 ) -> None:
-    calibration(interior, tmp_path / "c.json")
-    interior.workspace.run = None
-    interior.frame.files_dropped.emit([tmp_path / "c.json"])
-    qtbot.waitUntil(lambda: "no run for this calibration" in interior.notices.text, timeout=A_WHILE)
+    calibration(main_content, tmp_path / "c.json")
+    main_content.workspace.run = None
+    main_content.frame.files_dropped.emit([tmp_path / "c.json"])
+    qtbot.waitUntil(
+        lambda: "no run is open for this calibration" in main_content.notices.text, timeout=A_WHILE
+    )

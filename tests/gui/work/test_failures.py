@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 from engine.core.errors import EngineError, SetupError
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
-from gui.work.lanes import JobControl, Lane, LatestTask
+from gui.work.lanes import JobControl, LatestTask, ThreadName
 from gui.work.workspace import Workspace
 from tests.full_disk import disk_that_holds
 
@@ -33,7 +33,7 @@ def succeeds(_control: JobControl) -> None:
 def test_an_error_is_over_once_the_same_work_succeeds(
     qtbot: QtBot, workspace: Workspace, open_errors: list[EngineError]
 ) -> None:
-    one, other = (LatestTask(workspace.threads, Lane.STORE, workspace) for _ in range(2))
+    one, other = (LatestTask(workspace.threads, ThreadName.STORE, workspace) for _ in range(2))
     workspace.failures.follow(one)
     workspace.failures.follow(other)
     for work, job, left in ((one, fails, 1), (other, succeeds, 1), (one, fails, 1), (one, succeeds, 0)):
@@ -46,7 +46,7 @@ def test_works_of_one_kind_end_the_errors_of_each_other(
     qtbot: QtBot, workspace: Workspace, open_errors: list[EngineError]
 ) -> None:
     for job, left in ((fails, 1), (succeeds, 0)):
-        task = workspace.threads.start(Lane.STORE, job)
+        task = workspace.threads.start(ThreadName.STORE, job)
         workspace.failures.follow(task, "an export")
         with qtbot.waitSignal(task.ended):
             pass

@@ -7,7 +7,7 @@ from engine.core.cancel import CancelToken
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
 from engine.data.rubrics.offered import shipped_rubrics
-from gui.compare.compare_jobs import CompareWish, compare_systems
+from gui.compare.compare_jobs import CompareRequest, compare_systems
 from gui.work.file_jobs import load, with_labels_for
 from tests.gui.jobs import done
 
@@ -34,7 +34,7 @@ def test_labels_are_read_again_where_runs_asked_other_criteria(demo_gold: Path, 
 def test_systems_are_compared_by_what_they_were_asked_whatever_is_chosen_for_the_next_run(
     demo_store: Path, demo_gold: Path
 ) -> None:
-    choice = CompareWish((1,), (demo_store.with_name("submission.tsv"),))
+    choice = CompareRequest((1,), (demo_store.with_name("submission.tsv"),))
     compared = done(compare_systems(demo_store, choice, load_dataset(demo_gold, OTHER)))
     assert [len(evaluation.matched.system.criteria) for evaluation in compared.evaluations] == [5, 5]
     assert not compared.comparison.not_compared

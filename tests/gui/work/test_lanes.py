@@ -13,11 +13,11 @@ from pytestqt.qtbot import QtBot
 from engine.core.cancel import Cancelled
 from engine.core.errors import EngineBug, EngineError, SetupError
 from engine.system.stacks import STACK_BYTES
-from gui.work.lanes import EngineThreads, JobControl, Lane, LatestTask, Task
+from gui.work.lanes import EngineThreads, JobControl, LatestTask, Task, ThreadName
 from tests.stack import CAN_BE_SEEN, stack_bytes
 
 
-class Heard:
+class JudgePredictions:
     """What is heard of a task, in order, and on which threads."""
 
     def __init__(self, task: Task) -> None:
@@ -38,10 +38,10 @@ class Heard:
         return [kind for kind, _ in self.all]
 
 
-def heard_to_the_end(qtbot: QtBot, task: Task) -> Heard:
-    heard = Heard(task)
-    qtbot.waitUntil(lambda: "ended" in heard.kinds)
-    return heard
+def received_to_the_end(qtbot: QtBot, task: Task) -> JudgePredictions:
+    received = JudgePredictions(task)
+    qtbot.waitUntil(lambda: "ended" in received.kinds)
+    return received
 
 
 def wait_for_cancel(control: JobControl) -> None:
@@ -69,22 +69,25 @@ def test_a_job_tells_its_events_in_order_and_then_its_result(qtbot: QtBot, threa
             control.report(size)
         return "done"
 
-    heard = heard_to_the_end(qtbot, threads.start(Lane.FILES, job))
+    received = received_to_the_end(qtbot, threads.start(ThreadName.FILES, job))
     events: list[tuple[str, object]] = [("event", 1), ("event", 5_000_000_000), ("event", None)]
-    assert heard.all == [*events, ("finished", "done"), ("ended", None)]
-    assert heard.threads == {threading.get_ident()}
+    assert received.all == [*events, ("finished", "done"), ("ended", None)]
+    assert received.threads == {threading.get_ident()}
 
 
 def test_a_job_does_not_work_on_the_thread_of_the_window(qtbot: QtBot, threads: EngineThreads) -> None:
-    lanes = (Lane.FILES, Lane.STORE)
-    heard = [Heard(threads.start(lane, lambda _: threading.get_ident())) for lane in lanes]
-    qtbot.waitUntil(lambda: all("ended" in listener.kinds for listener in heard))
-    assert len({listener.all[0][1] for listener in heard} | {threading.get_ident()}) == 3
+    worker_threads = (ThreadName.FILES, ThreadName.STORE)
+    received = [
+        JudgePredictions(threads.start(thread_name, lambda _: threading.get_ident()))
+        for thread_name in worker_threads
+    ]
+    qtbot.waitUntil(lambda: all("ended" in listener.kinds for listener in received))
+    assert len({listener.all[0][1] for listener in received} | {threading.get_ident()}) == 3
 
 
 @CAN_BE_SEEN
 def test_a_job_has_room_on_its_stack(qtbot: QtBot, threads: EngineThreads) -> None:
-    [(_, size), *_] = heard_to_the_end(qtbot, threads.start(Lane.FILES, lambda _: stack_bytes())).all
+    [(_, size), *_] = received_to_the_end(qtbot, threads.start(ThreadName.FILES, lambda _: stack_bytes())).all
     assert isinstance(size, int)
     assert STACK_BYTES <= size < 2 * STACK_BYTES
 
@@ -93,48 +96,50 @@ def test_jobs_of_a_lane_wait_for_each_other_and_other_lanes_do_not(
     qtbot: QtBot, threads: EngineThreads
 ) -> None:
     order: list[str] = []
-    gate = threading.Event()
-    first = threads.start(Lane.FILES, lambda _: order.append("first" if gate.wait(10) else "no gate"))
-    second = threads.start(Lane.FILES, lambda _: order.append("second"))
-    with qtbot.waitSignal(threads.start(Lane.STORE, lambda _: order.append("other lane")).ended):
+    validator = threading.Event()
+    first = threads.start(
+        ThreadName.FILES, lambda _: order.append("first" if validator.wait(10) else "no gate")
+    )
+    second = threads.start(ThreadName.FILES, lambda _: order.append("second"))
+    with qtbot.waitSignal(threads.start(ThreadName.STORE, lambda _: order.append("other lane")).ended):
         pass
-    assert threads.busy(Lane.FILES)
-    assert not threads.busy(Lane.STORE)
-    gate.set()
+    assert threads.busy(ThreadName.FILES)
+    assert not threads.busy(ThreadName.STORE)
+    validator.set()
     qtbot.waitUntil(lambda: first.done and second.done)
     assert order == ["other lane", "first", "second"]
 
 
 def test_a_cancelled_job_says_so_once(qtbot: QtBot, threads: EngineThreads) -> None:
-    task = threads.start(Lane.MODEL, wait_for_cancel)
+    task = threads.start(ThreadName.MODEL, wait_for_cancel)
     for _ in range(2):
         task.progress.connect(task.cancel)
-    assert heard_to_the_end(qtbot, task).kinds == ["event", "cancelled", "ended"]
+    assert received_to_the_end(qtbot, task).kinds == ["event", "cancelled", "ended"]
 
 
 def test_a_job_that_is_cancelled_before_its_turn_never_begins(qtbot: QtBot, threads: EngineThreads) -> None:
     begun: list[str] = []
-    before = threads.start(Lane.FILES, wait_for_cancel)
-    task = threads.start(Lane.FILES, lambda _: begun.append("begun"))
+    before = threads.start(ThreadName.FILES, wait_for_cancel)
+    task = threads.start(ThreadName.FILES, lambda _: begun.append("begun"))
     task.cancel()
     before.cancel()
-    assert heard_to_the_end(qtbot, task).kinds == ["cancelled", "ended"]
+    assert received_to_the_end(qtbot, task).kinds == ["cancelled", "ended"]
     assert begun == []
 
 
 def test_an_error_for_the_user_arrives_as_it_is(qtbot: QtBot, threads: EngineThreads) -> None:
     error = SetupError("demo.tsv is empty.", "Choose another file.")
-    heard = heard_to_the_end(qtbot, threads.start(Lane.FILES, raises(error)))
-    assert heard.all == [("failed", error), ("ended", None)]
+    received = received_to_the_end(qtbot, threads.start(ThreadName.FILES, raises(error)))
+    assert received.all == [("failed", error), ("ended", None)]
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("a slip"), SystemExit(3), KeyboardInterrupt()], ids=repr)
 def test_anything_else_that_goes_wrong_is_logged_and_told_as_our_fault(
     qtbot: QtBot, threads: EngineThreads, caplog: pytest.LogCaptureFixture, error: BaseException
 ) -> None:
-    heard = heard_to_the_end(qtbot, threads.start(Lane.MEASURE, raises(error)))
-    assert heard.kinds == ["failed", "ended"]
-    bug = heard.all[0][1]
+    received = received_to_the_end(qtbot, threads.start(ThreadName.MEASURE, raises(error)))
+    assert received.kinds == ["failed", "ended"]
+    bug = received.all[0][1]
     assert isinstance(bug, EngineBug)
     assert type(error).__name__ in str(bug)
     assert bug.__cause__ is error
@@ -143,48 +148,50 @@ def test_anything_else_that_goes_wrong_is_logged_and_told_as_our_fault(
 
 
 def test_want_of_memory_is_told_without_a_traceback(qtbot: QtBot, threads: EngineThreads) -> None:
-    heard = heard_to_the_end(qtbot, threads.start(Lane.MEASURE, raises(MemoryError())))
-    assert "not enough memory" in str(heard.all[0][1])
+    received = received_to_the_end(qtbot, threads.start(ThreadName.MEASURE, raises(MemoryError())))
+    assert "not enough memory" in str(received.all[0][1])
 
 
 def test_a_lane_works_on_after_a_job_that_failed(
     qtbot: QtBot, threads: EngineThreads, caplog: pytest.LogCaptureFixture
 ) -> None:
-    threads.start(Lane.FILES, raises(ValueError("a slip")))
-    assert heard_to_the_end(qtbot, threads.start(Lane.FILES, lambda _: 7)).all[0] == ("finished", 7)
+    threads.start(ThreadName.FILES, raises(ValueError("a slip")))
+    assert received_to_the_end(qtbot, threads.start(ThreadName.FILES, lambda _: 7)).all[0] == ("finished", 7)
     caplog.clear()
 
 
 def test_of_an_abandoned_job_only_the_end_is_heard(qtbot: QtBot, threads: EngineThreads) -> None:
-    task = threads.start(Lane.MODEL, wait_for_cancel)
+    task = threads.start(ThreadName.MODEL, wait_for_cancel)
     task.abandon()
-    assert heard_to_the_end(qtbot, task).kinds == ["ended"]
+    assert received_to_the_end(qtbot, task).kinds == ["ended"]
 
 
 def test_a_result_that_was_on_its_way_when_its_job_was_abandoned_is_not_heard(
     qtbot: QtBot, threads: EngineThreads
 ) -> None:
     made = threading.Event()
-    task = threads.start(Lane.FILES, lambda _: made.set())
-    heard = Heard(task)
+    task = threads.start(ThreadName.FILES, lambda _: made.set())
+    received = JudgePredictions(task)
     assert made.wait(10)
     task.abandon()
     qtbot.waitUntil(lambda: task.done)
-    assert heard.kinds == ["ended"]
+    assert received.kinds == ["ended"]
 
 
 def test_many_quick_jobs_end_once_each(qtbot: QtBot, threads: EngineThreads) -> None:
-    lanes = list(Lane)
-    heard = [Heard(threads.start(lanes[number % 4], returns(number))) for number in range(400)]
-    qtbot.waitUntil(lambda: all("ended" in listener.kinds for listener in heard))
-    assert [listener.all for listener in heard] == [
+    worker_threads = list(ThreadName)
+    received = [
+        JudgePredictions(threads.start(worker_threads[number % 4], returns(number))) for number in range(400)
+    ]
+    qtbot.waitUntil(lambda: all("ended" in listener.kinds for listener in received))
+    assert [listener.all for listener in received] == [
         [("finished", number), ("ended", None)] for number in range(400)
     ]
-    assert not any(threads.busy(lane) for lane in lanes)
+    assert not any(threads.busy(thread_name) for thread_name in worker_threads)
 
 
 def test_only_the_newest_of_latest_jobs_is_heard(qtbot: QtBot, threads: EngineThreads) -> None:
-    latest = LatestTask(threads, Lane.FILES)
+    latest = LatestTask(threads, ThreadName.FILES)
     results: list[object] = []
     busy: list[bool] = []
     latest.finished.connect(results.append)
@@ -200,7 +207,7 @@ def test_only_the_newest_of_latest_jobs_is_heard(qtbot: QtBot, threads: EngineTh
 
 @pytest.mark.parametrize("kind", ["failed", "cancelled"])
 def test_latest_tells_how_its_job_ended(qtbot: QtBot, threads: EngineThreads, kind: str) -> None:
-    latest = LatestTask(threads, Lane.FILES)
+    latest = LatestTask(threads, ThreadName.FILES)
     errors: dict[str, BaseException] = {"failed": EngineError("no"), "cancelled": Cancelled()}
     with qtbot.waitSignals([getattr(latest, kind), latest.busy_changed], order="none"):
         latest.start(raises(errors[kind]))
@@ -208,7 +215,7 @@ def test_latest_tells_how_its_job_ended(qtbot: QtBot, threads: EngineThreads, ki
 
 
 def test_of_a_dropped_job_nothing_is_heard(qtbot: QtBot, threads: EngineThreads) -> None:
-    latest = LatestTask(threads, Lane.FILES)
+    latest = LatestTask(threads, ThreadName.FILES)
     ends: list[str] = []
     latest.cancelled.connect(lambda: ends.append("cancelled"))
     task = latest.start(wait_for_cancel)
@@ -221,23 +228,23 @@ def test_of_a_dropped_job_nothing_is_heard(qtbot: QtBot, threads: EngineThreads)
 def test_stop_ends_what_works_and_lets_nothing_begin(qtbot: QtBot) -> None:
     threads = EngineThreads()
     begun: list[str] = []
-    with qtbot.waitSignal(threads.start(Lane.MODEL, wait_for_cancel).progress):
+    with qtbot.waitSignal(threads.start(ThreadName.MODEL, wait_for_cancel).progress):
         pass
-    threads.start(Lane.MODEL, lambda _: begun.append("waiting"))
+    threads.start(ThreadName.MODEL, lambda _: begun.append("waiting"))
     assert threads.stop()
     assert threads.stop()
-    threads.start(Lane.MODEL, lambda _: begun.append("too late"))
+    threads.start(ThreadName.MODEL, lambda _: begun.append("too late"))
     assert begun == []
 
 
 def test_what_a_person_decided_is_written_also_when_the_window_closes() -> None:
     threads = EngineThreads()
     written: list[str] = []
-    gate = threading.Event()
-    threads.start(Lane.STORE, lambda _: gate.wait(10))
-    threads.start(Lane.STORE, lambda _: written.append("override"), must_end=True)
-    threads.start(Lane.STORE, lambda _: written.append("search"))
-    gate.set()
+    validator = threading.Event()
+    threads.start(ThreadName.STORE, lambda _: validator.wait(10))
+    threads.start(ThreadName.STORE, lambda _: written.append("override"), must_end=True)
+    threads.start(ThreadName.STORE, lambda _: written.append("search"))
+    validator.set()
     assert threads.stop()
     assert written == ["override"]
 
@@ -245,9 +252,9 @@ def test_what_a_person_decided_is_written_also_when_the_window_closes() -> None:
 def test_latest_is_busy_where_the_end_of_one_job_starts_the_next(
     qtbot: QtBot, threads: EngineThreads
 ) -> None:
-    latest = LatestTask(threads, Lane.FILES)
-    heard: list[bool] = []
-    latest.busy_changed.connect(heard.append)
+    latest = LatestTask(threads, ThreadName.FILES)
+    received: list[bool] = []
+    latest.busy_changed.connect(received.append)
     results: list[object] = []
 
     def go_on(result: object) -> None:
@@ -258,7 +265,7 @@ def test_latest_is_busy_where_the_end_of_one_job_starts_the_next(
     latest.finished.connect(go_on)
     latest.start(returns(1))
     qtbot.waitUntil(lambda: len(results) == 2 and not latest.busy)
-    assert heard == [True, True, False]
+    assert received == [True, True, False]
 
 
 def test_what_is_left_of_a_closed_window_never_ends_on_a_lane(qtbot: QtBot, threads: EngineThreads) -> None:
@@ -275,7 +282,7 @@ def test_what_is_left_of_a_closed_window_never_ends_on_a_lane(qtbot: QtBot, thre
         )
         window.show()
         del window
-        with qtbot.waitSignal(threads.start(Lane.FILES, make_many).finished):
+        with qtbot.waitSignal(threads.start(ThreadName.FILES, make_many).finished):
             pass
     gc.collect()
     assert ended_on == [threading.get_ident()] * 5
@@ -286,7 +293,7 @@ def test_a_task_that_nobody_keeps_ends_on_the_thread_of_the_window(
 ) -> None:
     ended_on: list[int] = []
     for number in range(50):
-        threads.start(Lane.FILES, returns(number)).destroyed.connect(
+        threads.start(ThreadName.FILES, returns(number)).destroyed.connect(
             lambda: ended_on.append(threading.get_ident()), Qt.ConnectionType.DirectConnection
         )
     qtbot.waitUntil(lambda: len(ended_on) == 50)

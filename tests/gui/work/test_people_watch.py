@@ -76,7 +76,7 @@ def test_many_changes_are_told_at_once(
     with qtbot.waitSignal(here.run_changed, timeout=SOON), RunStore(here.store_path) as store:
         for item in ("1", "2", "3"):
             store.override(1, NewOverride(item, "safety", Preference.A, None, "Cy"))
-    qtbot.waitUntil(lambda: here.run is not None and "Cy" in here.run.results.reviews.people)
+    qtbot.waitUntil(lambda: here.run is not None and "Cy" in here.run.results.reviews.annotators)
 
 
 def test_looking_changes_nothing_that_is_looked_at(space: Workspace) -> None:

@@ -47,18 +47,18 @@ def judged(folder: Path, gold: Path, shots: int = 0) -> Path:
 @pytest.mark.usefixtures("demo_tried")
 def test_what_is_out_of_date_is_written_again(tmp_path: Path, demo_gold: Path) -> None:
     path = judged(tmp_path, demo_gold)
-    heard: list[object] = []
-    made = done(rewrite(path, 1, load_dataset(demo_gold), threads=1), heard, apart=True)
+    received: list[object] = []
+    made = done(rewrite(path, 1, load_dataset(demo_gold), threads=1), received, apart=True)
     assert made == Rewritten(1, 1, 0, (), stopped=False)
-    assert heard == [MeasureProgress(0, 1), MeasureProgress(1, 1)]
+    assert received == [MeasureProgress(0, 1), MeasureProgress(1, 1)]
     with RunStore(path) as store:
-        assert load_results(store, 1).outdated == 0
+        assert load_results(store, 1).stale == 0
 
 
 @pytest.mark.usefixtures("demo_tried")
 def test_a_run_that_was_shown_examples_is_refused(tmp_path: Path, demo_gold: Path) -> None:
     path = judged(tmp_path, demo_gold, shots=1)
-    with pytest.raises(SetupError, match="was shown labelled examples"):
+    with pytest.raises(SetupError, match="used labelled examples"):
         done(rewrite(path, 1, load_dataset(demo_gold), threads=1))
 
 

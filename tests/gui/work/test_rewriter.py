@@ -20,10 +20,10 @@ from engine.system.paths import demo_model
 from gui.judge.run_jobs import judge
 from gui.results.results_page import ResultsPage
 from gui.review.review_page import ReviewPage
-from gui.work.lanes import Lane
+from gui.work.lanes import ThreadName
 from gui.work.open_run import OpenRun, UnderWay
-from gui.work.outdated_line import OutdatedLine
-from gui.work.rewrite_jobs import count_outdated
+from gui.work.outdated_line import StaleLine
+from gui.work.rewrite_jobs import count_stale
 from gui.work.rewriter import Rewriter
 from gui.work.workspace import Workspace
 from tests.gui.jobs import done
@@ -56,7 +56,7 @@ def opened(qtbot: QtBot, workspace: Workspace, rewriter: Rewriter, judged: Path)
     shutil.copy(judged, workspace.store_path)
     with qtbot.waitSignal(workspace.run_changed, timeout=A_WHILE):
         workspace.open_run(1)
-    qtbot.waitUntil(lambda: rewriter.outdated == 1, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: rewriter.stale == 1, timeout=A_WHILE)
     return workspace
 
 
@@ -69,9 +69,9 @@ def change_label(store: RunStore, place: int) -> None:
     )
 
 
-def outdated(workspace: Workspace) -> int:
+def stale(workspace: Workspace) -> int:
     with RunStore(workspace.store_path) as store:
-        return load_results(store, 1).outdated
+        return load_results(store, 1).stale
 
 
 @pytest.mark.slow
@@ -82,18 +82,18 @@ def test_a_page_says_what_is_out_of_date_and_writes_it_again(
     qtbot.addWidget(page)
     page.resize(1180, 640)
     page.show()
-    assert page.outdated.text.text() == "1 explanation was written for another label than the one in force."
-    page.outdated.button.setFocus()
+    assert page.stale.text.text() == "1 explanation was written for another label than the one in force."
+    page.stale.button.setFocus()
     with (
         qtbot.waitSignal(opened.note, timeout=A_WHILE, check_params_cb=lambda text: "again" in text) as note,
         qtbot.waitSignal(opened.run_changed, timeout=A_WHILE),
     ):
-        QTest.keyClick(page.outdated.button, Qt.Key.Key_Space)
-        assert page.outdated.button.isHidden()
-        assert not page.outdated.busy.isHidden()
+        QTest.keyClick(page.stale.button, Qt.Key.Key_Space)
+        assert page.stale.button.isHidden()
+        assert not page.stale.busy.isHidden()
     assert note.args == ["Run 1: 1 of 1 explanations are written again."]
-    qtbot.waitUntil(page.outdated.isHidden, timeout=A_WHILE)
-    assert outdated(opened) == 0
+    qtbot.waitUntil(page.stale.isHidden, timeout=A_WHILE)
+    assert stale(opened) == 0
 
 
 def test_both_pages_show_the_same_work_and_either_can_cancel_it(
@@ -108,15 +108,15 @@ def test_both_pages_show_the_same_work_and_either_can_cancel_it(
             change_label(store, place)
     with qtbot.waitSignal(opened.run_changed, timeout=A_WHILE):
         opened.read_run_again()
-    qtbot.waitUntil(lambda: rewriter.outdated == ITEMS, timeout=A_WHILE)
-    assert results.outdated.button.text() == "Write them again"
-    results.outdated.button.click()
-    assert not review.outdated.busy.isHidden()
-    review.outdated.busy.cancelled.emit()
+    qtbot.waitUntil(lambda: rewriter.stale == ITEMS, timeout=A_WHILE)
+    assert results.stale.button.text() == "Write them again"
+    results.stale.button.click()
+    assert not review.stale.busy.isHidden()
+    review.stale.busy.cancelled.emit()
     qtbot.waitUntil(lambda: not rewriter.busy, timeout=A_WHILE)
-    qtbot.waitUntil(lambda: not opened.threads.busy(Lane.MODEL), timeout=A_WHILE)
-    assert outdated(opened) == ITEMS
-    assert not results.outdated.button.isHidden()
+    qtbot.waitUntil(lambda: not opened.threads.busy(ThreadName.MODEL), timeout=A_WHILE)
+    assert stale(opened) == ITEMS
+    assert not results.stale.button.isHidden()
 
 
 def without_dataset(space: Workspace) -> None:
@@ -139,8 +139,8 @@ def shown_examples(space: Workspace) -> None:
     ("hinder", "why"),
     [
         (lambda space: space.tell_judging(UnderWay(2, 1, 9)), "A run is being judged"),
-        (without_dataset, "dataset of this run is not at hand"),
-        (shown_examples, "was shown labelled examples"),
+        (without_dataset, "dataset of this run is not loaded"),
+        (shown_examples, "has few-shot examples"),
     ],
 )
 def test_a_button_that_cannot_work_says_why(
@@ -150,7 +150,7 @@ def test_a_button_that_cannot_work_says_why(
     hinder: Callable[[Workspace], None],
     why: str,
 ) -> None:
-    line = OutdatedLine(rewriter, across=True)
+    line = StaleLine(rewriter, across=True)
     qtbot.addWidget(line)
     assert line.button.isEnabled()
     hinder(opened)
@@ -173,14 +173,14 @@ def test_a_model_that_is_gone_is_told_and_the_line_stays(
     model.unlink()
     with qtbot.waitSignal(workspace.run_changed, timeout=A_WHILE):
         workspace.open_run(1)
-    qtbot.waitUntil(lambda: rewriter.outdated == 1, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: rewriter.stale == 1, timeout=A_WHILE)
     with qtbot.waitSignal(workspace.problem, timeout=A_WHILE) as problem:
         rewriter.start()
     assert "own.gguf: there is no such file" in str(problem.args[0])
     qtbot.waitUntil(lambda: not rewriter.busy, timeout=A_WHILE)
-    assert rewriter.outdated == 1
+    assert rewriter.stale == 1
 
 
 def test_what_is_out_of_date_is_counted_as_the_engine_counts(opened: Workspace) -> None:
     assert opened.run is not None
-    assert done(count_outdated(opened.run.results)) == opened.run.results.outdated == 1
+    assert done(count_stale(opened.run.results)) == opened.run.results.stale == 1

@@ -80,13 +80,13 @@ def test_recent_files_are_the_newest_first_each_once(tmp_path: Path) -> None:
 
 def test_each_change_of_the_recent_files_is_told(tmp_path: Path) -> None:
     state = State(tmp_path)
-    heard = []
-    state.recent_changed.connect(lambda: heard.append(len(state.recent("datasets"))))
+    received = []
+    state.recent_changed.connect(lambda: received.append(len(state.recent("datasets"))))
     state.add_recent("datasets", tmp_path / "a.tsv")
     state.clear_recent("datasets")
     state.add_recent("datasets", tmp_path / "b.tsv")
     state.forget_all_but()
-    assert heard == [1, 0, 1, 0]
+    assert received == [1, 0, 1, 0]
 
 
 def test_work_that_was_begun_survives_forgetting(tmp_path: Path) -> None:

@@ -32,11 +32,11 @@ def too_few(gold: Path) -> Dataset:
     return load_dataset(gold).head(3)
 
 
-@pytest.mark.parametrize("at_hand", [load_dataset, whole, other_texts, too_few])
+@pytest.mark.parametrize("current", [load_dataset, whole, other_texts, too_few])
 def test_a_run_comes_with_the_items_that_it_judged(
-    demo_store: Path, demo_gold: Path, at_hand: Callable[[Path], Dataset]
+    demo_store: Path, demo_gold: Path, current: Callable[[Path], Dataset]
 ) -> None:
-    opened = done(open_run(demo_store, 1, at_hand(demo_gold)))
+    opened = done(open_run(demo_store, 1, current(demo_gold)))
     results, dataset = opened.results, opened.dataset
     assert len(results.judged) == DEMO_ITEMS
     assert dataset is not None
@@ -74,8 +74,8 @@ def moved_away(demo_store: Path, tmp_path: Path) -> Path:
 
 
 def test_where_the_items_are_gone_the_run_comes_alone(moved_away: Path, demo_gold: Path) -> None:
-    for at_hand in (None, other_texts(demo_gold)):
-        opened = done(open_run(moved_away, 1, at_hand))
+    for current in (None, other_texts(demo_gold)):
+        opened = done(open_run(moved_away, 1, current))
         results, dataset = opened.results, opened.dataset
         assert (len(results.judged), dataset) == (DEMO_ITEMS, None)
 

@@ -16,7 +16,7 @@ from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, NewOverride
 from engine.core.said import Said, Undo, now
 from engine.store.run_store import RunStore
-from gui.work.lanes import Lane
+from gui.work.lanes import ThreadName
 from gui.work.workspace import Workspace
 
 A_WHILE = 30_000
@@ -83,15 +83,15 @@ def test_words_that_wait_stay_in_their_order_whatever_the_clock_says(qtbot: QtBo
 
 
 def test_an_override_made_while_the_run_is_read_again_stays(qtbot: QtBot, judged: Workspace) -> None:
-    gate = threading.Event()
-    judged.threads.start(Lane.MEASURE, lambda _: gate.wait(10))
+    validator = threading.Event()
+    judged.threads.start(ThreadName.MEASURE, lambda _: validator.wait(10))
     assert judged.run is not None
     before = judged.run.results
     judged.read_run_again()
     with qtbot.waitSignal(judged.overrides_changed, timeout=A_WHILE):
         judged.override(JudgmentKey("1", "safety"), Preference.BOTH_BAD, None)
     with qtbot.waitSignal(judged.run_changed, timeout=A_WHILE):
-        gate.set()
+        validator.set()
     assert judged.run.results is not before
     assert len(judged.run.results.overrides) == 1
 
@@ -110,7 +110,7 @@ def test_an_override_that_cannot_be_stored_is_told(qtbot: QtBot, judged: Workspa
     with qtbot.waitSignal(judged.problem, timeout=A_WHILE) as problem:
         judged.override(JudgmentKey("no such item", "safety"), Preference.A, None)
     assert isinstance(problem.args[0], SetupError)
-    assert problem.args[0].problem.startswith("Item no such item, safety: what you decided is not stored.")
+    assert problem.args[0].problem.startswith("Item no such item, safety: your annotation is not stored.")
 
 
 def test_the_dataset_of_last_time_is_not_asked_for_again_where_it_is_gone(

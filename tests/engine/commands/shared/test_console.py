@@ -31,7 +31,7 @@ def ended(error: BaseException) -> int:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_the_first_ctrl_c_loses_nothing_the_second_stops_now(capsys: pytest.CaptureFixture[str]) -> None:
     before = signal.getsignal(signal.SIGINT)
-    with interruptible(lambda: "A stop now loses 40 s of work.") as cancel:
+    with interruptible(lambda: "Stopping now loses 40 s of work.") as cancel:
         signal.raise_signal(signal.SIGINT)
         assert (cancel.ending, cancel.requested) == (True, False)
         assert "loses 40 s of work. Press Ctrl-C again to stop now." in capsys.readouterr().err
@@ -94,7 +94,7 @@ def test_what_cannot_be_printed_is_said_where_it_can_be(
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         monkeypatch.setattr(sys, "stdout", full)
         assert guarded(work) == 2
-        assert "What was to be printed could not be written: No space left" in capsys.readouterr().err
+        assert "The output could not be written: No space left" in capsys.readouterr().err
         monkeypatch.setattr(sys, "stderr", full)
         assert ended(SetupError("The file is gone.", "Put it back.")) == 2  # of which nobody hears
 

@@ -21,16 +21,16 @@ PRINTED = {
         "Use a smaller context (--context) or a smaller quantisation of this model, or close programs."
     ),
     "memory, rounder": (
-        "Use a smaller context (--context), a cache in q8_0 (--kv-type q8_0) or a smaller quantisation of"
+        "Use a smaller context (--context), a KV cache in q8_0 (--kv-type q8_0) or a smaller quantisation of"
         " this model, or close programs."
     ),
     "no examples": "Use 1 or more, or leave --examples out.",
-    "too few examples": "Use --shots 2 or fewer, or a file with more labelled items.",
-    "stem": "Use a larger --context, fewer --shots or shorter examples.",
+    "too few examples": "Use --few-shot 2 or fewer, or a file with more labelled items.",
+    "stem": "Use a larger --context, fewer --few-shot or shorter examples.",
     "trained context": "Use --context 1024 or less.",
     "no item fits": "Use a larger --context, or --shorten.",
     "newer store": "Name another file for the run store (--store).",
-    "no store": "The file is damaged or something else. Name another file for the run store (--store).",
+    "no store": "The file is damaged or of another kind. Name another file for the run store (--store).",
     "store in a file": "Name a file for the run store in a folder where you may write (--store).",
     "store of a run": "Name the right store with --store, or a submission file: ./3",
     "other judge": f"Calibrate a run of this judge: {program()} calibrate RUN --gold LABELLED-DATASET",
@@ -38,20 +38,21 @@ PRINTED = {
     "impossible calibration": "Make it again with the command calibrate.",
     "moved dataset": "Put the dataset back there, or name its file with --dataset.",
     "unlabelled run": (
-        "Label or confirm some first, on the page Review; or let the judge's own labels out as well:"
+        "Label or confirm some first, on the page Review; or export the judge's own labels as well:"
         " --with-judge."
     ),
     "examples too many": "Leave --examples out.",
     "examples missing": (
-        "Name the same file with --examples, the same number with --shots, and the same choice with --choose."
+        "Name the same file with --examples, the same number with --few-shot, and the same choice with"
+        " --few-shot-selection."
     ),
     "other ids": "Name the dataset that was judged, or score what both have with --partial.",
     "incomplete run": (
-        "The run is not complete: 1 of 2 items are judged. Go on with the same judge command, or score what"
+        "The run is not complete: 1 of 2 items are judged. Resume with the same judge command, or score what"
         " both have with --partial."
     ),
     "other texts": (
-        "Name the dataset that was judged. If its texts were only saved in another way, write the run's"
+        "Name the dataset that was judged. If its texts were only saved in another format, write the run's"
         " submission with `runs export` and use that."
     ),
     "submission calibrated": f"Name the id of a run: see {program()} runs",

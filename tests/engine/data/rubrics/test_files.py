@@ -96,25 +96,25 @@ yes = "no"
         '  criteria 2, "question": a number. Write a text in quotes.',
         '  criteria 2, "weight": -1 is negative or not a number. Use 0 or a positive number.',
         '  criteria 3, "colour": not known. Known are name, question, good, bad, weight.',
-        '  criteria 3, "question": is empty. Write what is to be read there.',
-        "  \"criteria\": name 'order' twice; small and capital letters do not count. Name each once.",
+        '  criteria 3, "question": is empty. Write a text.',
+        "  \"criteria\": name 'order' twice (case is ignored). Name each once.",
         '  wording, "system": needs {letters}, each once; it has none.'
-        " Write each mark once, where the program is to put its words.",
-        '  wording, "yes, no": are not all different. Give each words of its own.',
+        " Write each mark once, where the program fills in its text.",
+        '  wording, "yes, no": are not all different. Give each a different text.',
     ]
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (b'name = "x"\nquestion\n', "line 2, column 9: no TOML: expected '=' after a key"),
-        (b'name = "x"\n[[criteria]]\nname = "\n', "line 3, column 9: no TOML: illegal character"),
-        (b"name = [", "at its end: no TOML: invalid value."),
-        (b'name = "x"\nname = "y"\n', "line 2, column 11: no TOML: cannot overwrite a value."),
-        (b'name = "a"\nsource = "\xe4"\n', "line 2: the byte 0xe4 is no UTF-8."),
-        (b"name = [" * 5000, "line 1, column 9: no TOML: invalid value."),
+        (b'name = "x"\nquestion\n', "line 2, column 9: not valid TOML: expected '=' after a key"),
+        (b'name = "x"\n[[criteria]]\nname = "\n', "line 3, column 9: not valid TOML: illegal character"),
+        (b"name = [", "at its end: not valid TOML: invalid value."),
+        (b'name = "x"\nname = "y"\n', "line 2, column 11: not valid TOML: cannot overwrite a value."),
+        (b'name = "a"\nsource = "\xe4"\n', "line 2: the byte 0xe4 is not UTF-8."),
+        (b"name = [" * 5000, "line 1, column 9: not valid TOML: invalid value."),
         (b"a = " + b"[" * 5000, "nested too deeply"),
-        (b"a = " + b"9" * 5000, "is no TOML: Exceeds the limit"),
+        (b"a = " + b"9" * 5000, "is not valid TOML: Exceeds the limit"),
         (b".".join([b"a"] * 500_000) + b" = 1", "has a key of more than 100 parts."),
         (b"x={" + b".".join([b'"a b"'] * 150_000) + b" = 1}", "has a key of more than 100 parts."),
         (b"id\tinstruction\toutput_a\toutput_b\n", "looks like a table, not a rubric."),

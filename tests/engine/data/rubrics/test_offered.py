@@ -44,7 +44,7 @@ def test_a_path_is_read(tmp_path: Path) -> None:
 
 
 def test_an_unknown_name_is_told_the_nearest() -> None:
-    with pytest.raises(SetupError, match=r"No rubric is called 'summary'\. The nearest is summaries\."):
+    with pytest.raises(SetupError, match=r"There is no rubric 'summary'\. The nearest is summaries\."):
         find_rubric("summary")
 
 

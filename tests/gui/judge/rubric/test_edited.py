@@ -4,16 +4,16 @@ import pytest
 
 from engine.core.errors import SetupError
 from engine.core.rubric import (
+    DEFAULT_WORDING,
     ELOQUENT,
     MOST_CRITERIA,
-    USUAL_WORDING,
     WORDING_PARTS,
     Criterion,
     PromptWording,
     Rubric,
     marks_of,
 )
-from gui.judge.rubric.edited import RUBRIC, WORDING, At, EditedCriterion, EditedRubric
+from gui.judge.rubric.edited import RUBRIC, WORDING, EditedCriterion, EditedRubric, FieldPlace
 from gui.judge.rubric.wording_tab import MARKS
 
 MANNERS = Rubric(
@@ -43,37 +43,41 @@ def criterion(**values: object) -> EditedRubric:
 @pytest.mark.parametrize(
     ("edited", "at", "says"),
     [
-        (replace(SOUND, name=" "), At(RUBRIC, "name"), "It is empty."),
-        (replace(SOUND, name="x" * 256), At(RUBRIC, "name"), "It has 256 letters."),
-        (replace(SOUND, source="a\x00b"), At(RUBRIC, "source"), "which nobody sees."),
-        (replace(SOUND, criteria=()), At(RUBRIC, "criteria"), "at least one"),
-        (criterion(name=""), At(0, "name"), "It is empty. Write one, of letters, digits and underscores."),
-        (criterion(name="on topic"), At(0, "name"), "cannot be part of a column name."),
-        (criterion(name="1st"), At(0, "name"), "no digit first."),
-        (criterion(name="X"), At(0, "name"), "It is that of another criterion."),
-        (criterion(name="x"), At(1, "name"), "It is that of another criterion."),
-        (criterion(question="\n"), At(0, "question"), "It is empty."),
-        (criterion(question="y" * 4001), At(0, "question"), "It has 4,001 letters."),
-        (criterion(good="a\tb"), At(0, "good"), "nobody sees"),
-        (criterion(bad="y" * 4001), At(0, "bad"), "It has 4,001 letters."),
-        (criterion(weight=float("nan")), At(0, "weight"), "Use 0 or a positive number."),
+        (replace(SOUND, name=" "), FieldPlace(RUBRIC, "name"), "It is empty."),
+        (replace(SOUND, name="x" * 256), FieldPlace(RUBRIC, "name"), "It has 256 characters."),
+        (replace(SOUND, source="a\x00b"), FieldPlace(RUBRIC, "source"), "which nobody sees."),
+        (replace(SOUND, criteria=()), FieldPlace(RUBRIC, "criteria"), "at least one"),
+        (
+            criterion(name=""),
+            FieldPlace(0, "name"),
+            "It is empty. Write one, of letters, digits and underscores.",
+        ),
+        (criterion(name="on topic"), FieldPlace(0, "name"), "cannot be part of a column name."),
+        (criterion(name="1st"), FieldPlace(0, "name"), "no digit first."),
+        (criterion(name="X"), FieldPlace(0, "name"), "It is that of another criterion."),
+        (criterion(name="x"), FieldPlace(1, "name"), "It is that of another criterion."),
+        (criterion(question="\n"), FieldPlace(0, "question"), "It is empty."),
+        (criterion(question="y" * 4001), FieldPlace(0, "question"), "It has 4,001 characters."),
+        (criterion(good="a\tb"), FieldPlace(0, "good"), "invisible"),
+        (criterion(bad="y" * 4001), FieldPlace(0, "bad"), "It has 4,001 characters."),
+        (criterion(weight=float("nan")), FieldPlace(0, "weight"), "Use 0 or a positive number."),
         (
             SOUND.with_part("system", "Judge."),
-            At(WORDING, "system"),
+            FieldPlace(WORDING, "system"),
             "It needs {letters}, each once; it has none.",
         ),
-        (SOUND.with_part("verdict", "a\nb"), At(WORDING, "verdict"), "more than one line"),
-        (SOUND.with_part("end", "] {title}"), At(WORDING, "end"), "square bracket"),
-        (SOUND.with_part("yes", "NO"), At(WORDING, "yes"), "Others of these say the same."),
-        (SOUND.with_part("yes", "NO"), At(WORDING, "no"), "Others of these say the same."),
+        (SOUND.with_part("verdict", "a\nb"), FieldPlace(WORDING, "verdict"), "more than one line"),
+        (SOUND.with_part("end", "] {title}"), FieldPlace(WORDING, "end"), "square bracket"),
+        (SOUND.with_part("yes", "NO"), FieldPlace(WORDING, "yes"), "Another of these is the same."),
+        (SOUND.with_part("yes", "NO"), FieldPlace(WORDING, "no"), "Another of these is the same."),
         (
             SOUND.with_part("response_a", "Response B"),
-            At(WORDING, "response_b"),
-            "Others of these say the same.",
+            FieldPlace(WORDING, "response_b"),
+            "Another of these is the same.",
         ),
     ],
 )
-def test_what_is_wrong_is_said_of_its_field(edited: EditedRubric, at: At, says: str) -> None:
+def test_what_is_wrong_is_said_of_its_field(edited: EditedRubric, at: FieldPlace, says: str) -> None:
     assert says in edited.problems[at]
     with pytest.raises(SetupError):
         edited.rubric()
@@ -86,16 +90,16 @@ def test_of_names_that_are_alike_only_these_are_blamed() -> None:
 
 def test_too_many_criteria_are_refused_as_a_whole() -> None:
     many = tuple(EditedCriterion(f"c{number}", "Which?") for number in range(MOST_CRITERIA + 1))
-    assert list(replace(SOUND, criteria=many).problems) == [At(RUBRIC, "criteria")]
+    assert list(replace(SOUND, criteria=many).problems) == [FieldPlace(RUBRIC, "criteria")]
 
 
 def test_problems_stand_in_the_order_in_which_a_person_reads() -> None:
     wrong = replace(criterion(name="", question=""), name="").with_part("system", "")
     assert list(wrong.problems) == [
-        At(RUBRIC, "name"),
-        At(0, "name"),
-        At(0, "question"),
-        At(WORDING, "system"),
+        FieldPlace(RUBRIC, "name"),
+        FieldPlace(0, "name"),
+        FieldPlace(0, "question"),
+        FieldPlace(WORDING, "system"),
     ]
 
 
@@ -114,9 +118,9 @@ def test_what_is_wrong_is_left_open_in_what_is_shown() -> None:
 
 
 def test_the_tab_of_the_wording_has_every_part_with_its_marks() -> None:
-    usual = asdict(USUAL_WORDING)
-    assert sorted(WORDING_PARTS) == sorted(usual)
-    assert len({part.title for part in WORDING_PARTS.values()}) == len(usual)
-    assert set(MARKS) == {mark for text in usual.values() for mark in marks_of(text)}
-    refused = {part for part in WORDING_PARTS if SOUND.with_part(part, f"{usual[part]}\nx").problems}
+    default = asdict(DEFAULT_WORDING)
+    assert sorted(WORDING_PARTS) == sorted(default)
+    assert len({part.title for part in WORDING_PARTS.values()}) == len(default)
+    assert set(MARKS) == {mark for text in default.values() for mark in marks_of(text)}
+    refused = {part for part in WORDING_PARTS if SOUND.with_part(part, f"{default[part]}\nx").problems}
     assert refused == {name for name, part in WORDING_PARTS.items() if part.one_line}

@@ -6,7 +6,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from engine.core.cancel import CancelToken
-from engine.core.items import Order, Way
+from engine.core.items import Method, Order
 from engine.core.prompt_text import Source
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup
@@ -76,7 +76,7 @@ def test_without_a_model_the_text_alone_is_shown_with_whose_it_is(
     assert {Source.OWN, Source.INSTRUCTION, Source.RESPONSE_A, Source.RESPONSE_B} <= inks(panel)
     assert Source.CONTROL not in inks(panel)
     assert "a sample item" in panel.said.text()
-    assert "without the chat format" in panel.said.text()
+    assert "without a model's chat format" in panel.said.text()
     assert text(panel).endswith("Verdict:")
 
 
@@ -97,7 +97,7 @@ def test_it_follows_what_is_written_a_moment_later(
     draft.write(rubric.with_part("verdict", "Urteil:"))
     qtbot.waitUntil(lambda: text(panel).endswith("Urteil:"))
     draft.write(draft.rubric.with_part("system", "Nothing."))  # which lacks its mark
-    qtbot.waitUntil(lambda: "shown as usual" in panel.note.text())
+    qtbot.waitUntil(lambda: "shown with their defaults" in panel.note.text())
     assert "You compare two responses" in text(panel)
     draft.choose(3)
     qtbot.waitUntil(lambda: "Criterion: safety." in text(panel))
@@ -111,9 +111,9 @@ def test_every_question_of_a_criterion_can_be_seen(
     panel = made(qtbot, threads, demo, demo_model())
     for kind, asked, ends in (
         (None, "", "Verdict: A\nExplanation:"),
-        (Way.PERMUTED, "For this question alone", "Verdict:"),
-        (Way.ABSOLUTE, "yes or no", "Answer:"),
-        (Way.GRADED, "from 1 (very bad)", "Grade:"),
+        (Method.PERMUTED_LABELS, "For this question alone", "Verdict:"),
+        (Method.POINTWISE_YES_NO, "yes or no", "Answer:"),
+        (Method.POINTWISE_GRADE, "from 1 (very bad)", "Grade:"),
     ):
         panel.kind.setCurrentIndex(panel.kind.findText(KINDS[kind]))
         panel.make()

@@ -120,7 +120,7 @@ def test_of_a_file_that_was_changed_or_is_gone(
     save_rubric(own, changed)
     with qtbot.waitSignal(workspace.note) as note:
         choice(page).look()
-    assert note.args == ["manners.toml was changed, and is read anew."]
+    assert note.args == ["manners.toml was changed and is read again."]
     assert page.setup().rubric == changed
     assert page.setup().criteria == ("politeness", "on_topic", "wit")  # what was left out stays so
     own.unlink()
@@ -183,7 +183,7 @@ def test_what_a_dataset_has_labels_on_is_offered_as_a_draft(
     offer = choice(page)
     assert offer.offer.isVisible()
     assert "manners.tsv has labels on politeness, brevity, on topic" in offer._offer_text.text()
-    assert offer.offer_button.text() == "Draft a rubric of its 3 criteria…"
+    assert offer.offer_button.text() == "Draft a rubric with its 3 criteria…"
     offer.offer_button.click()
     qtbot.waitUntil(lambda: offer.dialog is not None)
     dialog = offer.dialog
@@ -204,7 +204,7 @@ def test_a_rubric_that_asks_all_of_it_is_offered_first(
     qtbot: QtBot, own: Path, page: JudgePage, dataset: Path
 ) -> None:
     opened(qtbot, page, dataset)
-    assert choice(page).offer_button.text() == "Ask “Manners”"
+    assert choice(page).offer_button.text() == "Use “Manners”"
     choice(page).offer_button.click()
     assert (page.workspace.rubric.rubric, page.workspace.rubric.path) == (MANNERS, own)
 

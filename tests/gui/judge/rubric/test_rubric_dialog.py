@@ -11,18 +11,18 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
-from engine.core.rubric import ELOQUENT, USUAL_WORDING, Criterion, PromptWording, Rubric
+from engine.core.rubric import DEFAULT_WORDING, ELOQUENT, Criterion, PromptWording, Rubric
 from engine.data.rubrics.files import load_rubric, rubric_text
 from engine.data.rubrics.offered import shipped_rubrics
 from engine.system.paths import rubrics_folder
 from gui.judge.rubric import rubric_file
-from gui.judge.rubric.edited import FIELDS_OF_CRITERION, RUBRIC, WORDING, At, EditedRubric
+from gui.judge.rubric.edited import FIELDS_OF_CRITERION, RUBRIC, WORDING, EditedRubric, FieldPlace
 from gui.judge.rubric.fields import LineField, TextField
-from gui.judge.rubric.rubric_dialog import RubricDialog, RubricWish
+from gui.judge.rubric.rubric_dialog import RubricDialog, RubricRequest
 from gui.judge.rubric.rubric_jobs import read_rubric
 from gui.kit.labels import shown_text
-from gui.kit.theme import ThemeWish, apply_theme
-from gui.work.lanes import Lane
+from gui.kit.theme import ThemeChoice, apply_theme
+from gui.work.lanes import ThreadName
 from gui.work.workspace import Workspace
 
 MANNERS = Rubric(
@@ -50,8 +50,8 @@ Opener = Callable[..., RubricDialog]
 
 @pytest.fixture
 def opened(qtbot: QtBot, workspace: Workspace) -> Opener:
-    def opened(wish: RubricWish) -> RubricDialog:
-        dialog = RubricDialog(workspace, wish)
+    def opened(request: RubricRequest) -> RubricDialog:
+        dialog = RubricDialog(workspace, request)
         qtbot.addWidget(dialog, before_close_func=lambda _: dialog.draft.write(dialog._kept))
         dialog.resize(1200, 660)
         with qtbot.waitExposed(dialog):
@@ -63,11 +63,11 @@ def opened(qtbot: QtBot, workspace: Workspace) -> Opener:
 
 
 def from_file(qtbot: QtBot, workspace: Workspace, opened: Opener, path: Path) -> RubricDialog:
-    task = workspace.threads.start(Lane.FILES, read_rubric(path))
+    task = workspace.threads.start(ThreadName.FILES, read_rubric(path))
     with qtbot.waitSignal(task.finished) as read:
         pass
     (file,) = read.args
-    return opened(RubricWish(EditedRubric.of(file.rubric), file))
+    return opened(RubricRequest(EditedRubric.of(file.rubric), file))
 
 
 def write(field: LineField | TextField, text: str) -> None:
@@ -101,7 +101,7 @@ def answer(button: str) -> list[str]:
 
 
 def test_a_criterion_is_written_added_moved_and_removed(opened: Opener) -> None:
-    dialog = opened(RubricWish(EditedRubric.of(MANNERS)))
+    dialog = opened(RubricRequest(EditedRubric.of(MANNERS)))
     tab, view = dialog.criteria, dialog.criteria.view
     view.setFocus()
     QTest.keyClick(view, Qt.Key.Key_Down)
@@ -125,7 +125,7 @@ def test_a_criterion_is_written_added_moved_and_removed(opened: Opener) -> None:
 
 
 def test_problems_stand_at_their_fields_and_keep_it_from_being_saved(opened: Opener) -> None:
-    dialog = opened(RubricWish(EditedRubric.of(MANNERS)))
+    dialog = opened(RubricRequest(EditedRubric.of(MANNERS)))
     tab = dialog.criteria
     write(tab.question_field, "")
     assert "It is empty." in tab.fields.said("question")
@@ -149,8 +149,8 @@ def test_problems_stand_at_their_fields_and_keep_it_from_being_saved(opened: Ope
 def test_no_problem_moves_a_field_and_each_stays_until_it_is_mended(
     qtbot: QtBot, qapp: QApplication, opened: Opener
 ) -> None:
-    apply_theme(qapp, ThemeWish.LIGHT, 100, qapp.font().pointSizeF())  # as a window does
-    dialog = opened(RubricWish(EditedRubric.of(MANNERS)))
+    apply_theme(qapp, ThemeChoice.LIGHT, 100, qapp.font().pointSizeF())  # as a window does
+    dialog = opened(RubricRequest(EditedRubric.of(MANNERS)))
     tab, wrong = dialog.criteria, ("name", "question", "good")
     fields = [dialog.head.field("source"), *map(tab.fields.field, FIELDS_OF_CRITERION)]
     before = [field.mapTo(dialog, QPoint(0, 0)) for field in fields]
@@ -171,7 +171,7 @@ def test_no_problem_moves_a_field_and_each_stays_until_it_is_mended(
 
 
 def test_the_wording_is_changed_and_put_back(opened: Opener) -> None:
-    dialog = opened(RubricWish(EditedRubric.of(MANNERS)))
+    dialog = opened(RubricRequest(EditedRubric.of(MANNERS)))
     tab = dialog.wording
     dialog.tabs.setCurrentWidget(tab)
     write(tab.fields["verdict"], "Urteil:")
@@ -180,12 +180,12 @@ def test_the_wording_is_changed_and_put_back(opened: Opener) -> None:
     write(tab.fields["criterion"], "Kriterium {name}")
     assert "needs {name} and {question}" in tab.said("criterion")
     assert dialog.problem.text().startswith("Wording, Criterion: It needs")
-    tab.usual_buttons["criterion"].click()
+    tab.default_buttons["criterion"].click()
     assert tab.said("criterion") == ""
-    assert tab.usual_buttons["verdict"].isVisible()
-    assert not tab.usual_buttons["criterion"].isVisible()
+    assert tab.default_buttons["verdict"].isVisible()
+    assert not tab.default_buttons["criterion"].isVisible()
     tab.reset_button.click()
-    assert dialog.draft.rubric.rubric().wording == USUAL_WORDING
+    assert dialog.draft.rubric.rubric().wording == DEFAULT_WORDING
     assert not tab.reset_button.isEnabled()
 
 
@@ -218,7 +218,7 @@ def test_what_comes_with_the_program_is_saved_as_a_copy(
 
     monkeypatch.setattr(rubric_file, "ask_target", choose)
     shipped = shipped_rubrics()[1]
-    dialog = opened(RubricWish(EditedRubric.of(shipped)))
+    dialog = opened(RubricRequest(EditedRubric.of(shipped)))
     with qtbot.waitSignal(dialog.saved):
         dialog.save_button.click()
     assert asked == [rubrics_folder() / f"{shipped.name}.toml"]
@@ -245,7 +245,7 @@ def test_closing_with_changes_asks(qtbot: QtBot, workspace: Workspace, opened: O
 
 
 def test_what_is_wrong_can_only_be_discarded(opened: Opener) -> None:
-    dialog = opened(RubricWish(EditedRubric.of(MANNERS)))
+    dialog = opened(RubricRequest(EditedRubric.of(MANNERS)))
     write(dialog.name_field, "")
     said = answer("Discard them")
     dialog.close_button.click()
@@ -262,7 +262,7 @@ def test_a_file_that_another_program_changed_is_not_overwritten_unasked(
     path.write_text(theirs, encoding="utf-8")
     dialog.disk.look()  # as whoever comes back to the window
     qtbot.waitUntil(dialog.notice.isVisible)
-    assert "Another program has changed this file." in dialog.notice.text
+    assert "Another program changed this file." in dialog.notice.text
     said = answer("Do not save")
     with qtbot.waitSignal(dialog.disk.not_saved):
         dialog.save_button.click()
@@ -305,7 +305,7 @@ def test_long_names_and_other_scripts_widen_nothing(opened: Opener) -> None:
         Criterion("礼貌", "哪个回答更有礼貌？"),
     )
     rubric = Rubric("R" * 255, criteria, source="s" * 4000)
-    dialog = opened(RubricWish(EditedRubric.of(rubric)))
+    dialog = opened(RubricRequest(EditedRubric.of(rubric)))
     assert dialog.draft.problems == {}
     assert dialog.minimumSizeHint().width() <= 1024
     assert dialog.minimumSizeHint().height() <= 640
@@ -313,7 +313,7 @@ def test_long_names_and_other_scripts_widen_nothing(opened: Opener) -> None:
 
 
 def test_every_control_has_a_name_and_tab_leaves_every_field(opened: Opener) -> None:
-    dialog = opened(RubricWish(EditedRubric.of(ELOQUENT)))
+    dialog = opened(RubricRequest(EditedRubric.of(ELOQUENT)))
     for field in [*dialog.findChildren(LineField), *dialog.wording.fields.values()]:
         assert field.accessibleName()
     assert all(button.text() or button.accessibleName() for button in dialog.findChildren(QPushButton))
@@ -335,8 +335,8 @@ def test_every_control_has_a_name_and_tab_leaves_every_field(opened: Opener) -> 
 
 
 def test_a_problem_of_the_rubric_leads_to_its_field(opened: Opener) -> None:
-    dialog = opened(RubricWish(EditedRubric()))
-    assert next(iter(dialog.draft.problems)) == At(RUBRIC, "name")
+    dialog = opened(RubricRequest(EditedRubric()))
+    assert next(iter(dialog.draft.problems)) == FieldPlace(RUBRIC, "name")
     dialog.criteria.view.setFocus()
     dialog.show_button.click()
     assert dialog.focusWidget() is dialog.name_field
@@ -349,6 +349,6 @@ def test_a_problem_of_the_rubric_leads_to_its_field(opened: Opener) -> None:
     write(dialog.criteria.question_field, "b?")
     dialog.draft.write(dialog.draft.rubric.with_part("yes", ""))
     dialog.show_button.click()
-    assert next(iter(dialog.draft.problems)) == At(WORDING, "yes")
+    assert next(iter(dialog.draft.problems)) == FieldPlace(WORDING, "yes")
     assert dialog.tabs.currentWidget() is dialog.wording
     assert dialog.focusWidget() is dialog.wording.fields["yes"]

@@ -1,4 +1,4 @@
-"""`panel`: several runs and submissions of the same items decided together, kept as a run.
+"""`jury`: combine several runs and submissions of the same items into one run.
 
 Knows: its arguments and what it prints.
 """
@@ -6,7 +6,7 @@ Knows: its arguments and what it prints.
 import argparse
 from pathlib import Path
 
-from engine.calibrate.panel import USUAL_CERTAINTY, items_of, make_panel
+from engine.calibrate.panel import DEFAULT_CERTAINTY, items_of, make_jury
 from engine.calibrate.run_calibration import Wishes, calibrating
 from engine.commands.shared.column_arguments import read_labels
 from engine.commands.shared.console import DONE, add_store, command_parser, interruptible, printable, tell
@@ -15,7 +15,7 @@ from engine.commands.shared.printed_sheet import print_sheet
 from engine.commands.shared.progress import show_measure
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.core.label_sources import Whose
+from engine.core.label_sources import LabelSourceKind
 from engine.core.run_records import CERTAINTY, checked_name
 from engine.core.sheets import Section, Sheet
 from engine.data.dataset import Dataset
@@ -30,54 +30,56 @@ from engine.store.run_store import RunStore
 
 
 def parser() -> argparse.ArgumentParser:
-    """The arguments of `panel`."""
+    """The arguments of `jury`."""
     arguments = command_parser(
-        "panel",
-        "Decide the same items together by several SYSTEMs, runs and submissions of other models or\n"
-        "settings, and keep that as a run: it is scored, compared, ranked, reviewed and exported as any\n"
-        "other. By the mean of their log-probabilities; with --gold by what human labels say that each\n"
-        "judge is worth.",
+        "jury",
+        "Combine several SYSTEMs, runs and submissions of different models or settings on the same items,\n"
+        "and store the result as a run, which is scored, compared, ranked, reviewed and exported like any\n"
+        "other. The jury decides by the mean of the judges' log-probabilities; with --gold by a calibration\n"
+        "that weights each judge.",
     )
     arguments.add_argument(
         "systems", nargs="+", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run; two or more"
     )
-    arguments.add_argument("--name", default="", metavar="NAME", help="what the panel is called")
+    arguments.add_argument("--name", default="", metavar="NAME", help="a name for the jury")
     add_gold(arguments, required=False)
     arguments.add_argument(
-        "--calibration", type=Path, metavar="FILE", help="decide by a calibration of the same judges"
+        "--calibration", type=Path, metavar="FILE", help="decide by this calibration of the same judges"
     )
     arguments.add_argument(
         "--dataset",
         type=Path,
         metavar="FILE",
-        help="the items; where it is not given, those of the first run, or those of --gold",
+        help="the dataset (default: that of the first run, else --gold)",
     )
     arguments.add_argument(
         "--certainty",
         type=float,
-        default=USUAL_CERTAINTY,
+        default=DEFAULT_CERTAINTY,
         metavar="P",
-        help="how probable the label of a submission is taken to be (%(default)s)",
+        help="the probability assumed for the label of a submission (%(default)s)",
     )
     arguments.add_argument(
-        "--lengths", action="store_true", help="with --gold: let the lengths of the responses count"
+        "--lengths", action="store_true", help="with --gold: use the lengths of the responses as a feature"
     )
     add_store(arguments)
     return arguments
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make the panel, calibrate it where that is asked for, and print what it is."""
+    """Make the jury, calibrate it if requested, and print its facts and labels."""
     _check(options)
-    called = checked_name(options.name, "the panel")
+    called = checked_name(options.name, "the jury")
     with interruptible() as cancel:
-        systems = told_apart([open_system(word, options.store, Whose.JUDGE) for word in options.systems])
+        systems = told_apart(
+            [open_system(word, options.store, LabelSourceKind.JUDGE) for word in options.systems]
+        )
         gold = None if options.gold is None else read_labels(options, options.gold, systems, cancel)
         items = None
         if options.dataset is not None:
             items = read_labels(options, options.dataset, systems, cancel)
         items = items or items_of(systems, gold, cancel)
-        panel = make_panel(systems, items, options.partial, options.certainty)
+        panel = make_jury(systems, items, options.partial, options.certainty)
         for remark in panel.remarks:
             tell(remark)
         known = load_calibration(options.calibration) if options.calibration else None
@@ -85,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
             if lacking := known.check_run(panel.results.run, panel.judged):
                 tell(printable(lacking))
             if CERTAINTY in panel.manifest:
-                tell("A submission is known by its name: that its judge is that of the fit, nobody knows.")
+                tell("A submission is known only by its name: its judge may be another than that of the fit.")
         sections: list[Section] = []
         if gold is not None:
             known, sections = _fitted(options, panel.results, gold, cancel)
@@ -100,15 +102,20 @@ def run(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> None:
     if options.gold is not None and options.calibration is not None:
-        raise SetupError("--gold fits what decides, --calibration says it.", "Leave one of them out.")
+        raise SetupError(
+            "--gold and --calibration are both given: one fits a calibration, the other loads one.",
+            "Remove one of them.",
+        )
     if options.lengths and options.gold is None:
-        raise SetupError("--lengths is for what --gold fits.", "Add --gold, or leave it out.")
+        raise SetupError(
+            "--lengths is a feature of the calibration that --gold fits.", "Add --gold, or remove --lengths."
+        )
 
 
 def _fitted(
     options: argparse.Namespace, results: RunResults, gold: Dataset, cancel: CancelToken
 ) -> tuple[Calibration, list[Section]]:
-    """What human labels say that each judge is worth, and the sections that show it."""
+    """The calibration of the jury on human labels, and the sections that show it."""
     matched = match(system_of_run(results), gold, partial=True)
     say_what_was_left_out(matched)
     made = show_measure("fitting", calibrating(matched, cancel, Wishes(lengths=options.lengths)))

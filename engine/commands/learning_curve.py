@@ -1,4 +1,4 @@
-"""`curve`: what more human labels bring a run's calibration, and whether labelling more is worth it.
+"""`learning-curve`: the quality of a run's calibration by number of human labels.
 
 Knows: its arguments and what it prints.
 """
@@ -13,7 +13,7 @@ from engine.commands.shared.measure_arguments import (
     add_calibration_wishes,
     add_gold,
     check_measure_outputs,
-    matched_readings,
+    matched_predictions,
 )
 from engine.commands.shared.printed_sheet import print_sheet
 from engine.commands.shared.progress import show_measure
@@ -24,17 +24,17 @@ from engine.system.files import write_json
 
 
 def parser() -> argparse.ArgumentParser:
-    """The arguments of `curve`."""
+    """The arguments of `learning-curve`."""
     arguments = command_parser(
-        "curve",
-        "Say what more human labels bring: how well a run's calibration predicts labels that it has not\n"
-        "seen, by how many labels taught it, each time twice as many; beside the frequencies of the same\n"
-        f"labels, and people. It needs labels of {LEAST_TO_LEARN} different instructions.",
+        "learning-curve",
+        "The learning curve of a run's calibration: how well it predicts held-out labels, by the number of\n"
+        "training labels, doubled at each step; compared with the class prior only, and with human\n"
+        f"annotators. It needs labels of {LEAST_TO_LEARN} different instructions.",
     )
     arguments.add_argument("run", metavar="RUN", help="the id of a run")
     add_gold(arguments)
     add_calibration_wishes(arguments)
-    arguments.add_argument("--json", type=Path, metavar="FILE", help="the same numbers")
+    arguments.add_argument("--json", type=Path, metavar="FILE", help="the same numbers as JSON")
     add_table_files(arguments)
     add_store(arguments)
     return arguments
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     """Measure, write and print."""
     check_measure_outputs(options, {"--json": options.json, **table_targets(options)}, [options.run])
     with interruptible() as cancel:
-        matched = matched_readings(options, cancel)
+        matched = matched_predictions(options, cancel)
         wishes = Wishes(options.places_matter, options.lengths)
         curve = show_measure("learning", run_curve(matched, cancel, wishes))
     if options.json:

@@ -1,4 +1,4 @@
-"""`weigh`: decide by weighted criteria: the items of a run or submission, or comparisons with scores.
+"""`weighted-score`: weighted decisions on the items of a run or submission, or on scored comparisons.
 
 Knows: its arguments and what it prints.
 """
@@ -32,24 +32,24 @@ from engine.core.formatting import counted, listed
 from engine.core.rubric import ELOQUENT, rubric_for_labels
 from engine.core.sheets import Part, Section, Sentences, Sheet
 from engine.data.dataset import Dataset
-from engine.measure.matching import match_items, people_caveats
+from engine.measure.matching import annotator_caveats, match_items
 from engine.measure.systems import System, open_system
 from engine.report.slice_tables import slice_caveats, weighed_slice_table
-from engine.report.weighing_tables import RANGES, fit_table, fitted_weight_table, weighing_section
+from engine.report.weighing_tables import RANGES, fit_table, fitted_weight_table, weighted_scoring_section
 from engine.system.files import write_json
 from engine.weigh.fitted_weights import fit_json, kept_of
 from engine.weigh.score_file import load_comparisons
-from engine.weigh.slice_weighing import SlicedWeighing, weigh_slices
-from engine.weigh.system_weighing import ScoredPairs, Weighing, human_winners, weigh
+from engine.weigh.slice_weighing import SlicedWeightedScoring, weigh_slices
+from engine.weigh.system_weighing import ScoredPairs, WeightedScoring, human_winners, weigh
 from engine.weigh.weight_fit import WeightFit, fit_weights
 
 
 def parser() -> argparse.ArgumentParser:
-    """The arguments of `weigh`."""
+    """The arguments of `weighted-score`."""
     arguments = command_parser(
-        "weigh",
-        "Decide by the weighted sum of scores. WHAT is the id of a run or a submission file: the score of a\n"
-        "response is 10 x (P(it is preferred) + P(both_good)); or a JSON file of scored comparisons:\n"
+        "weighted-score",
+        "Decide by the weighted sum of criterion scores. WHAT is the id of a run or a submission file: the\n"
+        "score of a response is 10 x (P(it is preferred) + P(both_good)); or a JSON file of comparisons:\n"
         'a list of {"id": ..., "scores_a": {criterion: number}, "scores_b": {...}}, whose result is JSON.',
     )
     arguments.add_argument("what", metavar="WHAT", help="the id of a run, SUBMISSION.tsv or SCORES.json")
@@ -58,9 +58,9 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument(
         "--fit-weights",
         action="store_true",
-        help="find the weights that best explain the human overall label",
+        help="fit the weights that best predict the human overall label",
     )
-    arguments.add_argument("--json", type=Path, metavar="FILE", help="every winner and margin")
+    arguments.add_argument("--json", type=Path, metavar="FILE", help="every winner and margin, as JSON")
     add_table_files(arguments)
     add_slices(arguments)
     add_labels_of(arguments)
@@ -75,26 +75,28 @@ def run(options: argparse.Namespace) -> int:
     check_measure_outputs(options, {"--json": options.json, **table_targets(options)}, [options.what])
     if Path(options.what).name.removesuffix(".gz").endswith(".json"):
         if options.by or options.slice:
-            raise SetupError("--by and --slice are for runs and submissions.", "Leave them out.")
+            raise SetupError("--by and --slice are for runs and submissions.", "Remove them.")
         if options.latex or options.markdown:
             raise SetupError(
-                "--latex and --markdown are for runs and submissions; of scores there are no tables.",
-                "Leave them out.",
+                "--latex and --markdown are for runs and submissions; scored comparisons have no tables.",
+                "Remove them.",
             )
         return _weigh_scores(options)
     return _weigh_system(options)
 
 
 def _weigh_scores(options: argparse.Namespace) -> int:
-    """Comparisons with scores: the result is printed as JSON."""
+    """Scored comparisons: the result is printed as JSON."""
     if options.grades:
-        raise SetupError("--grades are those of a run; comparisons bring scores.", "Leave --grades out.")
+        raise SetupError(
+            "--grades is for runs; scored comparisons have their own scores.", "Remove --grades."
+        )
     rubric = rubric_of(options) or ELOQUENT
     gold = read_dataset(options, options.gold, rubric=rubric_for_labels([rubric])) if options.gold else None
     given = given_weights(options)
     if given is None:
         raise SetupError(
-            "Comparisons with scores need --weights.",
+            "Scored comparisons need --weights.",
             "Name their criteria: --weights quality=0.6,relevance=0.4",
         )
     weights = given.weights
@@ -111,13 +113,13 @@ def _weigh_scores(options: argparse.Namespace) -> int:
         joined = sum(row["id"] in known for row in pairs.rows)
         names = printable(Path(options.what).name), printable(gold.name)
         tell(
-            f"{joined:,} of {len(pairs.rows):,} ids of {names[0]} are in {names[1]}. Scores hold no texts:"
-            " that these are the same items, only their ids say."
+            f"{joined:,} of {len(pairs.rows):,} ids of {names[0]} are in {names[1]}. Scored comparisons"
+            " have no texts: the items are matched by id only."
         )
         weighed = {row["id"] for row in pairs.rows}
         overlap = given.kept and given.kept.fitted_on.overlap(item for item in gold if item.id in weighed)
-        if said := given.kept.in_words(overlap) if given.kept and overlap else given.unknown:
-            tell(printable(said))
+        if overlapping := given.kept.in_words(overlap) if given.kept and overlap else given.unknown:
+            tell(printable(overlapping))
     fit = _fitted(pairs, result, gold) if options.fit_weights and gold is not None else None
     text = _as_json(result, fit)
     if options.json:
@@ -134,11 +136,11 @@ def _weigh_system(options: argparse.Namespace) -> int:
     if gold is not None:
         matched = kept(options, match_items(system, gold, options.partial or options.gold is None))
         say_what_was_left_out(matched)
-    for caveat in people_caveats(system) if matched is None else ():
+    for caveat in annotator_caveats(system) if matched is None else ():
         tell(f"{printable(system.name)}: {caveat}")
     items = _own_items(options, system) if gold is None else None
     pairs, result = weigh_system(options, system, matched, items)
-    result.carried.check()
+    result.informative.check()
     if options.gold and result.agreement is None:
         tell(f"{printable(options.gold.name)} has no human overall label of these items.")
     fit = _fitted(pairs, result, gold) if options.fit_weights and gold is not None else None
@@ -162,7 +164,7 @@ def _weigh_system(options: argparse.Namespace) -> int:
 
 
 def _items(options: argparse.Namespace, system: System) -> Dataset | None:
-    """The dataset of --gold; else, to divide the items, which needs no human labels, the run's own."""
+    """The dataset of --gold; else, for slices, which need no human labels, the run's own."""
     if options.gold:
         return read_labels(options, options.gold, [system])
     if not (options.by or options.slice):
@@ -173,17 +175,17 @@ def _items(options: argparse.Namespace, system: System) -> Dataset | None:
 
 
 def _own_items(options: argparse.Namespace, system: System) -> Dataset | None:
-    """A run's own dataset, whose instructions give the intervals; None where it cannot be read."""
+    """A run's own dataset, needed for intervals over instructions; None if it cannot be read."""
     if system.results is None:
         return None
     try:
         return items_of_run(options, system.results.run)
     except SetupError as error:
-        tell(f"Without intervals, which need the instructions of the items: {printable(error.problem)}")
+        tell(f"Intervals need the instructions of the items, and are omitted: {printable(error.problem)}")
         return None
 
 
-def _fitted(pairs: ScoredPairs, result: Weighing, gold: Dataset) -> tuple[WeightFit, KeptFit]:
+def _fitted(pairs: ScoredPairs, result: WeightedScoring, gold: Dataset) -> tuple[WeightFit, KeptFit]:
     """Weights of the criteria that count."""
     criteria = [name for name, weight in result.weights.items() if weight > 0]
     human = human_winners(gold)
@@ -193,14 +195,14 @@ def _fitted(pairs: ScoredPairs, result: Weighing, gold: Dataset) -> tuple[Weight
 
 def _sections(
     options: argparse.Namespace,
-    result: Weighing,
+    result: WeightedScoring,
     system: System,
-    slices: Sequence[SlicedWeighing],
+    slices: Sequence[SlicedWeightedScoring],
     fit: tuple[WeightFit, KeptFit] | None,
 ) -> list[Section]:
-    """What was decided, then by slices, then the fitted weights."""
-    section = weighing_section(result, system)
-    note = "" if options.grades else section.note  # which says what a score is made of
+    """The decisions, then their slices, then the fitted weights."""
+    section = weighted_scoring_section(result, system)
+    note = "" if options.grades else section.note  # the note explains probability scores
     parts: list[Part] = []
     for found in slices:
         caveats = slice_caveats(found)
@@ -215,15 +217,15 @@ def _sections(
 def _fit_words(fit: WeightFit, file: Path | None) -> str:
     found = ",".join(f"{name}={weight:.4f}" for name, weight in fit.weights.items())
     return (
-        f"Fitted on all of them: --weights {found} --tie-threshold {fit.tie_threshold:.4g}\n"
-        f"With a record of which items these were: {'' if file else '--json FILE here, and later '}"
+        f"Fitted on all items: --weights {found} --tie-threshold {fit.tie_threshold:.4g}\n"
+        f"With a record of these items: {'' if file else '--json FILE here, and later '}"
         f"--weights {file or 'FILE'}"
     )
 
 
-def _as_json(result: Weighing, fit: tuple[WeightFit, KeptFit] | None) -> dict[str, Any]:
-    """What pairwise_preference_judge returned, and beside it what else is known."""
-    more: dict[str, Any] = result.carried.as_json()
+def _as_json(result: WeightedScoring, fit: tuple[WeightFit, KeptFit] | None) -> dict[str, Any]:
+    """The result of pairwise_preference_judge, with intervals, agreement and fitted weights."""
+    more: dict[str, Any] = result.informative.as_json()
     if any(result.intervals.values()):
         more["intervals"] = result.intervals
     if result.left_out:
