@@ -9,12 +9,11 @@ from importlib import import_module
 from pathlib import Path
 
 try:
-    from engine.commands.shared.console import DONE, guarded
-    from engine.core.errors import SetupError
-    from engine.core.remedies import Hint
+    from engine.cli.shared.console import DONE, guarded
+    from engine.core.errors import Hint, SetupError
+    from engine.system.computer import give_room
     from engine.system.paths import APART, CHILD, FROM_SOURCE, keep_caches_together, program
     from engine.system.places import PathKind, seen_at, shown
-    from engine.system.stacks import give_room
 except ModuleNotFoundError as error:
     sys.exit(
         f"The package {error.name} is missing: this Python is not the one that Tiebreak was set up for.\n"
@@ -50,10 +49,10 @@ COMMANDS = {
 }
 
 CHILD_WORK = {
-    "devices": "engine.loading.devices",
-    "read": "engine.system.gate",
+    "devices": "engine.models.devices",
+    "read": "engine.system.sandbox",
     "render": "engine.prompt.rendering",
-    "try": "engine.loading.trial",
+    "try": "engine.models.trial",
 }
 """The modules whose `in_child` does the work. No command is imported: that would take most of the time."""
 
@@ -103,7 +102,7 @@ def main(arguments: list[str]) -> int:
         return open_window(*files)
     # Only the chosen command is imported: --help need not wait for pyarrow and llama.cpp.
     try:
-        module = import_module("engine.commands." + arguments[0].replace("-", "_"))
+        module = import_module("engine.cli." + arguments[0].replace("-", "_"))
     except Exception:
         import_module(
             "engine.llama.loadable"
@@ -115,7 +114,7 @@ def main(arguments: list[str]) -> int:
 def for_another_process(how: str, *what: str) -> int:
     """Do the work of a child process, which may crash without harm to its parent; the exit code."""
     if how == APART:
-        return int(import_module("engine.system.apart").serve())
+        return int(import_module("engine.system.subprocess_worker").serve())
     import_module("engine.system.child_process").end_with_parent()
     name, *words = what
     return int(import_module(CHILD_WORK[name]).in_child(*words))

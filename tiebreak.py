@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 from engine.core import VERSION
 
 if TYPE_CHECKING:
+    from engine.api.arguments import Refused
+    from engine.api.arguments import TiebreakNotice as Notice
     from engine.api.judge import Judge, Plan
-    from engine.api.pairwise import PairwiseJudge, pairwise_preference_judge
-    from engine.api.reading import demo_dataset, read
-    from engine.api.refused import Refused
-    from engine.api.refused import TiebreakNotice as Notice
+    from engine.api.pairwise import PairwiseJudge, demo_dataset, pairwise_preference_judge, read
     from engine.api.run import Run, runs
 
 __version__ = VERSION
@@ -38,14 +37,14 @@ __all__ = [
 
 _WHERE = {
     "Judge": ("engine.api.judge", "Judge"),
-    "Notice": ("engine.api.refused", "TiebreakNotice"),
+    "Notice": ("engine.api.arguments", "TiebreakNotice"),
     "pairwise_preference_judge": ("engine.api.pairwise", "pairwise_preference_judge"),
     "PairwiseJudge": ("engine.api.pairwise", "PairwiseJudge"),
     "Plan": ("engine.api.judge", "Plan"),
-    "Refused": ("engine.api.refused", "Refused"),
+    "Refused": ("engine.api.arguments", "Refused"),
     "Run": ("engine.api.run", "Run"),
-    "demo_dataset": ("engine.api.reading", "demo_dataset"),
-    "read": ("engine.api.reading", "read"),
+    "demo_dataset": ("engine.api.pairwise", "demo_dataset"),
+    "read": ("engine.api.pairwise", "read"),
     "runs": ("engine.api.run", "runs"),
 }
 

@@ -21,17 +21,16 @@ from pathlib import Path
 
 import psutil
 
-from engine.core.cancel import CancelToken
-from engine.core.events import ItemJudged, ModelOpened, RunStarted
-from engine.core.run_setup import RunSetup
-from engine.core.settings import Mode
+from engine.core.events import CancelToken, ItemJudged, ModelOpened, RunStarted
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import write_submission
-from engine.decisions.run_results import load_results, submission_of
+from engine.results.run_results import load_results, submission_of
+from engine.settings.rows import Mode
+from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_jobs import judge
-from gui.work.lanes import JobControl
+from gui.workspace.threads import JobControl
 
 _LOOK_SECONDS = 0.05
 

@@ -41,17 +41,14 @@ from bert_score import BERTScorer
 from bert_score.utils import sent_encode
 from transformers import AutoModel, AutoTokenizer, logging
 
-from engine.core.cancel import CancelToken
-from engine.core.events import followed
+from engine.core.events import CancelToken, followed
 from engine.data.dataset import load_dataset
-from engine.gguf.encoder_cut import cut_encoder
-from engine.gguf.encoder_file import EncoderFile, read_encoder_file
 from engine.llama.encoder import LlamaEncoder
 from engine.llama.model import LlamaModel
-from engine.measure.bertscore import bert_scores
-from engine.measure.explanation_measures import explained_pairs
-from engine.measure.matching import match
-from engine.measure.systems import system_of_file
+from engine.metrics.explanations import bert_scores, explained_pairs
+from engine.metrics.matching import match, system_of_file
+from engine.models.encoder_cut import cut_encoder
+from engine.models.encoder_file import EncoderFile, read_encoder_file
 from engine.store.run_store import RunStore
 from engine.system.computer import default_threads
 

@@ -23,24 +23,22 @@ from typing import Any
 import psutil
 
 from engine.cluster.addresses import address_of
+from engine.cluster.answers import JudgeWork, PlacedItem
 from engine.cluster.certificates import make_certificates
 from engine.cluster.cluster_run import ClusterRun, run_over_cluster
-from engine.cluster.work import JudgeWork, PlacedItem
 from engine.cluster.worker_model import Prepared, WorkerOptions
-from engine.core.cancel import CancelToken
-from engine.core.events import ItemJudged, followed
+from engine.core.events import CancelToken, ItemJudged, followed
 from engine.core.items import Order
 from engine.core.judgments import JudgedItem, RawPrediction
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import load_dataset
-from engine.gguf.judge_file import read_model_file
-from engine.judge.plan import RunPlan, format_hash
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
-from engine.loading.checked_model import checked_model
-from engine.loading.opening import machine_settings
-from engine.loading.templates import chat_template
+from engine.judging.plan import RunPlan, format_hash
+from engine.llama.model import LlamaModel, Vocabulary
+from engine.models.checked_model import checked_model
+from engine.models.model_file import read_model_file
+from engine.models.opening import machine_settings
+from engine.models.templates import chat_template
+from engine.settings.rows import JudgeSettings, Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.cluster.asking import judge_arguments, over, what_counts

@@ -18,17 +18,17 @@ from typing import TypeVar
 import numpy as np
 import pyarrow as pa
 
-from engine.calibrate.cross_validation import calibrate_criterion
+from engine.calibration.cross_validation import calibrate_criterion
 from engine.core.items import PREFERENCES
 from engine.core.log_probs import log_softmax
 from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import SubmissionRow
-from engine.measure.comparison import compare, match_all
-from engine.measure.evaluation import evaluate
-from engine.measure.systems import System, system_of_file
-from engine.weigh.system_weighing import human_winners, scored_pairs_of, weigh
-from engine.weigh.weight_fit import fit_weights
+from engine.metrics.comparison import compare, match_all
+from engine.metrics.evaluation import evaluate
+from engine.metrics.matching import System, system_of_file
+from engine.ranking.weight_fit import fit_weights
+from engine.ranking.weighted_scoring import human_winners, scored_pairs_of, weigh
 
 Result = TypeVar("Result")
 

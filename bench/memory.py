@@ -42,16 +42,16 @@ from bench.window import closed, opened, wait, write_many
 from engine.core.items import Order
 from engine.core.judgments import JudgedItem, RawPrediction
 from engine.core.rubric import ELOQUENT
-from engine.core.run_records import RunIdentity
-from engine.core.run_setup import RunSetup
-from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import load_dataset
+from engine.settings.identity import RunIdentity
+from engine.settings.rows import JudgeSettings, Mode
+from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.app import make_application
-from gui.window.interior import MainContent
-from gui.work.lanes import ThreadName
-from gui.work.page_name import PageName
+from gui.window.main_content import MainContent
+from gui.workspace.state import PageName
+from gui.workspace.threads import ThreadName
 
 MB = 1 << 20
 STEPS = 60  # from item to item in each round

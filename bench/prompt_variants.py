@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.core.cancel import CancelToken
+from engine.core.events import CancelToken
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, Item, Order, Preference
 from engine.core.log_probs import FloatArray, log_softmax
@@ -26,11 +26,11 @@ from engine.data.dataset import load_dataset
 from engine.llama.context import SessionShape
 from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
-from engine.llama.token_tree import BranchTokens, common_prefix
-from engine.loading.templates import chat_template
-from engine.prompt.chat_template import ChatTemplate
+from engine.llama.tokens import BranchTokens, common_prefix
+from engine.models.templates import chat_template
+from engine.prompt.conversation import Conversation, own
 from engine.prompt.judge_prompt import fences_of, item_parts
-from engine.prompt.parts import Conversation, own
+from engine.prompt.template import ChatTemplate
 from engine.prompt.tokens import branch_tokens
 from engine.system.computer import default_threads
 

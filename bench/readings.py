@@ -18,16 +18,16 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
-from engine.core.cancel import CancelToken
+from engine.core.events import CancelToken
 from engine.core.items import PREFERENCES
-from engine.core.run_setup import RunSetup
-from engine.core.settings import Mode
 from engine.data.dataset import load_dataset
+from engine.settings.rows import Mode
+from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.files import file_hash, write_json
 from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_jobs import judge
-from gui.work.lanes import JobControl
+from gui.workspace.threads import JobControl
 
 KEPT = Path(__file__).with_suffix(".json")
 ITEMS = 10

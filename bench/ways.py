@@ -21,12 +21,11 @@ import numpy as np
 
 from engine.core.items import Method
 from engine.core.judgments import RawPrediction
-from engine.core.value_tables import Estimate
-from engine.core.ways.all_ways import raw_prediction_of
+from engine.core.methods import raw_prediction_of
+from engine.core.tables import Estimate
 from engine.data.dataset import Dataset, load_dataset
-from engine.decisions.run_results import RunResults, load_results
-from engine.measure.accuracy import mean_accuracy, run_accuracy
-from engine.measure.label_counts import count_run
+from engine.metrics.accuracy import count_run, mean_accuracy, run_accuracy
+from engine.results.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
 
 _PERMUTATIONS = (

@@ -26,15 +26,14 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QTableView, QTabWidget
 
 from engine.core.items import Preference
 from engine.data.submission import write_submission
-from engine.decisions.run_results import submission_of
+from engine.results.run_results import submission_of
 from engine.system.paths import demo_dataset
 from gui.app import make_application
-from gui.kit.busy import BusyLine
-from gui.kit.theme import ThemeChoice
+from gui.widgets.actions import BusyLine
+from gui.widgets.theme import ThemeChoice
 from gui.window.frame import MainWindow
-from gui.window.interior import MainContent
-from gui.work.page_name import PageName
-from gui.work.state import State
+from gui.window.main_content import MainContent
+from gui.workspace.state import PageName, State
 
 TICK_MS = 10
 LATE_P99_MS, LATE_MOST_MS = 50, 150

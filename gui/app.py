@@ -15,16 +15,14 @@ from PySide6.QtWidgets import QApplication
 
 from engine.core import VERSION
 from engine.core.errors import EngineBug, EngineError
-from engine.system.ended_by_fault import FaultWatch
-from engine.system.few_sources import keep_few_sources
+from engine.system.computer import keep_few_sources
+from engine.system.crash_reports import FaultWatch
 from engine.system.paths import data_folder
-from gui.window.end_signals import EndSignals
 from gui.window.frame import MainWindow
-from gui.window.overrides import guard_overrides
-from gui.window.popup_keys import PopupKeys
+from gui.window.start import EndSignals, PopupKeys, guard_overrides
 
 if TYPE_CHECKING:
-    from gui.window.interior import MainContent
+    from gui.window.main_content import MainContent
 
 
 def make_application(arguments: list[str]) -> QApplication:
@@ -81,7 +79,7 @@ def open_window(*files: Path) -> int:
 def fill(window: MainWindow) -> "MainContent":
     """Put into the frame what it holds."""
     # Only now: all that is in the window takes longer to import than the frame takes to be seen.
-    from gui.window.interior import MainContent  # noqa: PLC0415
+    from gui.window.main_content import MainContent  # noqa: PLC0415
 
     main_content = MainContent(window)
     _report_faults(main_content.show_problem)
@@ -111,7 +109,10 @@ def _report_faults(show: Callable[[EngineError], None]) -> None:
 
     def report(_kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         # Only now: the first picture need not wait for what logging imports.
-        from engine.system.fault_log import fault_words, log_fault  # noqa: PLC0415
+        from engine.system.crash_reports import (
+            fault_words,
+            log_fault,
+        )
 
         log_fault(error, "in the window")
         bug = EngineBug(fault_words(error))

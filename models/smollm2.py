@@ -14,12 +14,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import BadZipFile, ZipFile
 
-from engine.core.cancel import CancelToken
 from engine.core.errors import ModelFileError, NoRoomError, SetupError
+from engine.core.events import CancelToken
 from engine.core.formatting import amount
-from engine.gguf.judge_file import NOTICE_KEY, read_model_file
 from engine.llama.quantizer import write_q8_0
-from engine.loading.checked_model import checked_model
+from engine.models.checked_model import checked_model
+from engine.models.model_file import NOTICE_KEY, read_model_file
 from engine.system.child_process import run_child
 from engine.system.files import check_writable, free_room, make_folder, write_whole
 from engine.system.paths import models_folder

@@ -2,7 +2,7 @@
 
     PYTHONPATH=. python packaging/icons.py FOLDER
 
-Knows: gui/window/mark.svg through gui.window.icons. Does not know: where the icons are put.
+Knows: gui/window/mark.svg through gui.window.frame. Does not know: where the icons are put.
 """
 
 import os
@@ -14,7 +14,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PIL import Image
 from PySide6.QtGui import QGuiApplication
 
-from gui.window.icons import mark
+from gui.window.frame import mark
 
 SIZES = (16, 24, 32, 48, 64, 128, 256, 512)
 

@@ -16,10 +16,10 @@ from stage import Stage, stage
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.data.submission import SubmissionRow, write_submission
-from engine.decisions.run_results import RunResults, submission_of
+from engine.results.run_results import RunResults, submission_of
 from engine.system.paths import demo_dataset
-from gui.kit.theme import ThemeChoice
-from gui.work.page_name import PageName
+from gui.widgets.theme import ThemeChoice
+from gui.workspace.state import PageName
 
 SIZE = (1280, 720)
 OVERRIDDEN = "naturalness"

@@ -19,11 +19,11 @@ os.environ["TIEBREAK_HOME"] = tempfile.mkdtemp(prefix="tiebreak-")
 from PySide6.QtCore import QDeadlineTimer, QEventLoop, QTimer
 
 from gui.app import make_application
-from gui.kit.theme import ThemeChoice
+from gui.widgets.theme import ThemeChoice
 from gui.window.frame import MainWindow
-from gui.window.interior import MainContent
-from gui.work.lanes import ThreadName
-from gui.work.state import State
+from gui.window.main_content import MainContent
+from gui.workspace.state import State
+from gui.workspace.threads import ThreadName
 
 AUTHOR = "Ada"
 _PATIENCE_MS = 900_000

@@ -22,7 +22,7 @@ from stage import Stage, stage, wait
 
 from engine.core.items import Preference
 from engine.system.paths import demo_dataset
-from gui.work.page_name import PageName
+from gui.workspace.state import PageName
 
 SIZE = (1200, 740)
 WORDS = "Neither response is right."

@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from engine.core.cancel import CancelToken
+from engine.core.events import CancelToken
 from engine.core.items import Method
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings, MachineSettings, Mode
 from engine.data.dataset import load_dataset
-from engine.gguf.judge_file import read_model_file
-from engine.judge.plan import RunPlan, open_model
-from engine.judge.run import run_judging
-from engine.loading.checked_model import checked_model
+from engine.judging.plan import RunPlan, open_model
+from engine.judging.run import run_judging
+from engine.models.checked_model import checked_model
+from engine.models.model_file import read_model_file
+from engine.settings.rows import JudgeSettings, MachineSettings, Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 

@@ -11,7 +11,7 @@ from importlib import import_module
 from io import StringIO
 from pathlib import Path
 
-from engine.commands.shared.console import guarded
+from engine.cli.shared.console import guarded
 
 ROOT = Path(__file__).resolve().parent.parent
 MAIN = ROOT / "main.py"
@@ -48,7 +48,7 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
 def run_here(*arguments: object) -> subprocess.CompletedProcess[str]:
     """A command in this process: quicker by a start, its problems in the same words."""
     words, out, err = list(map(str, arguments)), _Printed(), _Printed()
-    command = import_module(f"engine.commands.{words[0].replace('-', '_')}")
+    command = import_module(f"engine.cli.{words[0].replace('-', '_')}")
     with redirect_stdout(out), redirect_stderr(err):
         code = guarded(lambda: int(command.run(command.parser().parse_args(words[1:]))))
     return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())

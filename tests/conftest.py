@@ -15,16 +15,16 @@ import pytest
 from filelock import FileLock
 from pyarrow import csv, parquet
 
-from engine.core.cancel import CancelToken
+from engine.core.events import CancelToken
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings, MachineSettings
 from engine.data.dataset import load_dataset
 from engine.data.submission import write_submission
-from engine.decisions.run_results import load_results, submission_of
-from engine.gguf.judge_file import read_model_file
-from engine.judge.plan import RunPlan, open_model
-from engine.judge.run import run_judging
-from engine.loading.checked_model import CheckedModel, checked_model
+from engine.judging.plan import RunPlan, open_model
+from engine.judging.run import run_judging
+from engine.models.checked_model import CheckedModel, checked_model
+from engine.models.model_file import read_model_file
+from engine.results.run_results import load_results, submission_of
+from engine.settings.rows import JudgeSettings, MachineSettings
 from engine.store.run_store import RunStore
 from engine.system.paths import cache_folder, demo_model
 from tests.small_models import FAMILIES, real_model

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from engine.core.cancel import CancelToken
 from engine.core.errors import ColumnsError
-from engine.system.gate import sandboxed
+from engine.core.events import CancelToken
+from engine.system.sandbox import sandboxed
 from tests.stack import stack_bytes
 
 _held: list[bytearray] = []

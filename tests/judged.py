@@ -10,16 +10,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from engine.audit.probe_set import make_perturbations
+from engine.analysis.perturbations import make_perturbations
 from engine.core.items import HumanLabel, Order, Prediction, Preference, Tie
 from engine.core.judgments import Explanation, JudgedItem, NewOverride, RawPrediction, Shortening
-from engine.core.run_records import RunIdentity
 from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import Submission, SubmissionRow
-from engine.decisions.run_results import RunResults, load_results
-from engine.measure.matching import Matched, match
-from engine.measure.systems import System, system_of_run
+from engine.metrics.matching import Matched, System, match, system_of_run
+from engine.results.run_results import RunResults, load_results
+from engine.settings.identity import RunIdentity
 from engine.store.migrations import APPLICATION_ID, STEPS
 from engine.store.run_store import RunStore
 

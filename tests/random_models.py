@@ -13,7 +13,7 @@ import gguf
 import numpy as np
 import numpy.typing as npt
 
-from engine.gguf.header import HeaderValue, read_header
+from engine.models.header import HeaderValue, read_header
 from models.demo.gguf_files import (
     BYTE,
     CONTROL,

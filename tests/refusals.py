@@ -6,29 +6,27 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from engine.calibrate.run_calibration import calibrate_run
-from engine.core.cancel import CancelToken
+from engine.calibration.run_calibration import calibrate_run
 from engine.core.errors import SetupError
+from engine.core.events import CancelToken
 from engine.core.judgments import CriterionCalibration
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings, KvType, MachineSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
-from engine.decisions.calibration import Calibration, JudgeIdentity, load_calibration
-from engine.decisions.labelled_dataset import labelled_dataset
-from engine.decisions.run_dataset import dataset_of_run
-from engine.gguf.judge_file import read_model_file
-from engine.gguf.memory import check_memory
-from engine.judge.forecast import forecast, time_some_items
-from engine.judge.plan import RunPlan, open_model
-from engine.judge.rewrite import rewriting_plan
+from engine.judging.forecast import forecast, time_some_items
+from engine.judging.plan import RunPlan, open_model
+from engine.judging.rewrite import rewriting_plan
 from engine.llama.context import SMALLER_CONTEXT, SessionShape
 from engine.llama.library import library_version
 from engine.llama.model import LlamaModel, cannot_compute
 from engine.llama.session import LlamaSession
-from engine.loading.checked_model import CheckedModel
-from engine.measure.matching import match
-from engine.measure.systems import open_system
+from engine.metrics.matching import match, open_system
+from engine.models.checked_model import CheckedModel
+from engine.models.memory import check_memory
+from engine.models.model_file import read_model_file
 from engine.prompt.examples import ExamplePool, choose_examples
+from engine.results.calibration import Calibration, JudgeIdentity, load_calibration
+from engine.results.run_dataset import dataset_of_run, labelled_dataset
+from engine.settings.rows import JudgeSettings, KvType, MachineSettings, Mode
 from engine.store.run_store import RunStore
 from engine.system.computer import Memory
 from engine.system.paths import demo_dataset, demo_model

@@ -1,7 +1,7 @@
 """Taking the newest override of a judgment back, as its author does."""
 
+from engine.annotations.records import Undo
 from engine.core.judgments import JudgmentKey, Override
-from engine.core.said import Undo
 from engine.store.run_store import RunStore
 
 

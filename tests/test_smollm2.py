@@ -10,9 +10,9 @@ from zipfile import ZipFile
 
 import pytest
 
-from engine.commands.shared.model_argument import model_file
+from engine.cli.shared.data_arguments import model_file
 from engine.core.errors import SetupError
-from engine.gguf.judge_file import read_model_file
+from engine.models.model_file import read_model_file
 from engine.system.paths import models_folder
 from models.smollm2 import SMOLLM2, PackagedModel, bring
 from tests.commands import ROOT, run_here

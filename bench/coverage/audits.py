@@ -16,17 +16,22 @@ import numpy as np
 import pyarrow as pa
 
 from bench.coverage.claims import Claim, Promise
-from engine.audit.audit import Audit, audit_of
-from engine.audit.heard import SHIFTS, JudgePredictions
-from engine.audit.probe_set import DEFAULT_ITEMS, make_perturbations
-from engine.audit.probes import SIDES, Perturbation, PerturbationKind
+from engine.analysis.audit_lines import SHIFTS, JudgePredictions
+from engine.analysis.audit_run import Audit, audit_of
+from engine.analysis.perturbations import (
+    DEFAULT_ITEMS,
+    SIDES,
+    Perturbation,
+    PerturbationKind,
+    make_perturbations,
+)
 from engine.core.items import PREFERENCES, Gold, Item
 from engine.core.judgments import JudgmentKey
 from engine.core.log_probs import FloatArray, IntArray, log_softmax
 from engine.core.rubric import ELOQUENT
 from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset
-from engine.decisions.read_items import SWAPPED
+from engine.results.decision import SWAPPED
 
 LEAST_FOUND = 0.95
 MOST_FALSE = 0.05

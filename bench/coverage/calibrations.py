@@ -12,17 +12,16 @@ from itertools import product
 import numpy as np
 
 from bench.coverage.claims import Claim, Promise
-from engine.calibrate.cross_validation import calibrate_criterion
-from engine.calibrate.fitting import STRENGTHS, fit_calibration, fit_with_penalty
-from engine.calibrate.order_margin import margin_report
-from engine.calibrate.scaling import log_likelihood
+from engine.calibration.cross_validation import calibrate_criterion
+from engine.calibration.fitting import STRENGTHS, fit_calibration, fit_with_penalty
+from engine.calibration.order_margin import margin_report
+from engine.calibration.scaling import log_likelihood
 from engine.core.items import PREFERENCES, Order
 from engine.core.judgments import CriterionCalibration, JudgedItem, RawPrediction
 from engine.core.log_probs import FloatArray, IntArray, log_softmax
-from engine.decisions.decision import calibrated, likeliest
-from engine.decisions.read_items import SWAPPED
-from engine.decisions.second_order import KEEP, BothOrders, both_orders
-from engine.measure.folds import grouped_folds
+from engine.metrics.intervals import grouped_folds
+from engine.results.decision import SWAPPED, calibrated, likeliest
+from engine.results.second_order import KEEP, BothOrders, both_orders
 
 MOST_LOST = 0.01  # nats
 MOST_FALSE_YES = 0.03

@@ -1,6 +1,6 @@
 """Whether the best of several equally good judges looks as much better than it is as is said.
 
-Knows: `engine/measure/choosing.py`. Does not know: judges, datasets.
+Knows: `engine/metrics/intervals.py`. Does not know: judges, datasets.
 """
 
 from collections.abc import Iterator
@@ -11,8 +11,7 @@ import numpy as np
 
 from bench.coverage.claims import Claim, Promise
 from bench.coverage.intervals import World
-from engine.measure.choosing import cost_of_choosing
-from engine.measure.intervals import OverInstructions
+from engine.metrics.intervals import OverInstructions, cost_of_choosing
 
 LEAST, MOST = 0.85, 1.2
 _CRITERIA = 2

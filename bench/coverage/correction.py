@@ -1,6 +1,6 @@
 """Whether shares and strengths that people's labels of a part correct hold the truth, whatever the judge is.
 
-Knows: `engine/rank/corrected.py`, `engine/rank/correction.py`. Does not know: datasets, runs.
+Knows: `engine/ranking/correction.py`, `engine/ranking/correction.py`. Does not know: datasets, runs.
 """
 
 from collections.abc import Iterator
@@ -12,17 +12,15 @@ import numpy as np
 
 from bench.coverage.claims import Claim, Promise
 from bench.coverage.intervals import LEAST, NOMINAL, World, holds
-from engine.calibrate.fitting import fit_with_penalty
+from engine.calibration.fitting import fit_with_penalty
 from engine.core.events import Reports
 from engine.core.items import HUMAN_LABELS, PREFERENCES
 from engine.core.log_probs import BoolArray, FloatArray, log_softmax
-from engine.decisions.decision import calibrated
-from engine.measure.folds import grouped_folds
-from engine.measure.intervals import Interval
-from engine.rank.contests import PairComparisons
-from engine.rank.corrected import Corrected, corrected
-from engine.rank.correction import Correction, correct
-from engine.rank.strengths import expected_score
+from engine.metrics.intervals import Interval, grouped_folds
+from engine.ranking.bradley_terry import expected_score
+from engine.ranking.comparisons import PairComparisons
+from engine.ranking.correction import Corrected, Correction, correct, corrected
+from engine.results.decision import calibrated
 
 _RATE = Promise("a corrected share", NOMINAL, LEAST)
 _OF_THESE = Promise("a corrected share of these items", NOMINAL, LEAST)

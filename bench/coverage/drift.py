@@ -1,7 +1,7 @@
 """Whether what is said of a run's anchors is so: the intervals of what changed, and that it significantly
 did.
 
-Knows: `engine/measure/drift.py`, judges that change by a known share and round. Does not know: models, runs,
+Knows: `engine/metrics/drift.py`, judges that change by a known share and round. Does not know: models, runs,
 files.
 """
 
@@ -17,10 +17,10 @@ from bench.coverage.claims import Claim, Promise
 from bench.coverage.intervals import holds
 from engine.core.items import PREFERENCES, Preference
 from engine.core.log_probs import BoolArray, FloatArray, IntArray
-from engine.core.value_tables import Estimate
-from engine.measure.drift import Drift, EarlierItem, drift
-from engine.measure.intervals import FEW, Interval
-from engine.measure.rounding import Opinion
+from engine.core.tables import Estimate
+from engine.metrics.drift import Drift, EarlierItem, drift
+from engine.metrics.intervals import FEW, Interval
+from engine.metrics.rounding import Opinion
 
 _NOMINAL, _BAR, _MOST_FALSE = 0.95, 0.94, 0.05
 _MANY = 400_000  # items, to know what changes in the mean

@@ -11,13 +11,12 @@ import numpy as np
 
 from bench.coverage.calibrations import Mean
 from bench.coverage.claims import Promise
-from engine.calibrate.fitting import Regularisation, Views, fitted, fitted_with
-from engine.calibrate.labelled import Labelled
+from engine.calibration.fitting import Regularisation, Views, fitted, fitted_with
+from engine.calibration.run_calibration import Labelled
 from engine.core.items import PREFERENCES, Method, Order, digest
 from engine.core.judgments import CriterionCalibration, JudgedItem, RawPrediction
 from engine.core.log_probs import FloatArray, IntArray, log_softmax
-from engine.decisions.decision import likeliest
-from engine.decisions.read_items import SWAPPED, RunPredictions, parts_of
+from engine.results.decision import SWAPPED, RunPredictions, likeliest, parts_of
 
 MOST_LEFT = 0.01  # of accuracy, in the mean over the worlds of a kind
 MOST_LEFT_IN_ALL = 0.001

@@ -2,7 +2,7 @@
 
 A run is looked at as `judge` does it: after 10 items, whenever they have doubled, and at its end.
 
-Knows: `engine/decisions/health.py`, judges with known habits. Does not know: models, runs, human labels.
+Knows: `engine/results/health.py`, judges with known habits. Does not know: models, runs, human labels.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +15,7 @@ from bench.coverage.claims import Claim, Promise
 from engine.core.health import Health, HealthVerdict
 from engine.core.items import PREFERENCES, Preference
 from engine.core.log_probs import FloatArray
-from engine.decisions.health import LEAST_ITEMS, Answer, answers_health
+from engine.results.health import LEAST_ITEMS, Answer, answers_health
 
 MOST_FALSE_ALARMS = 0.05
 LEAST_FOUND = 0.95

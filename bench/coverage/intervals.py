@@ -1,6 +1,6 @@
 """Whether intervals hold the truth, and equal systems are called different as seldom as is said.
 
-Knows: `engine/measure/intervals.py`, shares and differences. Does not know: judges, datasets.
+Knows: `engine/metrics/intervals.py`, shares and differences. Does not know: judges, datasets.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ import numpy as np
 
 from bench.coverage.claims import Claim, Promise
 from engine.core.log_probs import FloatArray, IntArray
-from engine.measure.intervals import FEW, Interval, OverInstructions, least_interval, share_interval
+from engine.metrics.intervals import FEW, Interval, OverInstructions, least_interval, share_interval
 
 NOMINAL = 0.95
 LEAST = 0.94

@@ -10,13 +10,13 @@ from itertools import starmap
 import numpy as np
 
 from bench.coverage.claims import Claim, Promise
-from engine.calibrate.cross_validation import calibrate_criterion
-from engine.calibrate.labelled import with_folds
+from engine.calibration.cross_validation import calibrate_criterion
+from engine.calibration.run_calibration import with_folds
 from engine.core.items import PREFERENCES, Order, digest
 from engine.core.judgments import JudgedItem, Judgment, RawPrediction
 from engine.core.log_probs import BoolArray, FloatArray, IntArray, log_softmax
-from engine.decisions.decision import decide_all
-from engine.measure.intervals import least_interval
+from engine.metrics.intervals import least_interval
+from engine.results.decision import decide_all
 
 MOST_FALSE_YES = 0.03
 _BETTER = Promise("calibrated here: better? yes", 0.025, MOST_FALSE_YES, at_most=True)

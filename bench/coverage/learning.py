@@ -1,6 +1,6 @@
 """Whether a learning curve says what more labels bring, and what labels of the least sure items are worth.
 
-Knows: `engine/calibrate/learning.py`, judges whose readings are drawn. Does not know: models, files.
+Knows: `engine/calibration/learning.py`, judges whose readings are drawn. Does not know: models, files.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,12 +12,12 @@ import numpy as np
 
 from bench.coverage.calibrations import Mean
 from bench.coverage.claims import Claim, Promise
-from engine.calibrate.fitting import Views, fitted, views_of
-from engine.calibrate.learning import LearningCurve, learning
+from engine.calibration.fitting import Views, fitted, views_of
+from engine.calibration.learning import LearningCurve, learning
 from engine.core.events import followed
 from engine.core.items import PREFERENCES
 from engine.core.log_probs import FloatArray, IntArray, log_softmax
-from engine.decisions.read_items import SWAPPED
+from engine.results.decision import SWAPPED
 
 MOST_LOST_TO_RANDOM = 0.005  # nats
 _HELD = 0.90

@@ -1,6 +1,6 @@
 """Whether the intervals of a person, and of the judge in his place, against the majority of others hold.
 
-Knows: `engine/measure/against_others.py`. Does not know: people of a run, tables.
+Knows: `engine/metrics/annotator_agreement.py`. Does not know: people of a run, tables.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,8 +14,8 @@ from bench.coverage.claims import Claim, Promise
 from bench.coverage.intervals import LEAST, MOST_FALSE_DIFFERENCE, NOMINAL
 from engine.core.items import PREFERENCES
 from engine.core.judgments import JudgmentKey
-from engine.core.value_tables import Estimate
-from engine.measure.against_others import AgainstOthers, LabelsByKey, against_others
+from engine.core.tables import Estimate
+from engine.metrics.annotator_agreement import AgainstOthers, LabelsByKey, against_others
 
 _TRUTH = 30_000  # labels by which the truth of a world is known
 

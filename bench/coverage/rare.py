@@ -3,7 +3,7 @@
 A value is large on a few instructions and small on all others, whichever criterion is asked: of scores, and
 of what an audit holds against a bound. Audits have the other lines of fair judges, so that all hold together.
 
-Knows: `engine/measure/intervals.py`, `engine/audit`. Does not know: models, runs, files.
+Knows: `engine/metrics/intervals.py`, `engine/audit`. Does not know: models, runs, files.
 """
 
 from collections.abc import Iterator
@@ -18,12 +18,20 @@ from bench.coverage.audits import FAIR, MOST_FALSE, audited
 from bench.coverage.audits import World as Items
 from bench.coverage.claims import Claim, Promise
 from bench.coverage.intervals import LEAST, NOMINAL, holds
-from engine.audit.alone import LEAST_MASS, MOST_TOKEN_BIAS
-from engine.audit.changed import MOST_UNLIKE, MOST_WON
-from engine.audit.lines import AuditLine, AuditVerdict, judged_together
-from engine.audit.means import SCORE, SHARE, WON, MeanKind, held, over_criteria
+from engine.analysis.audit import (
+    SCORE,
+    SHARE,
+    WON,
+    AuditLine,
+    AuditVerdict,
+    MeanKind,
+    held,
+    judged_together,
+    over_criteria,
+)
+from engine.analysis.audit_lines import LEAST_MASS, MOST_TOKEN_BIAS, MOST_UNLIKE, MOST_WON
 from engine.core.log_probs import FloatArray
-from engine.measure.intervals import OverInstructions
+from engine.metrics.intervals import OverInstructions
 
 _SCORE = Promise("a score, large values rare", NOMINAL, LEAST)
 _SOUND = Promise("audit: sound, but for rare harm", MOST_FALSE, MOST_FALSE, at_most=True)

@@ -15,21 +15,28 @@ import pyarrow as pa
 
 from bench.coverage.claims import Claim, Promise
 from bench.coverage.heads import SKEWS
-from engine.core.cancel import CancelToken
-from engine.core.events import followed
+from engine.analysis.held_out import HeldOut, TriedRun, held_out
+from engine.analysis.tuning_choice import (
+    DataSplit,
+    ItemCost,
+    Prompt,
+    SettingsChoice,
+    SettingsRun,
+    TriedSettings,
+    choose,
+    looks_at,
+    parts_of,
+)
+from engine.core.events import CancelToken, followed
 from engine.core.items import PREFERENCES, Method, Order
 from engine.core.judgments import JudgedItem, RawPrediction
 from engine.core.log_probs import FloatArray, IntArray, log_softmax
 from engine.core.rubric import ELOQUENT
-from engine.core.run_records import RunIdentity, StoredRun
 from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset
-from engine.decisions.read_items import SWAPPED
-from engine.decisions.run_results import RunResults
-from engine.tune.choosing import ItemCost, SettingsChoice, SettingsRun, choose
-from engine.tune.held_out import HeldOut, TriedRun, held_out
-from engine.tune.parts import DataSplit, parts_of
-from engine.tune.tried import Prompt, TriedSettings, looks_at
+from engine.results.decision import SWAPPED
+from engine.results.run_results import RunResults
+from engine.settings.identity import RunIdentity, StoredRun
 
 CRITERION = "safety"
 NO_EXAMPLES = Prompt("no examples", ELOQUENT.only((CRITERION,)))

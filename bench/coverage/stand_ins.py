@@ -1,7 +1,7 @@
 """Whether a judge that is worse than people wins the alternative annotator test, and whether the interval of
 its advantage holds.
 
-Knows: `engine/measure/alt_test.py`. Does not know: people of a run, tables.
+Knows: `engine/metrics/alt_test.py`. Does not know: people of a run, tables.
 """
 
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ from bench.coverage.claims import Claim, Promise
 from bench.coverage.intervals import LEAST, NOMINAL
 from engine.core.items import PREFERENCES, HumanLabel
 from engine.core.judgments import JudgmentKey
-from engine.measure.alt_test import AltTest, Annotators, alt_tests
-from engine.measure.intervals import OverInstructions
+from engine.metrics.alt_test import AltTest, Annotators, alt_tests
+from engine.metrics.intervals import OverInstructions
 
 _WINS = Promise("a judge worse by epsilon wins", 0.05, 0.075, at_most=True)
 _ADVANTAGE = Promise("advantage of a judge", NOMINAL, LEAST)

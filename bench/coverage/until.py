@@ -23,10 +23,9 @@ import numpy as np
 from bench.coverage.claims import Claim, Promise
 from engine.core.items import Preference
 from engine.core.log_probs import BoolArray, FloatArray, IntArray
-from engine.measure.intervals import FEW
-from engine.rank.betting import ERROR, ValueCounts, growth, log_wealth, needed
-from engine.rank.contests import PairComparisons, nothing_said
-from engine.rank.until_sure import UntilSignificant
+from engine.metrics.intervals import FEW
+from engine.ranking.comparisons import PairComparisons, nothing_said
+from engine.ranking.stopping import ERROR, UntilSignificant, ValueCounts, growth, log_wealth, needed
 
 MOST_WRONG = ERROR
 _PANDALM_SCORES = {"A": 1.0, "B": 0.0}  # half for a tie

@@ -19,11 +19,10 @@ from engine.core.log_probs import FloatArray, IntArray
 from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset
 from engine.data.submission import Submission
-from engine.measure.systems import System
-from engine.weigh.carried import informativeness_of
-from engine.weigh.system_weighing import ScoredPairs, weigh
-from engine.weigh.weight_fit import FOR_EACH, fit_weights
-from engine.weigh.weighted_judge import WINNERS
+from engine.metrics.matching import System
+from engine.ranking.weight_fit import FOR_EACH, fit_weights
+from engine.ranking.weighted_judge import WINNERS
+from engine.ranking.weighted_scoring import ScoredPairs, informativeness_of, weigh
 
 _ONE = "0"  # criteria are numbered
 _MARGINS = (5.0, -5.0, 0.1)  # points: A wins, B wins, a tie

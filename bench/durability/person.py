@@ -14,16 +14,16 @@ from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 
 from bench.durability.ledger import Key, Refused, Said
 from engine.core.items import PREFERENCES
-from engine.core.run_setup import RunSetup
-from engine.core.settings import Mode
+from engine.settings.rows import Mode
+from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_model
-from gui.kit.label_mark import LABEL_WORDS, LETTERS
 from gui.review.review_table import STATE
-from gui.runs.name_dialog import RunNameDialog
 from gui.runs.queue_panel import RUN
-from gui.window.interior import MainContent
-from gui.work.lanes import ThreadName
-from gui.work.page_name import PageName
+from gui.runs.runs_table import RunNameDialog
+from gui.widgets.label_mark import LABEL_WORDS, LETTERS
+from gui.window.main_content import MainContent
+from gui.workspace.state import PageName
+from gui.workspace.threads import ThreadName
 
 NAME = "Ada"
 CTRL, ALT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier

@@ -3,5 +3,5 @@
 Knows: which modules take long. Does not know: what for.
 """
 
-import gui.window.interior  # noqa: F401
+import gui.window.main_content  # noqa: F401
 from bench.durability import windows  # noqa: F401

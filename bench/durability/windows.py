@@ -29,9 +29,9 @@ from bench.durability.person import NAME, Annotator, NothingShown, noted, pause
 from bench.hostile.in_process import command, home_in
 from engine.core.items import Preference
 from engine.system.paths import keep_caches_together
-from gui.kit.label_mark import LABEL_WORDS
+from gui.widgets.label_mark import LABEL_WORDS
 from gui.window.frame import MainWindow
-from gui.window.interior import MainContent
+from gui.window.main_content import MainContent
 
 READY = "ready"
 WORDS = "printed.txt"  # in the data folder

@@ -9,7 +9,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 
-from engine.commands.shared.console import guarded
+from engine.cli.shared.console import guarded
 from main import main
 
 _HOME = "TIEBREAK_HOME"

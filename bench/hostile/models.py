@@ -25,19 +25,19 @@ from bench.hostile.model_damage import changed, damaged_bytes
 from bench.hostile.outcomes import Ending, Outcome
 from bench.hostile.texts import text
 from bench.hostile.workers import Attempt, Step
-from engine.core.cancel import CancelToken
 from engine.core.errors import ModelFileError
+from engine.core.events import CancelToken
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings, MachineSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
-from engine.gguf.encoder_file import read_encoder_file
-from engine.gguf.judge_file import ModelFile, read_model_file
-from engine.judge.plan import RunPlan, open_model
-from engine.judge.run import run_judging
+from engine.judging.plan import RunPlan, open_model
+from engine.judging.run import run_judging
 from engine.llama.encoder import LlamaEncoder
 from engine.llama.model import LlamaModel
-from engine.loading.checked_model import CheckedModel
-from engine.loading.trial import try_encoder, try_model
+from engine.models.checked_model import CheckedModel
+from engine.models.encoder_file import read_encoder_file
+from engine.models.model_file import ModelFile, read_model_file
+from engine.models.trial import try_encoder, try_model
+from engine.settings.rows import JudgeSettings, MachineSettings, Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.commands import ROOT

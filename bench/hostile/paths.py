@@ -23,7 +23,7 @@ from bench.hostile.in_process import command, home_in
 from bench.hostile.outcomes import Ending, Outcome
 from bench.hostile.sound_files import SoundFiles, sound_files
 from bench.hostile.workers import Attempt, Step
-from engine.commands.shared.console import FAULT, WRONG_INPUT
+from engine.cli.shared.console import FAULT, WRONG_INPUT
 from engine.system.paths import examples_folder
 
 _LONGEST_MESSAGE = 3000

@@ -34,17 +34,17 @@ from bench.hostile.readers import Unreadable, raw_predictions
 from bench.hostile.texts import LABELS, STRANGE_LABELS, item_id, text
 from bench.hostile.workers import Attempt, Step
 from engine.core.errors import SetupError
-from engine.core.fitted_on import FittedOn
+from engine.core.features import FittedOn
 from engine.core.items import PREFERENCES
 from engine.core.judgments import CriterionCalibration
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.id_list import read_ids
 from engine.data.submission import Submission, read_submission, submission_columns
-from engine.decisions.calibration import Calibration, JudgeIdentity, load_calibration
-from engine.decisions.decision import calibrated
-from engine.decisions.opened_submission import open_submission
-from engine.decisions.run_results import load_results, submission_of
+from engine.results.calibration import Calibration, JudgeIdentity, load_calibration
+from engine.results.decision import calibrated
+from engine.results.opened_submission import open_submission
+from engine.results.run_results import load_results, submission_of
 from engine.store.run_store import RunStore
 
 ONE_IN = 50

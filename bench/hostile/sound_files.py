@@ -14,13 +14,13 @@ from pathlib import Path
 from engine.core.items import PREFERENCES, Item, Order, Preference
 from engine.core.judgments import Explanation, JudgedItem, NewOverride, NewReview, RawPrediction, ReviewState
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings, MachineSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import write_submission
-from engine.decisions.run_results import load_results, submission_of
-from engine.gguf.judge_file import read_model_file
-from engine.judge.plan import RunPlan
-from engine.loading.checked_model import CheckedModel
+from engine.judging.plan import RunPlan
+from engine.models.checked_model import CheckedModel
+from engine.models.model_file import read_model_file
+from engine.results.run_results import load_results, submission_of
+from engine.settings.rows import JudgeSettings, MachineSettings, Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 

@@ -22,7 +22,7 @@ from bench.hostile.in_process import command, home_in
 from bench.hostile.outcomes import Ending, Outcome
 from bench.hostile.sound_files import SoundFiles, copy_of_store, sound_files
 from bench.hostile.workers import Attempt, Step
-from engine.commands.shared.console import FAULT, WRONG_INPUT
+from engine.cli.shared.console import FAULT, WRONG_INPUT
 
 _DEEP = "[" * 900 + "]" * 900
 _DEEPER = '{"a":' * 100_000 + "1" + "}" * 100_000

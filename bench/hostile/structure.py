@@ -27,14 +27,17 @@ from bench.hostile.outcomes import Ending, Outcome
 from bench.hostile.workers import Attempt, Step
 from engine.core.items import Gold, Item, Order, Prediction, Preference
 from engine.core.rubric import ELOQUENT
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
-from engine.prompt.agreement_prompt import answer_reply, build_agreement_prompt
-from engine.prompt.chat_template import ChatTemplate
-from engine.prompt.frame import UnusableTemplateError, plain_frame
-from engine.prompt.judge_prompt import build_prompt, explanation_reply, verdict_reply
-from engine.prompt.parts import Conversation
+from engine.llama.model import LlamaModel, Vocabulary
+from engine.prompt.conversation import Conversation, UnusableTemplateError, plain_frame
+from engine.prompt.judge_prompt import (
+    answer_reply,
+    build_agreement_prompt,
+    build_prompt,
+    explanation_reply,
+    verdict_reply,
+)
 from engine.prompt.rendering import render_frame
+from engine.prompt.template import ChatTemplate
 from tests.commands import ROOT
 from tests.small_models import FAMILIES
 

@@ -27,15 +27,13 @@ from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 from bench.hostile.damage import damaged
 from bench.hostile.outcomes import Ending, Outcome
 from bench.hostile.workers import Attempt, Step
-from engine.core.cancel import CancelToken
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
-from engine.loading import templates as loading
-from engine.loading.model_memory import model_memory
-from engine.prompt.chat_template import ChatTemplate
-from engine.prompt.frame import Frame
-from engine.prompt.parts import Conversation, foreign, own
+from engine.core.events import CancelToken
+from engine.llama.model import LlamaModel, Vocabulary
+from engine.models import templates as loading
+from engine.models.templates import model_memory
+from engine.prompt.conversation import Conversation, Frame, foreign, own
 from engine.prompt.rendering import MARK_START
+from engine.prompt.template import ChatTemplate
 from tests.commands import ROOT
 from tests.random_models import CHATML, HEADERS, INSTRUCTIONS, NO_SYSTEM
 from tests.small_models import FAMILIES

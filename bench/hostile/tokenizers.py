@@ -24,12 +24,11 @@ from bench.hostile.structure import conversations, variants
 from bench.hostile.workers import Attempt, Step
 from engine.core.items import Item, Order
 from engine.core.rubric import ELOQUENT
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
-from engine.prompt.chat_template import ChatTemplate
+from engine.llama.model import LlamaModel, Vocabulary
 from engine.prompt.fences import UnbreakableTextError
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.rendering import render_frame
+from engine.prompt.template import ChatTemplate
 from models.demo.gguf_files import CONTROL, TokenTable
 from tests.random_models import CHATML, HEADERS, INSTRUCTIONS, NO_SYSTEM, write_random_model
 from tests.tokenizer_kinds import KINDS

@@ -26,13 +26,12 @@ from bench.hostile.structure import conversations
 from bench.hostile.workers import Attempt, Step
 from engine.core.items import Item, Order
 from engine.core.rubric import ELOQUENT
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
-from engine.prompt.chat_template import ChatTemplate
+from engine.llama.model import LlamaModel, Vocabulary
+from engine.prompt.conversation import Conversation
 from engine.prompt.fences import UnbreakableTextError
 from engine.prompt.judge_prompt import build_prompt
-from engine.prompt.parts import Conversation
 from engine.prompt.rendering import render_frame
+from engine.prompt.template import ChatTemplate
 from tests.small_models import FAMILIES
 
 _NAMES = (

@@ -19,7 +19,7 @@ from bench.hostile.outcomes import Ending, Outcome
 from bench.hostile.sound_files import SoundFiles, copy_of_store, sound_files
 from bench.hostile.stores import ODD_VALUES
 from bench.hostile.workers import Attempt, Step
-from engine.core.run_setup import RunSetup
+from engine.settings.run_setup import RunSetup
 from engine.system.paths import log_folder
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -98,9 +98,8 @@ def _opened(folder: Path, store: Path, kept: dict[str, str]) -> list[str]:
     from PySide6.QtWidgets import QApplication
 
     from gui.window.frame import MainWindow
-    from gui.window.interior import MainContent
-    from gui.work.page_name import PageName
-    from gui.work.state import State
+    from gui.window.main_content import MainContent
+    from gui.workspace.state import PageName, State
     from tests.gui.windows import end_window
 
     app = QApplication.instance() or QApplication([])

@@ -45,15 +45,15 @@ from bench.peers.bare import Bare, llama_bench_rates
 from bench.peers.comparison import Bar, Round, table
 from bench.peers.server import Served, Server, ServerShape
 from bench.peers.ways import Method, Ours, Python, open_llama
-from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
+from engine.core.events import CancelToken
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import ITEMS_AT_ONCE, JudgeSettings, Mode
 from engine.data.dataset import load_dataset
-from engine.judge.item_judge import Placed
+from engine.judging.item_judge import Placed
 from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
-from engine.llama.token_tree import common_prefix
+from engine.llama.tokens import common_prefix
+from engine.settings.rows import ITEMS_AT_ONCE, JudgeSettings, Mode
 from engine.system.computer import default_threads
 
 BARS = {Mode.LABELS: (1.3, 4.0), Mode.EXPLAIN: (1.25, 2.5)}

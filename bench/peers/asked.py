@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.cancel import CancelToken
+from engine.core.events import CancelToken
 from engine.core.log_probs import FloatArray
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings
-from engine.judge.item_judge import ItemJudge, Placed
+from engine.judging.item_judge import ItemJudge, Placed
 from engine.llama.context import SessionShape
 from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession, Steps
-from engine.llama.token_tree import BranchTokens
+from engine.llama.tokens import BranchTokens
 from engine.llama.writer import Continuation, Generated, Sampling, Writer
-from engine.loading.templates import chat_template
+from engine.models.templates import chat_template
 from engine.prompt.examples import ExamplePool
+from engine.settings.rows import JudgeSettings
 
 
 class NotComparableError(Exception):

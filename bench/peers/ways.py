@@ -18,12 +18,12 @@ from bench.peers.asked import AskedItem, Question, groups, item_judge
 from engine.core.judgments import JudgedItem
 from engine.core.log_probs import log_softmax
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings
-from engine.judge.item_judge import ItemJudge, Placed
+from engine.judging.item_judge import ItemJudge, Placed
 from engine.llama.context import BATCH
 from engine.llama.library import special_layouts_work
 from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
+from engine.settings.rows import JudgeSettings
 
 
 @dataclass(frozen=True)

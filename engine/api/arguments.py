@@ -1,23 +1,132 @@
-"""Arguments converted to the types of the signature of the call.
+"""Frames given instead of files: each is written once as a file named by its content.
 
-Knows: numbers, texts, booleans, choices and paths of Python and NumPy. Does not know: which calls take them,
-what they are for.
+Errors and warnings of Python, in place of the messages of the terminal.
+
+Arguments converted to the types of the signature of the call.
+
+The cells of a frame as the texts of its file.
 """
 
+import contextlib
+import filecmp
+import json
+import math
 import os
-from collections.abc import Callable, Iterable, Mapping
-from functools import wraps
+import re
+import signal
+import sys
+import threading
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property, wraps
 from inspect import signature
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import NoneType, UnionType
-from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin
 
 import numpy as np
 import pandas as pd
 
-from engine.api.refused import in_python
-from engine.core.errors import SetupError
+from engine.api.wording import PARAMETERS
+from engine.cli.shared.console import interruptible, told_to
+from engine.core.column_map import CANDIDATES, ID, INSTRUCTION, OUTPUTS
+from engine.core.errors import InputError, SetupError
+from engine.core.events import Cancelled, CancelToken
 from engine.core.formatting import in_a_line
+from engine.core.items import digest
+from engine.core.rubric import Rubric
+from engine.data.dataset import Dataset, load_dataset
+from engine.data.json_records import undecodable
+from engine.data.submission import write_dataset
+from engine.system.files import make_folder
+from engine.system.places import said_of_system
+
+_OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
+_NOT_THE_CALLER = (str(Path(__file__).resolve().parents[1]), str(contextlib.__file__))
+"""Path prefixes of the engine's files, and of those between a decorated function and its caller."""
+
+
+class Refused(Exception):
+    """A request cannot be done as given; the user can fix it.
+
+    `problem`: the place and what was found. `hint`: the next step, by parameters and methods, or by a command
+    if these have no such step. `str` gives both. Its cause is the engine's own error.
+    """
+
+    def __init__(self, problem: str, hint: str) -> None:
+        super().__init__(problem, hint)
+        self.problem = problem
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, (self.problem, self.hint)))
+
+
+class TiebreakNotice(UserWarning):
+    """A notice on data, a model or a run, which can be used all the same.
+
+    To hide notices: `warnings.simplefilter("ignore", tiebreak.Notice)`.
+    """
+
+
+def notice(text: str) -> None:
+    """Warn, with the calling line outside of the engine as the source."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_NOT_THE_CALLER):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, TiebreakNotice, stacklevel=level)
+
+
+@contextmanager
+def in_python() -> Iterator[None]:
+    """Within the block, or in a decorated function, messages become warnings; SetupError and errors of the
+    system are raised as Refused, a stop as KeyboardInterrupt.
+    """
+    with told_to(notice):
+        try:
+            yield
+        except SetupError as error:
+            raise _refused(error) from error
+        except OSError as error:
+            known = said_of_system(error)
+            if known is None:
+                raise
+            raise _refused(known) from error
+        except Cancelled as error:
+            raise KeyboardInterrupt("Stopped.") from error
+
+
+def _refused(error: SetupError) -> Refused:
+    return Refused(_by_parameters(str(error.problem)), _by_parameters(PARAMETERS.of(error.hint)))
+
+
+def _by_parameters(text: str) -> str:
+    """A text with parameters in place of the options of the same names; a text with a command is left as it
+    is.
+    """
+    return text if "main.py" in text else _OPTION.sub(_parameter, text)
+
+
+def _parameter(option: re.Match[str]) -> str:
+    return "methods" if option[1] == "method" else option[1].replace("-", "_")
+
+
+@contextmanager
+def stoppable(loss: Callable[[], str] = lambda: "") -> Iterator[CancelToken]:
+    """A token that Ctrl-C sets; on another thread than the main one, which alone receives Ctrl-C, it is never
+    set. `loss`: what a stop would lose, as text.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield CancelToken()
+        return
+    # A further Ctrl-C must not end the program, which is a notebook.
+    with interruptible(loss, signal.default_int_handler) as cancel:
+        yield cancel
+
 
 AnyPath = str | os.PathLike[str]
 _MOST_BITS = 63  # what the store can keep
@@ -132,3 +241,228 @@ _BY_KIND: Mapping[type, Callable[[str, object], object]] = {
     float: lambda name, value: number_of(name, float, value),
     str: text_of,
 }
+
+
+FRAME = "the frame"
+"""The name of a frame in messages, in place of a file name."""
+MEND = "Fix it in the frame, then call again."
+_LISTS = (np.ndarray, list, tuple, pd.Series, pd.Index, pd.api.extensions.ExtensionArray)
+
+
+class NoText(ValueError):
+    """A cell cannot be written as text; the message names what was found."""
+
+
+def ids_as_texts(ids: Iterable[object]) -> list[str]:
+    """The ids of a list, as those of a frame. SetupError for an impossible id."""
+    try:
+        return [cell_text(each) for each in ids]
+    except NoText as error:
+        raise SetupError(f"ids: {error}", "Use ids of items.") from error
+
+
+def column_cells(column: pd.Series) -> Iterable[object]:
+    """The values of a column, with floats of 16 and 32 bits unchanged."""
+    kind = getattr(column.dtype, "numpy_dtype", column.dtype)  # of nullable and Arrow dtypes
+    cells = column.astype(object)
+    for short in (np.float16, np.float32):
+        if kind == short:
+            return [each if pd.isna(each) else short(each) for each in cells]
+    return cells
+
+
+def texts(cells: Iterable[object], where: str) -> list[str]:
+    """Each cell as text; InputError with all that cannot be. The braces of `where` are filled with the
+    number.
+    """
+    made, problems = [], []
+    for number, cell in enumerate(cells, start=1):
+        try:
+            made.append(cell_text(cell))
+        except NoText as error:
+            problems.append(f"{where.format(number)}: {error}")
+    if problems:
+        raise InputError(Path(FRAME), problems, MEND)
+    return made
+
+
+def cell_text(cell: object) -> str:
+    """A cell as its file has it: missing values are empty, bytes are UTF-8, numbers are read as from Parquet;
+    booleans, lists and dictionaries are JSON. NoText for what no file can contain.
+    """
+    try:
+        value = _plain(cell)
+        text = "" if value is None else value if isinstance(value, str) else _json(value)
+    except RecursionError as error:
+        raise NoText("lists or dictionaries are nested too deeply, or contain themselves.") from error
+    except NoText:
+        raise
+    except ValueError as error:  # only for a whole number with more digits than Python writes
+        raise NoText(f"a value cannot be written as text ({error}).") from error
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        found = f"\\u{ord(text[error.start]):04x} is half a character (a lone surrogate), not text."
+        raise NoText(found) from error
+    return text
+
+
+def _plain(value: object) -> object:
+    """A value that JSON can represent; None for missing values."""
+    if isinstance(value, np.ndarray) and not value.ndim:
+        value = value[()]
+    if isinstance(value, _LISTS):
+        return [_plain(each) for each in cast(Iterable[object], value)]
+    if isinstance(value, Set):  # in an order that is the same in every process
+        return sorted(map(_plain, value), key=_json)
+    if isinstance(value, Mapping):
+        return _object(value)
+    if isinstance(value, bytes | bytearray):
+        return _decoded(value)
+    return _plain_one(value)
+
+
+def _plain_one(value: object) -> bool | int | float | str | None:
+    """The same for a single value."""
+    if pd.api.types.is_scalar(value) and pd.isna(cast(Any, value)):
+        return None
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating) and math.isfinite(value):
+        return float(str(value))  # of 16 and 32 bits as they were written: 0.1, not 0.10000000149
+    return str(value)
+
+
+def _object(value: Mapping[Any, object]) -> dict[str, object]:
+    """A dictionary with texts as keys. NoText if two keys are the same text."""
+    made: dict[str, object] = {}
+    for plain, each in zip(map(_plain, value), value.values(), strict=True):
+        key = plain if isinstance(plain, str) else _json(plain)
+        if key in made:
+            raise NoText(f"two keys of a dictionary are {key!r} as text.")
+        made[key] = _plain(each)
+    return made
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _decoded(data: bytes | bytearray) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise NoText(undecodable(error, 0)) from error
+
+
+_FOLDER, _NAME = "frames", "frame-{}.parquet"
+_LETTERS_OF_HASH = 12
+_OF_LABELS = ("_preference", "_explanation")
+_READ_AS = f"{FRAME}.parquet"
+
+
+@dataclass(frozen=True)
+class FramedItems:
+    """The cells of a frame as texts, by column; `folder`: of its file."""
+
+    columns: Mapping[str, list[str]]
+    folder: Path
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, store: Path) -> "FramedItems":
+        """The same for a frame whose file is in a folder next to a store. An index named id, or with a level
+        of that name, becomes columns.
+
+        SetupError for duplicate column names, and for a cell that cannot be written as text. A column that
+        is not one of a dataset is omitted in that case, with a warning.
+        """
+        # Only for names that are texts: pandas.NA is neither equal nor unequal to anything.
+        named = {place: name for place, name in enumerate(frame.index.names) if isinstance(name, str)}
+        if ID in named.values() and ID not in frame.columns:
+            levels = [place for place, name in named.items() if name not in frame.columns]
+            frame = frame.reset_index(levels, allow_duplicates=True)
+        names = [_name_of(each) for each in frame.columns]
+        if twice := [f"column {name!r} occurs {n} times." for name, n in Counter(names).items() if n > 1]:
+            raise InputError(Path(FRAME), twice, MEND)
+        texts(names, "column {}")
+        columns = {}
+        for place, name in enumerate(names):
+            try:
+                columns[name] = texts(column_cells(frame.iloc[:, place]), f"row {{}}, {name}")
+            except InputError as error:
+                if _is_read(name):
+                    raise
+                notice(f"{FRAME}: 1 column is omitted ({error.problems[0]}): {name!r}.")
+        return cls(columns, store.parent / _FOLDER)
+
+    @cached_property
+    def path(self) -> Path:
+        """The path of its file, named by the SHA-256 of its cells."""
+        content = digest([[name, cells] for name, cells in self.columns.items()])
+        return self.folder / _NAME.format(content[:_LETTERS_OF_HASH])
+
+    def load(self, rubric: Rubric, cancel: CancelToken | None = None) -> Dataset:
+        """Its dataset, read as from its file; no file is left behind. Raises what load_dataset raises, with
+        the name of the frame.
+        """
+        with TemporaryDirectory() as folder, called_the_frame(_READ_AS):
+            path = Path(folder) / _READ_AS
+            write_dataset(path, self.columns)
+            return replace(load_dataset(path, rubric, cancel), path=self.path)
+
+    def keep(self) -> None:
+        """Write its file if it is missing or damaged. SetupError if it cannot be written."""
+        if self.path.is_file():
+            with TemporaryDirectory() as folder:
+                whole = Path(folder) / _READ_AS
+                write_dataset(whole, self.columns)
+                if filecmp.cmp(whole, self.path, shallow=False):
+                    return
+        make_folder(self.folder)
+        write_dataset(self.path, self.columns)
+
+
+def is_of_a_frame(path: Path, store: Path) -> bool:
+    """Whether a path is that of a frame's file next to a store."""
+    return path.parent == store.parent / _FOLDER and path.match(_NAME.format("*"))
+
+
+def _name_of(label: object) -> str:
+    try:
+        return str(label)
+    except ValueError:  # a number of thousands of digits
+        return in_a_line(label)
+
+
+def _is_read(name: str) -> bool:
+    """True for a column that a dataset reads, rather than passes through."""
+    return name in {ID, INSTRUCTION, *OUTPUTS, *CANDIDATES} or name.endswith(_OF_LABELS)
+
+
+@contextmanager
+def called_the_frame(name: str) -> Iterator[None]:
+    """Within the block, errors and warnings that name this file name the frame instead."""
+    with told_to(lambda text: notice(text.replace(name, FRAME))):
+        try:
+            yield
+        except SetupError as error:
+            raise SetupError(error.problem.replace(name, FRAME), error.hint) from error
+
+
+def path_or_frame(data: object, store: Path) -> Path | FramedItems:
+    """A path, or a frame as texts. SetupError for anything else."""
+    if isinstance(data, pd.DataFrame):
+        return FramedItems.of(data, store)
+    if isinstance(data, str | os.PathLike):
+        return path_of("data", data)
+    raise SetupError(
+        f"The data are of the type {type(data).__name__}.", "Give a pandas DataFrame, or the path of a file."
+    )
+
+
+def text_column(cells: Iterable[str | None], empty_is_missing: bool = False) -> Any:
+    """Texts as a column of the dtype `string`; None is missing."""
+    known = [None if empty_is_missing and cell == "" else cell for cell in cells]
+    return pd.array(known, dtype="string")

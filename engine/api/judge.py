@@ -16,18 +16,30 @@ from typing import Literal
 
 import pandas as pd
 
-from engine.api.arguments import AnyPath, api_call, list_of, name_or_path, number_of, path_of, taken
-from engine.api.cells import ids_as_texts
-from engine.api.frames import FramedItems, called_the_frame, path_or_frame, text_column
-from engine.api.refused import in_python, notice, stoppable
+from engine.api.arguments import (
+    AnyPath,
+    FramedItems,
+    api_call,
+    called_the_frame,
+    ids_as_texts,
+    in_python,
+    list_of,
+    name_or_path,
+    notice,
+    number_of,
+    path_of,
+    path_or_frame,
+    stoppable,
+    taken,
+    text_column,
+)
 from engine.api.run import Run
 from engine.api.stored import GivenFile
 from engine.api.wording import PARAMETERS
-from engine.commands.shared.anchors import RegressionCheck, drift_since, regression_check_of
-from engine.commands.shared.column_arguments import rubric_of
-from engine.commands.shared.console import told_to
-from engine.commands.shared.item_arguments import seed_of
-from engine.commands.shared.judging import (
+from engine.cli.shared.console import told_to
+from engine.cli.shared.data_arguments import rubric_of, seed_of
+from engine.cli.shared.judging import (
+    RunProgressBar,
     asking,
     judged_here,
     named_criteria,
@@ -36,37 +48,41 @@ from engine.commands.shared.judging import (
     stopped_in_words,
     tell_notices,
 )
-from engine.commands.shared.order_arguments import BOTH
-from engine.commands.shared.progress import RunProgressBar
-from engine.commands.shared.recipe_argument import model_of, named_recipe
-from engine.commands.shared.run_outputs import warn_of_gaps
-from engine.commands.shared.setup_arguments import setup_of
-from engine.core.cancel import CancelToken
+from engine.cli.shared.outputs import warn_of_gaps
+from engine.cli.shared.regression_check import RegressionCheck, drift_since, regression_check_of
+from engine.cli.shared.setting_arguments import BOTH
+from engine.cli.shared.setup_arguments import model_of, named_recipe, setup_of
 from engine.core.errors import SetupError
-from engine.core.events import DeviceLeft, MeasureProgress, ModelOpened, RunEnded, RunEvent, followed
+from engine.core.events import (
+    CancelToken,
+    DeviceLeft,
+    MeasureProgress,
+    ModelOpened,
+    RunEnded,
+    RunEvent,
+    followed,
+)
 from engine.core.formatting import counted, duration, in_a_line
 from engine.core.items import Method
 from engine.core.rubric import ELOQUENT, Rubric
-from engine.core.run_setup import RunSetup
-from engine.core.settings import check_margin, row_of, rows_of
-from engine.core.sheets import Sentences
-from engine.core.until import StoppingRule
+from engine.core.tables import Sentences
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.id_list import read_ids
-from engine.decisions.health import run_health
-from engine.decisions.run_results import load_results
-from engine.judge.forecast import forecast
-from engine.judge.plan import RunPlan
-from engine.judge.plan_facts import plan_facts
-from engine.judge.prepare import PreparedRun, prepare_run
-from engine.judge.work import time_plan
-from engine.rank.until_sure import UntilSignificant, told_of
-from engine.report.until_sheet import until_section
+from engine.judging.forecast import forecast
+from engine.judging.plan import RunPlan
+from engine.judging.prepare import PreparedRun, prepare_run
+from engine.judging.work import plan_facts, time_plan
+from engine.ranking.stopping import UntilSignificant, told_of
+from engine.report.ranking import until_section
+from engine.results.health import run_health
+from engine.results.run_results import load_results
+from engine.settings.rows import check_margin, row_of, rows_of
+from engine.settings.run_setup import RunSetup
+from engine.settings.sampling import StoppingRule
 from engine.store.run_store import RunStore
-from engine.system.apart import SubprocessWorker
-from engine.system.awake import KeepAwake
-from engine.system.computer import available_memory
+from engine.system.computer import KeepAwake, available_memory
 from engine.system.paths import default_store
+from engine.system.subprocess_worker import SubprocessWorker
 
 Texts = str | Sequence[str]
 """Several names: a list, or one comma-separated text."""

@@ -1,28 +1,45 @@
-"""A judge with the interface that trainers of the library TRL expect: which of two completions is better; and
-the weighted decision on existing scores.
+"""Files read as frames, and the bundled dataset.
 
-Knows: these interfaces. Does not know: TRL, how anything is judged or decided.
+A judge with the interface that trainers of the library TRL expect: which of two completions is better; and
+the weighted decision on existing scores.
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, replace
 from functools import wraps
+from pathlib import Path
 from random import Random
 from typing import Any, Literal, overload
 
 import pandas as pd
 
-from engine.api.arguments import api_call, taken
-from engine.api.cells import NoText, cell_text
+from engine.annotations.records import LabelSourceKind
+from engine.api.arguments import (
+    AnyPath,
+    NoText,
+    Refused,
+    api_call,
+    cell_text,
+    in_python,
+    name_or_path,
+    notice,
+    path_of,
+    taken,
+    text_column,
+)
 from engine.api.judge import Judge, asked_by
-from engine.api.refused import Refused, in_python
-from engine.core.errors import SetupError
+from engine.core.column_map import ColumnMap, check_targets, parse_columns, parse_labels
+from engine.core.errors import FileKind, SetupError
 from engine.core.formatting import in_a_line
 from engine.core.items import PREFERENCES, Preference
-from engine.core.label_sources import LabelSourceKind
-from engine.core.rubric import default_criterion
-from engine.weigh import weighted_judge
+from engine.core.rubric import ELOQUENT, Rubric, default_criterion
+from engine.data.dataset import Dataset, load_dataset
+from engine.data.file_kinds import kind_of
+from engine.data.rubrics.files import find_rubric
+from engine.data.submission import Submission, read_submission
+from engine.ranking import weighted_judge
+from engine.system import paths
 
 _WINNERS = {Preference.A.value: 0, Preference.B.value: 1}
 _NONE = -1
@@ -191,3 +208,86 @@ def _text(where: str, given: object) -> str:
         return cell_text(given)
     except NoText as error:
         raise SetupError(f"{where}: {error}", "Remove that character.") from error
+
+
+_AS_IN = {"columns": '{"id": "uid"}', "labels": '{"1": "A", "2": "B"}'}
+
+
+def demo_dataset() -> Path:
+    """The labelled dataset bundled with Tiebreak: 240 items of the demo model's small world.
+
+    >>> demo_dataset().name
+    'demo.tsv'
+    """
+    return paths.demo_dataset()
+
+
+@api_call
+def read(
+    path: AnyPath,
+    columns: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
+    rubric: AnyPath | None = None,
+) -> pd.DataFrame:
+    """A dataset (TSV, CSV, JSON, JSON Lines, Parquet, each plain or .gz) or a submission as a frame.
+
+    `columns`: column names of the file by Tiebreak's, {"id": "uid"}; `labels`: the meaning of its label
+    values, {"1": "A", "2": "B", "0": "tie", "bad": "none"}. `rubric`: the rubric with the criteria of the
+    labels, a name or a file; None for the task's. All columns have the dtype `string`, with the texts of the
+    file; missing labels and explanations are `pandas.NA`. The frame of a dataset can be passed to `Judge.run`
+    and as `gold`.
+
+    Raises Refused, with all problems of the file.
+
+    >>> frame = read(demo_dataset())
+    >>> frame.shape[0], frame.columns[:4].tolist()
+    (240, ['id', 'instruction', 'output_a', 'output_b'])
+    """
+    path = path_of("path", path)
+    asked = ELOQUENT if rubric is None else find_rubric(name_or_path("rubric", rubric))
+    for name, given in (("columns", columns), ("labels", labels)):
+        if not isinstance(given, Mapping | None):
+            raise SetupError(f"{name} is {in_a_line(given)}.", f"Use a dictionary, as {_AS_IN[name]}.")
+    columns_map = _map_of(columns or {}, labels or {}, asked)
+    if columns_map is None and kind_of(path) is FileKind.SUBMISSION:
+        return _submission_frame(read_submission(path))
+    dataset = load_dataset(path, asked, columns=columns_map)
+    for text in filter(None, [*dataset.notices, dataset.read_as]):
+        notice(f"{dataset.name}: {text}")
+    return _dataset_frame(dataset)
+
+
+def _map_of(columns: Mapping[str, str], labels: Mapping[str, str], rubric: Rubric) -> ColumnMap | None:
+    """The given mappings, parsed like the options of a command; None if there are none."""
+    if not columns and not labels:
+        return None
+    pairs = [*columns.items(), *labels.items()]
+    if wrong := [pair for pair in pairs if not all(isinstance(text, str) for text in pair)]:
+        raise SetupError(
+            f"columns and labels: {in_a_line(wrong[0])} is not a pair of texts.", "Use texts on both sides."
+        )
+    given = ColumnMap(tuple(columns.items()), tuple(labels.items()))
+    sources = parse_columns(given.columns_text)
+    check_targets(sources, rubric)
+    return ColumnMap.of(sources, parse_labels(given.labels_text))
+
+
+def _dataset_frame(dataset: Dataset) -> pd.DataFrame:
+    made: dict[str, Any] = {}
+    for name in dataset.table.column_names:
+        is_annotation = "_preference" in name or "_explanation" in name
+        made[name] = text_column(dataset.texts(name).to_pylist(), empty_is_missing=is_annotation)
+    for name in dataset.other_columns:
+        made[name] = text_column(dataset.texts(name).to_pylist())
+    return pd.DataFrame(made)
+
+
+def _submission_frame(submission: Submission) -> pd.DataFrame:
+    made: dict[str, list[str | None]] = {name: [] for name in submission.columns}
+    for row in submission.rows:
+        made["id"].append(row.id)
+        for name, prediction in row.predictions.items():
+            made[f"{name}_preference"].append(prediction.preference and prediction.preference.value)
+            if submission.with_explanations:
+                made[f"{name}_explanation"].append(prediction.explanation)
+    return pd.DataFrame({name: text_column(cells) for name, cells in made.items()})

@@ -11,60 +11,63 @@ from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 
-from engine.api.arguments import AnyPath, api_call, name_or_path, number_of, path_of, text_of, whole_number
-from engine.api.cells import FRAME
-from engine.api.frames import FramedItems, path_or_frame
-from engine.api.measured import CandidateRanking, FittedCalibration, evaluation_frame
-from engine.api.refused import notice, stoppable
+from engine.analysis.audit_run import audit
+from engine.annotations.records import LabelSourceKind
+from engine.api.arguments import (
+    FRAME,
+    AnyPath,
+    FramedItems,
+    api_call,
+    name_or_path,
+    notice,
+    number_of,
+    path_of,
+    path_or_frame,
+    stoppable,
+    text_of,
+    whole_number,
+)
 from engine.api.stored import RunAsStored
-from engine.api.tables import frame_of, frames_of
+from engine.api.tables import CandidateRanking, FittedCalibration, evaluation_frame, frame_of, frames_of
 from engine.api.wording import PARAMETERS
-from engine.audit.audit import audit
-from engine.calibrate.learning import run_curve
-from engine.calibrate.run_calibration import Wishes, calibrating
-from engine.commands.shared.column_arguments import read_labels, rubric_of_systems
-from engine.commands.shared.measure_arguments import (
+from engine.calibration.learning import run_curve
+from engine.calibration.run_calibration import Wishes, calibrating
+from engine.cli.shared.data_arguments import read_labels, rubric_of_systems
+from engine.cli.shared.measure_arguments import (
     ModelMeasures,
     files_of_runs,
     find_judge_model,
     say_what_was_left_out,
     weigh_system,
 )
-from engine.commands.shared.other_tools import check_tool, made_for_tool
-from engine.commands.shared.run_outputs import dataset_beside
-from engine.core.errors import SetupError
+from engine.cli.shared.outputs import check_tool, dataset_beside, made_for_tool
+from engine.core.errors import FileKind, Hint, SetupError, Step
 from engine.core.events import followed
-from engine.core.file_kinds import FileKind
 from engine.core.formatting import in_a_line
-from engine.core.item_sample import DEFAULT_SEED, checked_seed
-from engine.core.label_sources import LabelSourceKind
-from engine.core.remedies import Hint, Step
 from engine.core.rubric import default_criterion
-from engine.core.run_records import refuse_submitted
 from engine.data.dataset import Dataset
 from engine.data.file_kinds import expecting
 from engine.data.submission import write_submission
-from engine.decisions.calibration import load_calibration
-from engine.decisions.run_csv import write_results_csv
-from engine.decisions.run_json import as_json
-from engine.decisions.run_results import RunResults, decided_again, submission_of
-from engine.measure.comparison import compare, match_all
-from engine.measure.evaluation import evaluate
-from engine.measure.matching import Matched, match, match_items
-from engine.measure.run_drift import stored_drift
-from engine.measure.systems import System, told_apart
-from engine.rank.by_labels import by_labels
-from engine.rank.ranking import rank
-from engine.report.audit_sheet import audit_section
-from engine.report.calibration_tables import calibration_warnings
-from engine.report.comparison_tables import comparison_sheet
-from engine.report.correction_sections import corrected_candidates
-from engine.report.drift_tables import drift_sections
-from engine.report.evaluation_sheet import run_sheet
-from engine.report.learning_sections import learning_section
-from engine.report.ranked_by import RankedBy
-from engine.report.ranking_sheet import candidate_table, pair_table, ranking_sheet
-from engine.report.run_tables import changes_table
+from engine.metrics.comparison import compare, match_all
+from engine.metrics.evaluation import evaluate
+from engine.metrics.matching import Matched, System, match, match_items, told_apart
+from engine.metrics.run_drift import stored_drift
+from engine.ranking.labelled_part import by_labels
+from engine.ranking.ranking import rank
+from engine.report.audit import audit_section
+from engine.report.calibration import calibration_warnings
+from engine.report.comparison import comparison_sheet
+from engine.report.correction import corrected_candidates
+from engine.report.drift import drift_sections
+from engine.report.evaluation import run_sheet
+from engine.report.learning import learning_section
+from engine.report.ranking import RankedBy, candidate_table, pair_table, ranking_sheet
+from engine.report.run import changes_table
+from engine.results.calibration import load_calibration
+from engine.results.exports import as_json, write_results_csv
+from engine.results.run_results import RunResults, decided_again, submission_of
+from engine.settings.identity import refuse_submitted
+from engine.settings.sampling import DEFAULT_SEED, checked_seed
 from engine.store.opening import has_store
 from engine.store.run_store import RunStore
 from engine.system.files import check_targets, write_json, write_whole

@@ -5,9 +5,8 @@ Knows: which parameter or method a hint means. Does not know: errors, what the c
 
 import re
 
-from engine.commands.shared.remedies import OPTIONS
-from engine.core.file_kinds import FileKind
-from engine.core.remedies import HintPart, Setting, SettingValue, Step, Wording
+from engine.cli.shared.hints import OPTIONS
+from engine.core.errors import FileKind, HintPart, Setting, SettingValue, Step, Wording
 
 _ESCAPED = re.compile(r"\\(.)")
 _PART = re.compile(r"(?:[^\\,]|\\.)+")

@@ -11,10 +11,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.core.errors import SetupError
-from engine.core.remedies import Hint, Step
+from engine.core.errors import Hint, SetupError, Step
+from engine.system.files import plain_values
 from engine.system.places import PathKind, reason_of, seen_at
-from engine.system.plain_json import plain_values
 
 PORT = 8786
 """Where a scheduler listens by itself; Dask's default port."""

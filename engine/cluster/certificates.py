@@ -13,8 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.errors import SetupError
-from engine.core.remedies import Hint, Step
+from engine.core.errors import Hint, SetupError, Step
 from engine.system.files import make_folder, write_whole
 from engine.system.paths import data_folder
 from engine.system.places import PathKind, found_at, is_there

@@ -16,14 +16,12 @@ from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Protocol
 
-from engine.cluster.answers import WrongAnswer
+from engine.cluster.answers import ITEMS_OF_A_TASK, WrongAnswer, placed_items, tasks_of, work_of
 from engine.cluster.facts import WorkerFacts, differences, facts_here, refused
-from engine.cluster.kinds import KindRecord
-from engine.cluster.ledger import Patience
-from engine.cluster.work import ITEMS_OF_A_TASK, placed_items, tasks_of, work_of
-from engine.core.cancel import CancelToken
+from engine.cluster.task_queue import KindRecord, Patience
 from engine.core.errors import EngineBug, SetupError
 from engine.core.events import (
+    CancelToken,
     ClusterNews,
     ClusterUnderWay,
     ModelOpened,
@@ -33,10 +31,7 @@ from engine.core.events import (
     TokensEvaluated,
 )
 from engine.core.judgments import JudgedItem, Judgment
-from engine.core.run_records import CLUSTER, OVER_CLUSTER, RANDOM_ORDER, StoredRun
-from engine.decisions.decision import decide_all
-from engine.judge.keeping import RunWriter, adjudicated, missing_groups
-from engine.judge.plan import (
+from engine.judging.plan import (
     RunPlan,
     check_context,
     check_same_format,
@@ -44,13 +39,16 @@ from engine.judge.plan import (
     format_hash,
     session_manifest,
 )
-from engine.loading.opening import open_template
-from engine.prompt.chat_template import ChatTemplate
+from engine.judging.run import RunWriter, adjudicated, missing_groups
+from engine.models.opening import open_template
+from engine.prompt.template import ChatTemplate
+from engine.results.decision import decide_all
+from engine.settings.identity import CLUSTER, OVER_CLUSTER, RANDOM_ORDER, StoredRun
 from engine.store.run_store import RunStore
 
 if TYPE_CHECKING:
     from engine.cluster.connection import Connection
-    from engine.cluster.hands import SortedFiles, TaskAnswered
+    from engine.cluster.dispatcher import SortedFiles, TaskAnswered
 
 NEAR = 0.15
 """In natural-log units, between the likeliest label and the next. Why this much: docs/cluster.md."""
@@ -134,7 +132,7 @@ class _Judging:
         yield from self._told_of_kinds()
 
     def _hands(self, groups: Sequence[range], cancel: CancelToken) -> AbstractContextManager[_Handing]:
-        module = import_module("engine.cluster.hands")  # Dask is there now, and for this alone
+        module = import_module("engine.cluster.dispatcher")  # Dask is there now, and for this alone
         orders = module.JudgeOrders(
             work=work_of(self._plan),
             template=self._template,
@@ -160,7 +158,7 @@ class _Judging:
 
     def _taken(self, hands: _Handing, cancel: CancelToken) -> Iterator[RunEvent]:
         """What the workers bring, stored and told."""
-        module = import_module("engine.cluster.hands")
+        module = import_module("engine.cluster.dispatcher")
         while True:
             try:
                 told = hands.told.get(timeout=_WAIT)

@@ -10,12 +10,11 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from engine.core import VERSION
-from engine.core.errors import SetupError
+from engine.core.errors import Hint, SetupError, Step
 from engine.core.formatting import listed
-from engine.core.remedies import Hint, Step
-from engine.core.settings import MOST_THREADS, MachineSettings
 from engine.llama.library import library_version, processor_features
 from engine.prompt.judge_prompt import PROMPT_VERSION
+from engine.settings.rows import MOST_THREADS, MachineSettings
 
 _LONGEST = 4000  # letters of a fact
 

@@ -11,25 +11,22 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from engine.cluster.work import JudgeWork, PlacedItem
-from engine.core.cancel import CancelToken
-from engine.core.errors import ModelFileError
-from engine.core.events import followed
+from engine.cluster.answers import JudgeWork, PlacedItem
+from engine.core.errors import Hint, ModelFileError, Step
+from engine.core.events import CancelToken, followed
 from engine.core.formatting import amount
 from engine.core.judgments import JudgedItem
-from engine.core.remedies import Hint, Step
-from engine.core.settings import Device, MachineSettings
-from engine.gguf.finder import default_folders, model_places
-from engine.gguf.judge_file import ModelFile, read_model_file
-from engine.gguf.memory import check_memory
-from engine.judge.item_judge import ItemJudge
-from engine.judge.plan import format_hash, session_shape
+from engine.judging.item_judge import ItemJudge
+from engine.judging.plan import format_hash, session_shape
 from engine.llama.speed import ModelSpeed
-from engine.loading.checked_model import CheckedModel, checked_model
-from engine.loading.model_speed import measure_speed, speed_of
-from engine.loading.opening import OpenModel, machine_on, open_session
-from engine.system.apart import InProcessWorker, SubprocessWorker
+from engine.models.checked_model import CheckedModel, checked_model
+from engine.models.finder import default_folders, model_places
+from engine.models.memory import check_memory
+from engine.models.model_file import ModelFile, read_model_file
+from engine.models.opening import OpenModel, machine_on, measure_speed, open_session, speed_of
+from engine.settings.rows import Device, MachineSettings
 from engine.system.places import PathKind, seen_at
+from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,15 @@ from typing import Any, Protocol
 from distributed import Worker, WorkerPlugin, get_worker
 from distributed.core import Status
 
-from engine.cluster.answers import answer, item_json, refusal
+from engine.cluster.answers import JudgeWork, PlacedItem, answer, item_json, refusal
 from engine.cluster.dask_setup import be_quiet
 from engine.cluster.facts import WorkerFacts, facts_here
-from engine.cluster.work import JudgeWork, PlacedItem
 from engine.cluster.worker_model import ModelOnWorker, Prepared, WorkerOptions
-from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import SetupError
+from engine.core.events import Cancelled, CancelToken
 from engine.core.judgments import JudgedItem
 from engine.llama.speed import ModelSpeed
-from engine.loading.opening import machine_settings
+from engine.models.opening import machine_settings
 
 PLUGIN = "tiebreak"
 NOT_PREPARED = "not prepared"

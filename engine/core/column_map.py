@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from engine.core.errors import SetupError
+from engine.core.errors import Hint, Setting, SetupError
 from engine.core.items import HUMAN_LABELS
-from engine.core.remedies import Hint, Setting
 from engine.core.rubric import ELOQUENT, Rubric, criterion_problems
 
 ID, INSTRUCTION = "id", "instruction"

@@ -1,6 +1,11 @@
 """The errors that the engine raises on purpose.
 
-    EngineError
+The kinds of files that Tiebreak reads and writes, by what they are called.
+
+The next step out of an error, in parts: text, and settings and steps that commands and window name each in
+their own words.
+
+EngineError
     ├── SetupError            the user can act: shown as problem + hint, never with a traceback
     │   ├── InputError        a file that was read is wrong; carries every problem found in it
     │   │   ├── ColumnsError  ... which may be read by other columns
@@ -12,16 +17,205 @@
     │   └── StoreError        the run store cannot be read or written
     │       └── RunBusyError  the same run is being judged already
     └── EngineBug             we can act: logged whole
-
-Knows: words for users. Does not know: files, models, Qt.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
+from typing import Any
 
-from engine.core.file_kinds import FileKind
 from engine.core.formatting import without_middle
-from engine.core.remedies import Hint, Setting
+
+
+class FileKind(Enum):
+    """What a file may be. The value: what it is called."""
+
+    DATASET = "a dataset of pairs"
+    SUBMISSION = "a submission"
+    RUN_DATA = "all data of a run, as CSV"
+    RUN_JSON = "all data of a run, as JSON"
+    CALIBRATION = "a calibration"
+    RECIPE = "a recipe"
+    WEIGHTS = "a file of fitted weights"
+    SCORES = "the scores of an evaluation"
+    COMPARISONS = "a list of scored comparisons"
+    RUBRIC = "a rubric"
+    MODEL = "a model"
+    LABELS_OF_ANNOTATORS = "an annotation file"
+    RUN_STORE = "a run store"
+
+
+class Setting(Enum):
+    """What the user can set: an option of the commands, a field of the window. The value: its plain name."""
+
+    CHOICE = "example selection"
+    COLUMNS = "columns"
+    CONTEXT = "context"
+    DEVICE = "device"
+    EXAMPLES = "labelled examples"
+    EXPLANATION_TOKENS = "longest explanation"
+    GPU_LAYERS = "GPU layers"
+    INSTRUCTIONS = "instructions"
+    KV_TYPE = "KV-cache type"
+    LABELS = "label values"
+    PARTIAL = "shared items only"
+    SAMPLE = "random sample"
+    SHORTEN = "shortened responses"
+    SHOTS = "few-shot examples"
+    METHODS = "elicitation methods"
+
+    def at(self, value: object) -> "SettingValue":
+        """The setting with the value to choose for it."""
+        return SettingValue(self, str(value))
+
+
+class Step(Enum):
+    """What is done in another way by commands and in the window. The value: what it is, plainly."""
+
+    ALLOW_SMALL_SOURCE = "Convert the model's original in F16, BF16 or Q8_0, or allow a small source."
+    ALLOW_MIXED_BUILDS = "Install the same llama-cpp-python everywhere, or allow mixed builds."
+    ALLOW_PLAIN_TCP = "Make certificates and use an encrypted connection, or allow a plain one."
+    CALIBRATE = "Calibrate a run of this judge."
+    TUNE = "Make it again with tuning."
+    CALIBRATE_AGAIN = "Make it again by calibrating a run."
+    CHOOSE_ANSWERED_DATASET = "Choose the dataset of this submission."
+    CHOOSE_JUDGED_DATASET = "Choose the dataset that was judged"
+    CHOOSE_JUDGES = "Choose two runs or submissions, or more"
+    CHOOSE_RUN = "Choose a run."
+    CHOOSE_STORE = "Choose the right run store"
+    COPY_STORE = "Copy the run store, with the files next to it that begin with its name, and use the copy."
+    DELETE_DAMAGED = "Delete that run, or use an earlier copy of the store. The other runs are not affected."
+    DELETE_DECISIONS = "Export the runs first, or delete them together with their annotations."
+    EXPORT_RUN = "export the run's submission and use that"
+    FIND_DATASET = "open it at its current place"
+    GIVE_ITEMS = "Add a run of the same items, or name the dataset that they are in."
+    INSTALL_CLUSTER = "Install what it needs: requirements-cluster.txt."
+    JUDGE_ONCE = "The same judge is listed twice. Remove one."
+    LABEL_AT_RANDOM = "on the page Review, in the order “Random sample”, from the top."
+    MAKE_CERTIFICATES = "Make certificates, or put their folder where Tiebreak looks for it."
+    MAKE_PAIRS = "Make pairs from the outputs of several candidate models on the same instructions."
+    MAP_COLUMNS = "Map the columns"
+    MAP_EXAMPLES = "Map the columns of the examples"
+    MOVE_STORE = "Move the run store to a folder where you may write."
+    NAME_CANDIDATES = "Name their columns, as candidate_a and candidate_b"
+    NAME_WORKER_MODEL = "Put the file in that computer's model folder, or start that worker with it."
+    RESUME = "Resume the run"
+    START_SCHEDULER = "Start the scheduler again; then resume the run."
+    START_WORKERS = "Start workers with the address of this scheduler."
+    STOP_AT_A_WIDTH = (
+        "Judge until the interval of A's win rate is narrow enough: that needs no candidate models."
+    )
+    USE_OTHER_STORE = "Use another file for the run store."
+    WITH_JUDGE = "export the judge's own labels as well"
+
+
+@dataclass(frozen=True)
+class SettingValue:
+    """A setting with the value to choose for it."""
+
+    setting: Setting
+    value: str
+
+
+HintPart = str | FileKind | Setting | SettingValue | Step
+"""A FileKind names what reads a file of that kind."""
+
+
+@dataclass(frozen=True, init=False)
+class Hint:
+    """A next step. A Wording makes it a text for those who act on it; `str`: plain words, as in a report."""
+
+    parts: tuple[HintPart, ...]
+
+    def __init__(self, *parts: HintPart) -> None:
+        object.__setattr__(self, "parts", parts)
+
+    def __str__(self) -> str:
+        return _PLAIN.of(self)
+
+    def as_json(self) -> list[object]:
+        """Its parts, as plain values."""
+        return [_part_json(part) for part in self.parts]
+
+    @classmethod
+    def of_json(cls, value: object) -> "Hint":
+        """What `as_json` gave. Raises KeyError or TypeError for anything else."""
+        if not isinstance(value, list):
+            raise TypeError(f"{value!r} is no list of parts")
+        return cls(*(_part_of_json(part) for part in value))
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How hints are worded, for the command line or the window: every setting and step by name.
+
+    `kinds`: what takes a file of each kind. `setting_value`: a setting, {0}, with the value to choose for it,
+    {1}. `quoted`: how a value is written. ValueError where a name is missing.
+    """
+
+    settings: Mapping[Setting, str]
+    steps: Mapping[Step, str]
+    kinds: Mapping[FileKind, str]
+    setting_value: str
+    quoted: Callable[[str], str] = str
+
+    def __post_init__(self) -> None:
+        known = {*self.settings, *self.steps, *self.kinds}
+        missing = [part.name for part in (*Setting, *Step, *FileKind) if part not in known]
+        if missing:
+            raise ValueError(f"no words for {', '.join(missing)}")
+
+    def of(self, hint: Hint | str) -> str:
+        """A hint in these words; a text as it is."""
+        return hint if isinstance(hint, str) else "".join(map(self._words, hint.parts))
+
+    def _words(self, part: HintPart) -> str:
+        match part:
+            case str():
+                return part
+            case FileKind():
+                return self.kinds[part]
+            case Setting():
+                return self.settings[part]
+            case Step():
+                return self.steps[part]
+            case SettingValue(setting, value):
+                return self.setting_value.format(self.settings[setting], self.quoted(value))
+
+
+_PLAIN = Wording(
+    {setting: setting.value for setting in Setting},
+    {step: step.value for step in Step},
+    {kind: f"Use it as what it is: {kind.value}." for kind in FileKind},
+    "{0}: {1}",
+)
+
+
+def _part_json(part: HintPart) -> object:
+    match part:
+        case str():
+            return part
+        case FileKind():
+            return {"kind": part.name}
+        case Setting():
+            return {"setting": part.name}
+        case Step():
+            return {"step": part.name}
+        case SettingValue(setting, value):
+            return {"setting": setting.name, "value": value}
+
+
+def _part_of_json(part: Any) -> HintPart:
+    if isinstance(part, str):
+        return part
+    if "kind" in part:
+        return FileKind[part["kind"]]
+    if "step" in part:
+        return Step[part["step"]]
+    setting = Setting[part["setting"]]
+    return setting.at(part["value"]) if "value" in part else setting
+
 
 MOST_PROBLEMS_SHOWN = 50
 _LONGEST_NAME = 255  # that a file can have; a longer one leads nowhere

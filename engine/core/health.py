@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from engine.core.errors import Hint
 from engine.core.formatting import counted
-from engine.core.remedies import Hint
 
 
 class Sign(StrEnum):

@@ -11,11 +11,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, TypeGuard, cast
 
-from engine.core.errors import SetupError
-from engine.core.fitted_on import short_hash
-from engine.core.head_parts import Feature
+from engine.core.errors import Hint, SetupError, Step
+from engine.core.features import Feature, short_hash
 from engine.core.items import Method, Order, Prediction, Preference
-from engine.core.remedies import Hint, Step
 
 _LOWEST_LOG_PROB = -1e100  # 32-bit floats, which models compute with, have none below
 _ROUNDING = 1e-3  # by which one may be above 0

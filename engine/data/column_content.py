@@ -12,8 +12,8 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-from engine.core.cancel import CancelToken
 from engine.core.column_map import NO_LABEL, annotators_of
+from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import HUMAN_LABELS
 from engine.data.column_source import (
@@ -27,7 +27,7 @@ from engine.data.column_source import (
 )
 from engine.data.json_records import JsonProblem, parse_json
 from engine.data.tables import SourceRow, SourceTable, open_table
-from engine.system.gate import sandboxed
+from engine.system.sandbox import sandboxed
 
 _ROWS_KEPT = 100
 _ROWS_READ = 20_000

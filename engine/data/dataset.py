@@ -18,26 +18,23 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.core.cancel import CancelToken
 from engine.core.column_map import CANDIDATES, ColumnMap, annotators_among
-from engine.core.errors import ColumnsError, InputError
-from engine.core.file_kinds import FileKind
+from engine.core.errors import ColumnsError, FileKind, Hint, HintPart, InputError, Setting, Step
+from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import HUMAN_LABELS, Gold, HumanLabel, Item, digest, written_label
 from engine.core.log_probs import FloatArray, IntArray
-from engine.core.remedies import Hint, HintPart, Setting, Step
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.arrow_arrays import number_array, text_array, to_numpy
 from engine.data.column_content import read_sample
 from engine.data.column_guess import guess_columns
+from engine.data.column_memory import remembered
 from engine.data.file_kinds import expecting
-from engine.data.mapped_table import MappedTable, own_annotators, unknown_labels
-from engine.data.other_columns import OtherColumns
-from engine.data.run_csv_table import RunCsvTable, is_run_csv
-from engine.data.single_outputs import single_outputs
+from engine.data.mapped_table import MappedTable, OtherColumns, own_annotators, unknown_labels
+from engine.data.outputs import single_outputs
+from engine.data.run_csv import RunCsvTable, is_run_csv
 from engine.data.tables import SourceRow, SourceTable, open_table
-from engine.system.column_memory import remembered
-from engine.system.gate import sandboxed
+from engine.system.sandbox import sandboxed
 
 TEXT_COLUMNS = ("instruction", "output_a", "output_b")
 REQUIRED_COLUMNS = ("id", *TEXT_COLUMNS)

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from engine.data.limits import MOST_COLUMNS
+from engine.data.file_format import MOST_COLUMNS
 
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 

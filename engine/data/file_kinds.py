@@ -11,17 +11,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engine.core.column_map import ID, INSTRUCTION, OUTPUTS
-from engine.core.errors import InputError, SetupError, WrongKindError
-from engine.core.file_kinds import FileKind
+from engine.core.errors import FileKind, InputError, SetupError, WrongKindError
 from engine.core.rubric import ELOQUENT
 from engine.data.column_content import look_into
 from engine.data.column_guess import guess_columns
 from engine.data.file_format import FileFormat, read_data_file
-from engine.data.run_csv_table import is_run_csv
+from engine.data.run_csv import is_run_csv
 from engine.data.tables import open_table
-from engine.system.gate import sandboxed
+from engine.system.files import plain_values
 from engine.system.places import PathKind, look_at, reading
-from engine.system.plain_json import plain_values
+from engine.system.sandbox import sandboxed
 
 _OBJECTS: Mapping[FileKind, frozenset[str]] = {
     # Before a calibration, which it holds.

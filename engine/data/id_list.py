@@ -13,7 +13,7 @@ from engine.data.dataset import Dataset
 from engine.data.file_format import SAVE_AS_UTF8, UTF8_MARK, FileFormat, read_text_file
 from engine.data.json_records import undecodable
 from engine.data.tables import delimited_table
-from engine.system.gate import sandboxed
+from engine.system.sandbox import sandboxed
 
 _TABLE = re.compile(rb'("?)id\1(\t|,|\r?\n|\r|\Z)')  # how the first line of one begins
 _HINT = "Write one id on each line, or give a TSV or CSV file whose first column is id."

@@ -17,15 +17,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from engine.core.column_map import CANDIDATE, CANDIDATES, GAP, ID, INSTRUCTION, OUTPUTS
-from engine.core.errors import InputError, SetupError
+from engine.core.errors import Hint, InputError, Setting, SetupError
 from engine.core.formatting import did_you_mean, listed, named, quoted
 from engine.core.items import digest
-from engine.core.pairs_plan import PairsPlan
-from engine.core.remedies import Hint, Setting
-from engine.data.dataset_file import write_dataset
 from engine.data.file_format import plain_stem
+from engine.data.label_origins import in_drawn_order
 from engine.data.outputs import Outputs, Response
-from engine.data.sampling import in_drawn_order
+from engine.data.submission import write_dataset
+from engine.settings.sampling import PairsPlan
 
 SEED_COLUMN = "pairs_seed"
 """The column that says by which seed a part of the pairs was drawn."""

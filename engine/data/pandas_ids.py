@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from engine.core.cell_safety import unwritable_ids
+from engine.core.items import unwritable_ids
 from engine.data.submission import quoted_cell
 
 

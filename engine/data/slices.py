@@ -16,9 +16,9 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from engine.annotations.effective import skipped_in_words
 from engine.core.errors import SetupError
 from engine.core.formatting import clipped, did_you_mean, listed, quoted, words
-from engine.core.people import skipped_in_words
 from engine.data.column_content import finite_number
 from engine.data.dataset import TEXT_COLUMNS, Dataset
 

@@ -1,32 +1,43 @@
-r"""Write, read and check the task's two TSV formats.
+r"""Write a dataset to a file, as TSV, JSON or Parquet: `load_dataset` reads the same cells back.
+
+Write, read and check the task's two TSV formats.
 
 Sub-task 1: `id`, then `<criterion>_preference` for each criterion. Sub-task 2: the same with
 `<criterion>_explanation` after each preference. Whoever scores a submission may read it with a plain
 `pandas.read_csv(path, sep="\t")`; what is written here comes back from that unchanged.
-
-Knows: these formats, and which cells pandas would change. Does not know: models, runs, scores.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
 
-from engine.core.cell_safety import unsafe_explanation, unwritable_ids
-from engine.core.errors import InputError, SetupError
-from engine.core.file_kinds import FileKind
+import pyarrow as pa
+from pyarrow import parquet
+
+from engine.core.errors import FileKind, InputError, SetupError
 from engine.core.formatting import listed, quoted
-from engine.core.items import PREFERENCES, TIES, Prediction, Preference, Tie
+from engine.core.items import (
+    PREFERENCES,
+    TIES,
+    Prediction,
+    Preference,
+    Tie,
+    unsafe_explanation,
+    unwritable_ids,
+)
 from engine.core.rubric import ELOQUENT, Rubric
+from engine.data.arrow_arrays import text_array
 from engine.data.column_content import read_sample
 from engine.data.column_guess import guess_columns
 from engine.data.dataset import Dataset, check_id, column_problems, label_problem
-from engine.data.file_format import FileFormat
+from engine.data.file_format import FileFormat, plain_stem
 from engine.data.file_kinds import expecting
-from engine.data.single_outputs import single_outputs
+from engine.data.outputs import single_outputs
 from engine.data.tables import SourceRow, SourceTable, open_table
-from engine.system.files import write_whole
-from engine.system.gate import sandboxed
+from engine.system.files import write_json, write_whole
+from engine.system.sandbox import sandboxed
 
 _PREFERENCE = "_preference"
 _EXPLANATION = "_explanation"
@@ -257,3 +268,58 @@ def _empty_cells(submission: Submission) -> Iterator[str]:
         unexplained = [item_id for item_id, prediction in made if not prediction.explanation]
         if submission.with_explanations and unexplained:
             yield f"empty cells in {name}{_EXPLANATION} ({len(unexplained):,}): ids {listed(unexplained)}."
+
+
+Cell = str | float | None
+"""What stands in one: a text, a number, or nothing, which is read as an empty text."""
+Columns = Mapping[str, Sequence[Cell]]
+
+
+def write_dataset(path: Path, columns: Columns) -> None:
+    """Write columns of one length in the format that the suffix names, whole or not at all. SetupError."""
+    check_suffix(path)
+    _WRITERS[path.suffix.lower()](path, columns)
+
+
+def check_suffix(path: Path) -> None:
+    """Raise SetupError for a name that says none of the formats in which a dataset is written."""
+    if path.suffix.lower() not in _WRITERS:
+        stem = plain_stem(path)
+        raise SetupError(
+            f"{path.name}: a dataset is written as TSV, JSON or Parquet.",
+            f"Name it {stem}.tsv, {stem}.json or {stem}.parquet.",
+        )
+
+
+def _write_tsv(path: Path, columns: Columns) -> None:
+    rows = [columns.keys(), *zip(*columns.values(), strict=True)]
+    lines = ("\t".join(quoted_cell(_text(cell)) for cell in row) for row in rows)
+    write_whole(path, "".join(f"{line}\n" for line in lines).encode("utf-8"))
+
+
+def _write_json(path: Path, columns: Columns) -> None:
+    write_json(path, [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
+
+
+def _write_parquet(path: Path, columns: Columns) -> None:
+    table = pa.table({name: _array(cells) for name, cells in columns.items()})
+    written = BytesIO()
+    parquet.write_table(table, written)
+    write_whole(path, written.getvalue())
+
+
+def _array(cells: Sequence[Cell]) -> pa.Array:
+    if any(isinstance(cell, float) for cell in cells):
+        return pa.array(cells, pa.float64())
+    return text_array([_text(cell) for cell in cells])
+
+
+def _text(cell: Cell) -> str:
+    return "" if cell is None else cell if isinstance(cell, str) else repr(cell)
+
+
+_WRITERS: Mapping[str, Callable[[Path, Columns], None]] = {
+    ".tsv": _write_tsv,
+    ".json": _write_json,
+    ".parquet": _write_parquet,
+}

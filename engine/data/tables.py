@@ -18,12 +18,23 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from engine.core.cancel import CancelToken
 from engine.core.errors import InputError
+from engine.core.events import CancelToken
 from engine.core.formatting import named
 from engine.data.arrow_arrays import holds_bytes, unpacked_bytes
 from engine.data.delimited import Cell, QuotingError, Record, Splitter, TooManyCells
-from engine.data.file_format import SAVE_AS_UTF8, UTF8_MARK, FileFormat, read_data_file
+from engine.data.file_format import (
+    MOST_COLUMNS,
+    MOST_PROBLEMS,
+    MOST_TEXT,
+    SAVE_AS_UTF8,
+    UTF8_MARK,
+    FileFormat,
+    Unpacking,
+    check_columns,
+    read_data_file,
+    too_many_columns,
+)
 from engine.data.json_records import (
     JsonProblem,
     JsonRecord,
@@ -33,15 +44,7 @@ from engine.data.json_records import (
     read_json_lines,
     undecodable,
 )
-from engine.data.limits import (
-    MOST_COLUMNS,
-    MOST_PROBLEMS,
-    MOST_TEXT,
-    Unpacking,
-    check_columns,
-    too_many_columns,
-)
-from engine.system.gate import sandboxed
+from engine.system.sandbox import sandboxed
 
 _PARQUET_ROWS_AT_ONCE = 64  # of which each may repeat a text of megabytes that the file has once
 _RECORDS_LOOKED_AT = 100

@@ -13,15 +13,12 @@ import llama_cpp
 import numpy as np
 import numpy.typing as npt
 
-from engine.core.cancel import CancelToken
-from engine.core.errors import ModelFileError, NoRoomError
-from engine.core.remedies import Hint
-from engine.llama.batch import TokenBatch
-from engine.llama.context import OwnContext
+from engine.core.errors import Hint, ModelFileError, NoRoomError
+from engine.core.events import CancelToken
+from engine.llama.context import OwnContext, ThreadCount
 from engine.llama.library import last_errors
-from engine.llama.model import LlamaModel, cannot_compute
-from engine.llama.threads import ThreadCount
-from engine.llama.vocabulary import Vocabulary
+from engine.llama.model import LlamaModel, Vocabulary, cannot_compute
+from engine.llama.session import TokenBatch
 
 LONGEST = 512
 """Tokens of a text that count, the first and the last special one included; bert-score cuts there too."""

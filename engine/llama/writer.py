@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.core.log_probs import Logits, log_softmax
-from engine.llama.vocabulary import Vocabulary
+from engine.llama.model import Vocabulary
 
 _FIRST_CHOICES = 64  # how many ends in a row are passed over before a text has begun
 

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from engine.core.errors import SetupError
+from engine.core.errors import Hint, Setting, SetupError
 from engine.core.items import Item, Preference, digest
-from engine.core.remedies import Hint, Setting
 from engine.core.rubric import Rubric
-from engine.core.settings import ExampleKind
+from engine.settings.rows import ExampleKind
 
 if TYPE_CHECKING:
     from engine.prompt.likeness import WordLikeness

@@ -16,7 +16,7 @@ from itertools import pairwise
 from engine.core.errors import SetupError
 from engine.core.prompt_text import Source
 from engine.core.rubric import DEFAULT_WORDING, put_in
-from engine.prompt.parts import Part, foreign, own
+from engine.prompt.conversation import Part, foreign, own
 
 # Between the letters of a mark they hide it from a search, and not from a model.
 _UNSEEN = ("Cc", "Cf", "Mn", "Me")  # categories: control, format, accents

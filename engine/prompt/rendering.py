@@ -1,7 +1,7 @@
 """A model's Jinja template rendered, once, with a random mark in place of each message.
 
 A template is a program of whoever made the model file: it may loop for ever, take all memory or break the
-interpreter down. So this runs in a child process, with limits; see `engine.loading.templates`.
+interpreter down. So this runs in a child process, with limits; see `engine.models.templates`.
 
 Knows: Jinja, what templates are given, how replies begin. Does not know: tokens, processes, what is asked.
 """
@@ -22,8 +22,8 @@ from typing import Any
 import jinja2.ext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from engine.prompt.frame import REPLY, SYSTEM, THOUGHT, USER, Frame, UnusableTemplateError
-from engine.prompt.reply_start import Opening, reply_start, thought_around
+from engine.prompt.conversation import REPLY, SYSTEM, THOUGHT, USER, Frame, UnusableTemplateError
+from engine.prompt.template import Opening, reply_start, thought_around
 
 LONGEST_FRAME = 100_000
 """Characters that a template may write of its own; those of real models write hundreds."""

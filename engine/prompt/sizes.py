@@ -9,20 +9,26 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from engine.core.errors import SetupError
+from engine.core.errors import Hint, Setting, SetupError
 from engine.core.items import Item, Method, Order
 from engine.core.judgments import Shortening
-from engine.core.remedies import Hint, Setting
+from engine.core.methods import asked_by
 from engine.core.rubric import Rubric
-from engine.core.settings import JudgeSettings
-from engine.core.ways.all_ways import asked_by
-from engine.llama.token_tree import LONE_TOKEN_CELLS, PromptTokens, usable_prefix
-from engine.prompt.chat_template import ChatTemplate
+from engine.llama.tokens import LONE_TOKEN_CELLS, PromptTokens, usable_prefix
 from engine.prompt.examples import ExamplePool
 from engine.prompt.fences import UnbreakableTextError
 from engine.prompt.judge_prompt import PromptTree, build_prompt
-from engine.prompt.rounds import Round, closing_tokens, tokenize_rounds, tokens_read
-from engine.prompt.tokens import instruction_tokens, lead_tokens, stem_tokens
+from engine.prompt.template import ChatTemplate
+from engine.prompt.tokens import (
+    Round,
+    closing_tokens,
+    instruction_tokens,
+    lead_tokens,
+    stem_tokens,
+    tokenize_rounds,
+    tokens_read,
+)
+from engine.settings.rows import JudgeSettings
 
 _CHARACTERS_PER_TOKEN = 32  # more than any real text has on average
 _LEAST_SHOWN = 200  # characters of each response that stay in a shortened item

@@ -7,10 +7,10 @@ Imports nothing that measures: judging shows some of these columns too.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.core import measure_words
+from engine.core import formatting
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, Tie
-from engine.core.value_tables import Column, Kind
+from engine.core.tables import Column, Kind
 
 CRITERION = Column("criterion", "criterion", Kind.NAME, "The criterion that responses are judged on.")
 LABELS = Column("labels", "labels", Kind.COUNT, "How many items have a human label here.")
@@ -44,8 +44,8 @@ MOST_FREQUENT = Column(
     Kind.SHARE,
     "The accuracy of always giving the most frequent human label, without reading the responses.",
 )
-KAPPA = Column("kappa", "kappa", Kind.NUMBER, measure_words.KAPPA)
-INTERVAL = Column("interval", "95 % interval", Kind.INTERVAL, measure_words.INTERVAL)
+KAPPA = Column("kappa", "kappa", Kind.NUMBER, formatting.KAPPA)
+INTERVAL = Column("interval", "95 % interval", Kind.INTERVAL, formatting.INTERVAL)
 SHARE_INTERVAL = replace(INTERVAL, kind=Kind.SHARE_INTERVAL)
 FLIPPED = Column(
     "flipped",
@@ -71,14 +71,14 @@ ANSWER_MASS = Column(
     "Total probability of the valid answers; near 1: the model understood the question.",
     digits=3,
 )
-ROUGE_L = Column("rouge_l", "ROUGE-L", Kind.NUMBER, measure_words.ROUGE_L)
+ROUGE_L = Column("rouge_l", "ROUGE-L", Kind.NUMBER, formatting.ROUGE_L)
 BERTSCORE = Column(
     "bertscore",
     "BERTScore",
     Kind.NUMBER,
     "The similarity of both explanations by an encoder model, × 100.",
 )
-AGREEMENT = Column("agreement", "agreement", Kind.NUMBER, measure_words.AGREEMENT)
+AGREEMENT = Column("agreement", "agreement", Kind.NUMBER, formatting.AGREEMENT)
 
 
 def with_both_orders(columns: Sequence[Column]) -> tuple[Column, ...]:

@@ -1,9 +1,9 @@
-"""The figures of an evaluation, as matplotlib figures.
+"""The numbers of figures as tables, for those who do not see them or want to go on with them.
+
+The figures of an evaluation, as matplotlib figures.
 
 Every function makes a figure of its own and leaves matplotlib's settings as they were, so that a window may
 show it too. Names of files and systems are drawn as they are, never read as formulas.
-
-Knows: what each figure shows. Does not know: colours and fonts, files, reports, windows.
 """
 
 import math
@@ -16,14 +16,20 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 
-from engine.calibrate.order_margin import MarginReport
-from engine.calibrate.quality import ReliabilityBin
-from engine.core.formatting import counted
+from engine.calibration.order_margin import MarginReport
+from engine.calibration.scaling import ReliabilityBin
+from engine.core.formatting import counted, words
 from engine.core.items import PREFERENCES, HumanLabel, Preference, labels_beside
 from engine.core.log_probs import FloatArray, IntArray
-from engine.measure.evaluation import Evaluation
-from engine.measure.intervals import Interval
-from engine.measure.label_measures import LabelMeasures
+from engine.core.tables import Column, Kind, Row, Table
+from engine.metrics.accuracy import LabelMeasures
+from engine.metrics.evaluation import Evaluation
+from engine.metrics.intervals import Interval
+from engine.ranking.weighted_judge import TIE, WINNERS
+from engine.ranking.weighted_scoring import WeightedScoring
+from engine.report.calibration import margin_table
+from engine.report.columns import CRITERION, LABELS_GIVEN
+from engine.report.evaluation import accuracy_table
 from engine.report.figure_style import (
     Theme,
     add_legend,
@@ -37,8 +43,6 @@ from engine.report.figure_style import (
     new_panels,
     stripe,
 )
-from engine.weigh.system_weighing import WeightedScoring
-from engine.weigh.weighted_judge import TIE, WINNERS
 
 _MARGIN_BINS = 20
 _MOST_UNCERTAIN = 20  # percent: the likeliest of four labels has 25 or more
@@ -369,3 +373,67 @@ def _against(evaluation: Evaluation) -> str:
     matched = evaluation.matched
     held = f"{drawable(evaluation.name)} against {drawable(matched.dataset.name)}"
     return f"{held}, {matched.items_in_words}"
+
+
+_HUMAN = Column("human", "human label", Kind.NAME, "The label that annotators gave.")
+_COUNT = Column("judgments", "judgments", Kind.COUNT, "The number of judgments with about this confidence.")
+_SURE = Column(
+    "sure",
+    "probability of its label",
+    Kind.SHARE,
+    "The mean probability of the judge's label (confidence).",
+)
+_RIGHT = Column("right", "right", Kind.SHARE, "The share of these that are right (accuracy).")
+
+
+def figure_table(
+    name: str,
+    evaluation: Evaluation,
+    bins: Mapping[str, Sequence[ReliabilityBin]],
+    orders: MarginReport | None = None,
+) -> Table | None:
+    """The numbers of a figure of an evaluation; None for a figure that draws others."""
+    match name:
+        case "accuracy":
+            return accuracy_table(evaluation)
+        case "labels":
+            return _label_table(evaluation)
+        case "confusion":
+            return _confusion_table(evaluation)
+        case "reliability":
+            rows: list[Row] = [
+                [words(criterion), each.count, each.confidence, each.accuracy]
+                for criterion, found in bins.items()
+                for each in found
+            ]
+            return Table((CRITERION, _COUNT, _SURE, _RIGHT), rows)
+        case "orders" if orders:
+            return margin_table(orders)
+        case _:
+            return None
+
+
+def _label_table(evaluation: Evaluation) -> Table:
+    columns = (
+        CRITERION,
+        Column("label", "label", Kind.NAME, "The label; “unscored” where the judge gave none."),
+        Column("people", "annotators", Kind.COUNT, "How often annotators gave it."),
+        Column("judge", "judge", Kind.COUNT, "How often the judge gave it."),
+    )
+    rows: list[Row] = []
+    for measure in evaluation.labels.values():
+        for label in labels_beside(measure.human):
+            judged = measure.predicted.get(label, 0) if isinstance(label, Preference) else ""
+            rows.append([words(measure.criterion), words(label), measure.human.get(label, 0), judged])
+        if measure.unscored:
+            rows.append([words(measure.criterion), "unscored", "", measure.unscored])
+    return Table(columns, rows)
+
+
+def _confusion_table(evaluation: Evaluation) -> Table:
+    rows: list[Row] = [
+        [words(measure.criterion), words(label), *counts]
+        for measure in evaluation.labels.values()
+        for label, counts in measure.confusion.items()
+    ]
+    return Table((CRITERION, _HUMAN, *LABELS_GIVEN), rows)

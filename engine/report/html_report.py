@@ -19,41 +19,36 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from engine.audit.audit import Audit
-from engine.calibrate.learning import LearningCurve
-from engine.calibrate.order_margin import MarginReport, groups_by_instruction, margin_report
-from engine.calibrate.quality import ReliabilityBin, reliability
+from engine.analysis.audit_run import Audit
+from engine.calibration.learning import LearningCurve
+from engine.calibration.order_margin import MarginReport, groups_by_instruction, margin_report
+from engine.calibration.scaling import ReliabilityBin, reliability
 from engine.core import VERSION
 from engine.core.errors import EngineBug, SetupError
 from engine.core.formatting import capitalised, number, percent, visible, words
 from engine.core.items import HUMAN_LABELS, PREFERENCES, Preference, agreeing, labels_beside
-from engine.core.sheets import Facts, Picture, Section, Sheet
-from engine.core.value_tables import Estimate, Table
-from engine.decisions.run_results import RunResults
-from engine.decisions.second_order import KEEP, learned_from
-from engine.gguf.judge_file import ModelFile
-from engine.measure.disagreements import Disagreement, largest_disagreements
-from engine.measure.evaluation import Evaluation
-from engine.measure.label_measures import LabelMeasures
-from engine.measure.matching import Matched, Pair
-from engine.measure.slice_measures import SlicedMeasures
-from engine.report.audit_sheet import audit_of_copies, with_audit
-from engine.report.evaluation_sheet import evaluation_sheet
+from engine.core.tables import Estimate, Facts, Picture, Section, Sheet, Table
+from engine.metrics.accuracy import LabelMeasures
+from engine.metrics.evaluation import Disagreement, Evaluation, largest_disagreements
+from engine.metrics.matching import Matched, Pair
+from engine.metrics.slices import SlicedMeasures
+from engine.models.model_file import ModelFile
+from engine.ranking.weighted_judge import WINNERS
+from engine.ranking.weighted_scoring import WeightedScoring
+from engine.report.audit import audit_of_copies, with_audit
+from engine.report.calibration import margin_sentences
+from engine.report.evaluation import BASELINE, evaluation_sheet
 from engine.report.figure_style import as_svg
-from engine.report.figure_tables import figure_table
-from engine.report.figures import FIGURE_NAMES, all_figures
-from engine.report.learning_figure import learning_figure, learning_in_words
-from engine.report.learning_sections import LEARNING_FIGURE, learning_section
-from engine.report.measure_tables import BASELINE
-from engine.report.order_tables import margin_sentences
-from engine.report.ranking_figure import ranking_figure, ranking_in_words
+from engine.report.figures import FIGURE_NAMES, all_figures, figure_table
+from engine.report.learning import LEARNING_FIGURE, learning_section
+from engine.report.ranking import RANKING_FIGURE
 from engine.report.ranking_sections import ReportedRanking, reported_ranking
-from engine.report.ranking_sheet import RANKING_FIGURE
-from engine.report.run_facts import judged_model, run_facts
-from engine.report.slice_tables import slice_sections
-from engine.report.weighing_tables import weighted_scoring_section
-from engine.weigh.system_weighing import WeightedScoring
-from engine.weigh.weighted_judge import WINNERS
+from engine.report.run import judged_model, run_facts
+from engine.report.slices import slice_sections
+from engine.report.topic_figures import learning_figure, learning_in_words, ranking_figure, ranking_in_words
+from engine.report.weighted_scoring import weighted_scoring_section
+from engine.results.run_results import RunResults
+from engine.results.second_order import KEEP, learned_from
 
 _TEMPLATE = "report_template.html"
 _UNKNOWN = "not known"

@@ -1,30 +1,128 @@
-"""The ranking of candidates where systems are measured: in a judge's report, or by two systems compared.
+"""A ranking for others: CSV for programs, and what of it goes into a paper.
 
-Knows: which ranking belongs to an evaluation, how its sections are called there. Does not know: HTML, how
-rankings are computed.
+Two rankings compared, as a section of a sheet and as plain values.
+
+The ranking of candidates where systems are measured: in a judge's report, or by two systems compared.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.core.events import MeasureProgress, followed
-from engine.core.formatting import words
+from engine.core.events import CancelToken, MeasureProgress, followed
+from engine.core.formatting import counted, number, percent, visible, words
 from engine.core.rubric import default_criterion
-from engine.core.sheets import Section, Sheet
+from engine.core.tables import Column, Kind, Row, Section, Sentences, Sheet, Table, Tone
 from engine.data.dataset import Dataset
-from engine.decisions.run_dataset import dataset_of_run
-from engine.measure.matching import Matched
-from engine.rank.by_labels import by_labels
-from engine.rank.contests import said_of
-from engine.rank.ranking import Ranking, rank
-from engine.rank.side_by_side import TwoRankings, side_by_side
-from engine.report.ranked_by import RankedBy, stopped
-from engine.report.ranking_sheet import ranking_sheet
-from engine.report.side_by_side_tables import side_by_side_json, side_by_side_section
+from engine.data.submission import quoted_cell
+from engine.metrics.matching import Matched
+from engine.ranking.bradley_terry import rank_in_words
+from engine.ranking.comparisons import in_words, said_of
+from engine.ranking.labelled_part import RankedByLabels, by_labels
+from engine.ranking.ranking import Ranking, rank
+from engine.ranking.ranking_json import ranking_json
+from engine.ranking.side_by_side import PairTold, TwoRankings, side_by_side
+from engine.report.correction import corrected_candidates
+from engine.report.ranking import RankedBy, candidate_table, place_columns, ranking_sheet, stopped
+from engine.results.run_dataset import dataset_of_run
+
+BOTH_WAYS = (
+    "A judge can be right on many items and rank candidates wrongly, or the reverse: what matters is"
+    " whether its errors favour some candidates."
+)
+_STOPPED = (
+    "{whose} stopped at a significant result, or before: candidates may look further apart there than"
+    " they are."
+)
+_SWAPPED = (
+    Column("above", "first above", Kind.TEXT, "The candidate that ranks higher in the first ranking."),
+    Column(
+        "below", "first below", Kind.TEXT, "The candidate that ranks lower there, and higher in the second."
+    ),
+    Column(
+        "told",
+        "significance",
+        Kind.TEXT,
+        "Significant: in each ranking the two differ significantly, in opposite directions. The"
+        " family-wise error rate of all pairs is at most 5 %.",
+    ),
+)
+
+
+def side_by_side_section(found: TwoRankings, one: str, other: str, stopped: Sequence[str] = ()) -> Section:
+    """`one`, `other`: by whose labels, on which criterion, the first ranking and the second; `stopped`: those
+    by a run that stopped at a significant result.
+    """
+    swaps = found.swaps
+    rows: list[Row] = [
+        [swap.above, swap.below, "significant" if swap.told is PairTold.SWAPPED else "not significant"]
+        for swap in swaps
+    ]
+    return Section(
+        "side_by_side",
+        "Two rankings compared",
+        [
+            *([Sentences([_STOPPED.format(whose=" and ".join(stopped))], Tone.CAVEAT)] if stopped else ()),
+            Sentences([f"First: {one}. Second: {other}.", *_in_words(found), BOTH_WAYS]),
+            _places(found),
+            *([Table(_SWAPPED, rows)] if swaps else ()),
+        ],
+        "Both use the same items, and the same bootstrap samples of instructions. For the interval of"
+        " tau, two candidates that do not differ significantly may be in either order.",
+        spelt_out=True,
+    )
+
+
+def _in_words(found: TwoRankings) -> Iterator[str]:
+    told = [pair.told for pair in found.pairs]
+    alike, swapped, unsure = (told.count(kind) for kind in PairTold)
+    pairs, swaps = counted(len(told), "pair", "pairs"), counted(len(found.swaps), "pair is", "pairs are")
+    low, high = found.tau_ends
+    yield (
+        f"Kendall's tau-b {number(found.tau)} (95 %: {low:.2f} to {high:.2f}): of {pairs} of candidates"
+        f" {alike:,} are significantly in the same order, {swapped:,} significantly swapped, and"
+        f" {unsure:,} not significantly different in at least one ranking. By point estimates, {swaps}"
+        " swapped."
+    )
+    items = counted(len(found.comparisons), "item", "items")
+    yield (
+        f"On {percent(found.same_side.value)} of {items} both favour the same candidate, or both favour none."
+    )
+
+
+def _places(found: TwoRankings) -> Table:
+    candidate, *of_each = place_columns()
+    columns = [candidate]
+    for place, which in (("one", "first"), ("other", "second")):
+        columns += [
+            Column(f"{column.key}_{place}", f"{which}: {column.title}", column.kind, column.meaning)
+            for column in of_each
+        ]
+    rows: list[Row] = []
+    for name in found.one.order:
+        row: list[Any] = [name]
+        for each, ranks in zip((found.one, found.other), found.ranks, strict=True):
+            row += [rank_in_words(ranks[name]), each.scores[name]]
+        rows.append(row)
+    return Table(columns, rows)
+
+
+def side_by_side_json(found: TwoRankings, other: str) -> dict[str, Any]:
+    """As plain values; `other`: by whose labels the second ranking is. Shares in percent."""
+    return {
+        "with": other,
+        "items": len(found.comparisons),
+        "kendall_tau_b": found.tau,
+        "kendall_tau_b_interval": list(found.tau_ends),
+        "same_side": 100 * found.same_side.value,
+        "same_side_interval": found.same_side.ends and [100 * end for end in found.same_side.ends],
+        "pairs": [
+            {"above": pair.above, "below": pair.below, "swapped": pair.swapped, "told": pair.told.value}
+            for pair in found.pairs
+        ],
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,3 +224,67 @@ def _naming_candidates(matched: Matched) -> Dataset:
 
 def _unheard(_progress: MeasureProgress) -> None:
     """Of a report nobody hears how far it is."""
+
+
+_IN_A_PAPER = frozenset(
+    ("candidate", "rank", "strength", "win_rate", "equal_length", "contests", "corrected", "labels", "judge")
+)
+"""The columns that a page is wide enough for."""
+_BRACKETS = "Brackets: 95 % intervals over instructions."
+
+
+def ranking_csv(ranking: Ranking, corrected: RankedByLabels | None = None) -> bytes:
+    """A row for each candidate, the best first, then for each pair of candidates that met, in both
+    directions: `against` names the opponent, and is empty for all together. UTF-8, values as in the JSON of a
+    ranking; the two ends of an interval stand in two columns; a cell is empty where nothing is known. What
+    human labels make of a judge's ranking stands in columns that begin with `corrected`.
+    """
+    made = ranking_json(ranking, corrected)
+    rows = [dict(_flat(row)) for row in (*made["candidates"], *made["pairs"])]
+    names = dict.fromkeys(("name", "against", *(name for row in rows for name in row)))
+    lines = [list(names), *([_cell(row.get(name)) for name in names] for row in rows)]
+    return "".join(f"{','.join(map(_quoted, line))}\n" for line in lines).encode("utf-8")
+
+
+def _flat(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in row.items():
+        if name == "ranks":
+            yield from zip(("best_rank", "worst_rank"), value, strict=True)
+        elif name.endswith("_interval"):
+            stem = name.removesuffix("_interval")
+            yield from zip((f"{stem}_low", f"{stem}_high"), value or (None, None), strict=True)
+        elif isinstance(value, Mapping):
+            yield from ((f"{name}_{inner}", each) for inner, each in _flat(value))
+        else:
+            yield name, value
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else visible(str(value))
+
+
+def _quoted(cell: str) -> str:
+    return quoted_cell(cell, ",")
+
+
+def paper_sheet(ranking: Ranking, title: str, corrected: RankedByLabels | None = None) -> Sheet:
+    """What of a ranking a page of a paper is wide enough for: the candidates, and a second table where
+    human labels correct a judge's; `title`: by whose labels.
+    """
+    sections = [Section("ranking", "", [_narrow(candidate_table(ranking))], _BRACKETS)]
+    correction = corrected.correction if corrected else None
+    if correction is not None and correction.candidates:
+        annotators = (
+            f"Candidates, corrected by human labels on {correction.labelled:,} of"
+            f" {counted(correction.items, 'item', 'items')}"
+        )
+        table = _narrow(corrected_candidates(correction))
+        sections.append(Section("ranking-corrected", annotators, [table], _BRACKETS))
+    return Sheet(f"{title}: {in_words(ranking.comparisons)}", sections)
+
+
+def _narrow(table: Table) -> Table:
+    kept = [place for place, column in enumerate(table.columns) if column.key in _IN_A_PAPER]
+    return Table(
+        [table.columns[place] for place in kept], [[row[place] for place in kept] for row in table.rows]
+    )

@@ -16,9 +16,9 @@ from typing import Any
 
 from engine.core.items import Method, Order, Prediction, Preference
 from engine.core.judgments import AnswerLogProbs, Explanation, JudgedItem, RawPrediction, Shortening
-from engine.core.run_records import Effort
-from engine.core.ways.all_ways import raw_prediction_of
-from engine.store.row_gate import RowValidator
+from engine.core.methods import raw_prediction_of
+from engine.settings.identity import Effort
+from engine.store.row_validator import RowValidator
 
 _Texts = dict[tuple[str, Preference], Explanation]  # by criterion and label
 _Given = dict[str, Prediction]  # by criterion

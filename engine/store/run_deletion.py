@@ -10,11 +10,10 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
-from engine.core.errors import SetupError
-from engine.core.remedies import Hint, Step
-from engine.core.run_deletion import RunContents
-from engine.core.run_records import AnyRun
-from engine.core.said import now
+from engine.annotations.records import now
+from engine.core.errors import Hint, SetupError, Step
+from engine.settings.identity import AnyRun
+from engine.settings.run_lists import RunContents
 from engine.store.opening import rewrite_whole, shrinks
 from engine.store.run_table import judged_count, key_with_run
 from engine.store.store_file import StoreFile

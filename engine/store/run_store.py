@@ -11,9 +11,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from engine.annotations.imported import ImportedAnnotations
+from engine.annotations.records import NewNote, Undo, checked_author, now
 from engine.core.errors import StoreError
-from engine.core.handed_words import ImportedAnnotations
-from engine.core.item_sample import checked_seed
 from engine.core.judgments import (
     Confirmation,
     Draft,
@@ -25,30 +25,10 @@ from engine.core.judgments import (
     Override,
     ReviewMark,
 )
-from engine.core.run_deletion import Deleted, RunContents
-from engine.core.run_records import DamagedRun, Effort, RunIdentity, StoredRun, checked_name, checked_note
-from engine.core.said import NewNote, Undo, checked_author, now
-from engine.store.handed_rows import (
-    ImportedAnnotators,
-    WordsMark,
-    add_imported,
-    drawn_id,
-    imported_annotations,
-    imported_annotators,
-    meet,
-    read_id,
-    words_mark,
-)
-from engine.store.judged_rows import (
-    add_items,
-    add_rewritten,
-    content_hashes,
-    item_efforts,
-    item_rows,
-    judged_positions,
-    shared_items,
-)
-from engine.store.people_rows import (
+from engine.settings.identity import DamagedRun, Effort, RunIdentity, StoredRun, checked_name, checked_note
+from engine.settings.run_lists import Deleted, RunContents
+from engine.settings.sampling import checked_seed
+from engine.store.annotation_rows import (
     add_note,
     add_override,
     add_review,
@@ -60,13 +40,36 @@ from engine.store.people_rows import (
     tag_rows,
     take_back,
 )
-from engine.store.row_gate import DamagedError, numbers_of_row
+from engine.store.imported_rows import (
+    ImportedAnnotators,
+    RefusedWord,
+    WordsMark,
+    add_imported,
+    draft_rows,
+    drawn_id,
+    imported_annotations,
+    imported_annotators,
+    meet,
+    read_id,
+    take_words,
+    taken_of,
+    words_mark,
+)
+from engine.store.judged_rows import (
+    add_items,
+    add_rewritten,
+    content_hashes,
+    item_efforts,
+    item_rows,
+    judged_positions,
+    shared_items,
+)
+from engine.store.row_validator import DamagedError, numbers_of_row
 from engine.store.run_deletion import free_bytes, refuse_decided, run_contents, shrink, strike, sweep
 from engine.store.run_table import add_run, as_json, damaged_run, newest_of, no_run, run_ids, run_row
-from engine.store.said_rows import RefusedWord, draft_rows, take_words, taken_of
 from engine.store.store_file import StoreFile
-from engine.system.forks import OwnLock
-from engine.system.outbox import LogEntry, all_words, left_words, put_aside
+from engine.system.locks import OwnLock
+from engine.system.write_ahead_log import LogEntry, all_words, left_words, put_aside
 
 _taking_left_words = OwnLock()
 _SECONDS_FOR_WORDS = 1.0  # that they wait for other programs before they are left where they are, for later

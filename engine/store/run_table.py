@@ -14,10 +14,9 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from engine.core.errors import StoreError
-from engine.core.remedies import Hint, Step
+from engine.core.errors import Hint, Step, StoreError
 from engine.core.rubric import Rubric, rubric_of_names
-from engine.core.run_records import (
+from engine.settings.identity import (
     CHOSEN,
     CLUSTER,
     CONTINUED,
@@ -35,10 +34,10 @@ from engine.core.run_records import (
     checked_name,
     checked_note,
 )
-from engine.core.settings import Mode, settings_of
-from engine.store.row_gate import DamagedError, RowValidator
+from engine.settings.rows import Mode, settings_of
+from engine.store.row_validator import DamagedError, RowValidator
+from engine.system.files import LARGEST
 from engine.system.paths import text_of_path
-from engine.system.plain_json import LARGEST
 
 _COLUMNS = (
     *("created", "key", "dataset_path", "dataset_hash", "items", "model_path", "model_name", "model_hash"),

@@ -16,25 +16,23 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from engine.core.errors import EngineBug, RunBusyError, StoreError
-from engine.core.remedies import Hint, Step
+from engine.core.errors import EngineBug, Hint, RunBusyError, Step, StoreError
 from engine.store.opening import (
+    LentCopy,
     cannot_write,
     has_no_room,
-    hint_of,
     has_store,
+    hint_of,
     make_room,
     open_copy,
     open_in_place,
     reserve_of,
     size_on_disk,
 )
-from engine.store.private_copy import LentCopy
 from engine.store.run_table import has_run, no_run, run_ids
-from engine.system.file_systems import network_file_system
 from engine.system.files import free_room
 from engine.system.paths import program_id
-from engine.system.places import PathKind, real_path, seen_at, shown
+from engine.system.places import PathKind, network_file_system, real_path, seen_at, shown
 
 _Kinds = tuple[type[sqlite3.Error] | type[OSError], ...]
 _OF_FILES: _Kinds = (sqlite3.Error, OSError)

@@ -15,8 +15,8 @@ from contextlib import suppress
 from tempfile import TemporaryFile
 from typing import NoReturn
 
-from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
+from engine.core.events import CancelToken
 from engine.system.computer import kill_family, memory_of, wait_for_end
 from engine.system.paths import child_environment, environment
 

@@ -1,6 +1,6 @@
-"""Jobs that compare systems: see whether files can be, open and measure all, find differences, save them.
+"""The job that combines several systems into a jury and stores it as a run.
 
-Knows: the steps of a comparison. Does not know: windows.
+Jobs that compare systems: see whether files can be, open and measure all, find differences, save them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,25 +8,26 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.annotations.records import LabelSourceKind
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed, short_name, words
-from engine.core.label_sources import LabelSourceKind
 from engine.core.rubric import rubric_of_names
-from engine.core.sheets import Sheet
+from engine.core.tables import Section, Sentences, Sheet, Tone
 from engine.system.places import is_there
-from gui.kit.remedies import IN_THE_WINDOW
-from gui.work.file_jobs import Chosen, with_labels_for
-from gui.work.lanes import Job, JobControl
-from gui.work.marks import RunMark, gold_mark, run_mark
+from gui.widgets.notice import IN_THE_WINDOW
+from gui.workspace.file_jobs import Chosen, with_labels_for
+from gui.workspace.open_run import RunMark, gold_mark, run_mark
+from gui.workspace.threads import Job, JobControl
 
 if TYPE_CHECKING:
+    from engine.calibration.jury import Jury
     from engine.data.dataset import Dataset
-    from engine.measure.comparison import Comparison, Difference
-    from engine.measure.evaluation import Evaluation
-    from engine.measure.matching import Matched
-    from engine.measure.systems import System
+    from engine.metrics.comparison import Comparison, Difference
+    from engine.metrics.evaluation import Evaluation
+    from engine.metrics.matching import Matched, System
     from engine.report.ranking_sections import RankingsBeside
-    from gui.work.slice_jobs import Sliced
+    from engine.results.calibration import Calibration
+    from gui.workspace.slice_jobs import Sliced
 
 
 @dataclass(frozen=True)
@@ -150,8 +151,8 @@ def compare_systems(
     """
 
     def work(control: JobControl) -> Compared:
-        from engine.measure.comparison import match_all
-        from engine.measure.systems import open_system, system_of_file, told_apart
+        from engine.metrics.comparison import match_all
+        from engine.metrics.matching import open_system, system_of_file, told_apart
 
         steps = _Steps(control, 2 * choice.systems + 3)
         opened = []
@@ -206,8 +207,8 @@ class _Steps:
 def _on_slice(
     choice: CompareRequest, gold: "Dataset", whole: "Sequence[Matched]", chosen: Chosen | None, steps: _Steps
 ) -> Compared:
-    from engine.measure.comparison import compare
-    from engine.measure.evaluation import evaluate
+    from engine.metrics.comparison import compare
+    from engine.metrics.evaluation import evaluate
 
     kept = whole
     if chosen is not None:
@@ -237,7 +238,7 @@ def _compared(
     evaluations: "Sequence[Evaluation]",
     comparison: "Comparison",
 ) -> Compared:
-    from engine.report.comparison_tables import comparison_sheet
+    from engine.report.comparison import comparison_sheet
 
     return Compared(
         choice=choice,
@@ -279,7 +280,7 @@ def filter_differences(compared: Compared, wanted: DifferenceFilter) -> Job[Sequ
     """The places, from 0, of the differences that a filter lets through, in order."""
 
     def work(control: JobControl) -> Sequence[int]:
-        from engine.data.item_search import matching_rows
+        from engine.data.dataset_views import matching_rows
 
         rows: set[int] | None = None
         if wanted.text.strip():
@@ -303,7 +304,7 @@ def save_comparison(
     """
 
     def work(_control: JobControl) -> Path:
-        from engine.report.comparison_tables import comparison_json
+        from engine.report.comparison import comparison_json
         from engine.system.files import check_targets, write_json
 
         read = {f"file {path}": path for path in compared.choice.files}
@@ -322,3 +323,74 @@ def save_comparison(
         return path
 
     return work
+
+
+@dataclass(frozen=True)
+class JuryRequest:
+    """Which systems form a jury, and how they are combined.
+
+    `gold`: the human labels that weights are fitted to; None for the mean of all. `lengths`: whether
+    the lengths of the responses may count then. `certainty`: of a label of a submission, None as by default.
+    """
+
+    choice: CompareRequest
+    name: str = ""
+    gold: "Dataset | None" = None
+    lengths: bool = False
+    certainty: float | None = None
+
+
+@dataclass(frozen=True)
+class StoredJury:
+    """A jury that is stored as a run: its number and title, and what is to be seen of it."""
+
+    run_id: int
+    title: str
+    sheet: Sheet
+
+
+def decide_together(store_path: Path, request: JuryRequest) -> Job[StoredJury]:
+    """Make a jury and store it; reports MeasureProgress while it is fitted. SetupError, StoreError."""
+
+    def work(control: JobControl) -> StoredJury:
+        from engine.calibration.jury import DEFAULT_CERTAINTY, items_of, make_jury
+        from engine.metrics.matching import open_system, system_of_file, told_apart
+        from engine.report.run import labels_given_section
+        from engine.settings.identity import checked_name
+        from engine.store.run_store import RunStore
+
+        called = checked_name(request.name, "the jury")
+        runs = [open_system(str(run), store_path, LabelSourceKind.JUDGE) for run in request.choice.runs]
+        systems = told_apart([*runs, *map(system_of_file, request.choice.files)])
+        control.cancel.raise_if_requested()
+        items = items_of(systems, request.gold, control.cancel)
+        panel = make_jury(systems, items, partial=True, certainty=request.certainty or DEFAULT_CERTAINTY)
+        calibration, fitted = _fitted(panel, systems, request, control) if request.gold else (None, [])
+        said = [Section("remarks", "", [Sentences(panel.remarks, Tone.CAVEAT)])] if panel.remarks else []
+        sections = [*said, *fitted]
+        control.cancel.raise_if_requested()
+        with RunStore(store_path) as store:
+            run = panel.keep(store, called, calibration)
+        results = panel.results.calibrated(calibration)
+        return StoredJury(run.id, run.title, Sheet("", [*sections, labels_given_section(results)]))
+
+    return work
+
+
+def _fitted(
+    panel: "Jury", systems: "Sequence[System]", request: JuryRequest, control: JobControl
+) -> "tuple[Calibration, list[Section]]":
+    """The calibration of the jury by human labels, and the sections that show it."""
+    from engine.calibration.run_calibration import Wishes, calibrating
+    from engine.core.events import followed
+    from engine.metrics.matching import match, system_of_run
+    from engine.report.calibration import calibration_sections, calibration_warnings
+
+    assert request.gold is not None
+    asked = [system.asked for system in systems if system.asked]
+    labels = with_labels_for(request.gold, asked, control.cancel)
+    matched = match(system_of_run(panel.results), labels, partial=True)
+    made = followed(calibrating(matched, control.cancel, Wishes(lengths=request.lengths)), control.report)
+    said = [*matched.left_out, *matched.labels_in_words, *calibration_warnings(made)]
+    doubts = [Section("doubts", "", [Sentences(said, Tone.CAVEAT)])] if said else []
+    return made.calibration, [*doubts, *calibration_sections(made)]

@@ -10,11 +10,11 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
+from engine.annotations.records import LabelSource
+from engine.annotations.review_filters import Filters, WantedItems
 from engine.core.errors import EngineError
 from engine.core.formatting import visible
 from engine.core.judgments import JudgmentKey
-from engine.core.label_sources import LabelSource
-from engine.core.review_filters import Filters, WantedItems
 from gui.compare.choice_panel import ChoicePanel
 from gui.compare.compare_jobs import (
     Compared,
@@ -25,20 +25,18 @@ from gui.compare.compare_jobs import (
     save_comparison,
 )
 from gui.compare.comparison_view import ComparisonView
-from gui.compare.panel_dialog import JuryDialog
-from gui.kit.actions import add_key
-from gui.kit.busy import BusyLine
-from gui.kit.file_dialogs import ask_target
-from gui.kit.foreign_text import one_line, plain_label
-from gui.kit.labels import heading, hint, name, panel, show_text
-from gui.kit.layouts import STRETCH, in_column
-from gui.kit.notice import Notice
-from gui.work.files_in_use import files_in_use
-from gui.work.lanes import LatestTask, ThreadName
-from gui.work.marks import run_mark
-from gui.work.page import Page, PageSplitter
-from gui.work.page_name import PageName
-from gui.work.workspace import Workspace
+from gui.compare.jury_dialog import JuryDialog
+from gui.widgets.actions import BusyLine, add_key
+from gui.widgets.files import ask_target
+from gui.widgets.foreign_text import one_line, plain_label
+from gui.widgets.labels import STRETCH, heading, hint, in_column, name, panel, show_text
+from gui.widgets.notice import Notice
+from gui.workspace.files_in_use import files_in_use
+from gui.workspace.open_run import run_mark
+from gui.workspace.page import Page, PageSplitter
+from gui.workspace.state import PageName
+from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset

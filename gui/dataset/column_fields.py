@@ -6,25 +6,16 @@ Knows: how a source and a meaning are chosen. Does not know: files, what a sourc
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QCompleter,
-    QGridLayout,
-    QLabel,
-    QWidget,
-    QWidgetAction,
-)
+from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QGridLayout, QLabel, QWidget, QWidgetAction
 
 from engine.core.column_map import NO_LABEL, Confidence, annotators_of, of_annotators
 from engine.core.formatting import clipped, counted, words
 from engine.core.items import HUMAN_LABELS
-from gui.kit.actions import MenuButton
-from gui.kit.fields import ComboBox
-from gui.kit.foreign_text import one_line, plain_label, set_tip
-from gui.kit.label_mark import LABEL_WORDS
-from gui.kit.labels import hint, label, name, narrow
-from gui.kit.layouts import take_out
+from gui.widgets.actions import MenuButton
+from gui.widgets.fields import ComboBox
+from gui.widgets.foreign_text import one_line, plain_label, set_tip
+from gui.widgets.label_mark import LABEL_WORDS
+from gui.widgets.labels import hint, label, name, narrow, take_out
 
 NOTHING = "(none)"
 _NUMBERED = "(number of the row)"

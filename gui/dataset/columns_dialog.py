@@ -13,21 +13,31 @@ from engine.core.errors import EngineError
 from engine.core.formatting import clipped, quoted, visible, without_middle, words
 from engine.core.items import HUMAN_LABELS, written_label
 from engine.core.rubric import OVERALL, Rubric, default_criterion
-from gui.dataset import column_jobs
+from gui.dataset import dataset_jobs
 from gui.dataset.column_fields import LabelFields, SourceFields
-from gui.dataset.column_jobs import FirstItems, Foreign
-from gui.kit.fields import ComboBox
-from gui.kit.fold import Fold
-from gui.kit.foreign_text import one_line, plain_label
-from gui.kit.label_mark import LABEL_WORDS
-from gui.kit.labels import DownScroll, heading, hint, label, name, set_role
-from gui.kit.layouts import STRETCH, as_column, in_column, in_row, make_room
-from gui.kit.notice import problem_of
-from gui.kit.reading_order import ReadingOrder
-from gui.work.dataset_reader import ColumnsRequest
-from gui.work.lanes import LatestTask, ThreadName
-from gui.work.page import two_parts
-from gui.work.workspace import Workspace
+from gui.dataset.dataset_jobs import FirstItems, Foreign
+from gui.widgets.actions import ReadingOrder
+from gui.widgets.fields import ComboBox, Fold
+from gui.widgets.foreign_text import one_line, plain_label
+from gui.widgets.label_mark import LABEL_WORDS
+from gui.widgets.labels import (
+    STRETCH,
+    DownScroll,
+    as_column,
+    heading,
+    hint,
+    in_column,
+    in_row,
+    label,
+    make_room,
+    name,
+    set_role,
+)
+from gui.widgets.notice import problem_of
+from gui.workspace.dataset_reader import ColumnsRequest
+from gui.workspace.page import two_parts
+from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.workspace import Workspace
 
 _REST_MS = 200  # of no change before the rows are read again
 _LONGEST_TEXT = 600  # characters of one text in the preview
@@ -96,7 +106,7 @@ class ColumnsDialog(ReadingOrder, QDialog):
         self.finished.connect(self._looking.drop)
         self.finished.connect(self._reading.drop)
         self._say("Looking into the file …", "hint")
-        self._looking.start(column_jobs.look_into(path, request.rubric))
+        self._looking.start(dataset_jobs.look_into(path, request.rubric))
 
     @property
     def columns(self) -> ColumnMap:
@@ -232,7 +242,7 @@ class ColumnsDialog(ReadingOrder, QDialog):
     @Slot()
     def _read(self) -> None:
         if self._foreign is not None:
-            self._reading.start(column_jobs.preview(self._foreign, self.columns, self._rubric))
+            self._reading.start(dataset_jobs.preview(self._foreign, self.columns, self._rubric))
 
     @Slot(object)
     def _show(self, preview: FirstItems) -> None:

@@ -1,6 +1,8 @@
 """The page of the dataset: open one, see what it holds, read its items.
 
-Knows: what the user does with a dataset. Does not know: how files are read, how items are found.
+The button with the files that were opened last; those that are gone are marked and can be removed.
+
+What the Dataset page says while no dataset is open.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,35 +11,173 @@ from typing import ClassVar
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QPushButton, QStackedWidget
+from PySide6.QtWidgets import QPushButton, QScrollArea, QStackedWidget
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, EngineError, WrongKindError
-from engine.core.formatting import short_name
+from engine.core.formatting import short_name, without_middle
 from engine.system.paths import demo_dataset
 from gui.dataset import dataset_jobs
 from gui.dataset.columns_dialog import ColumnAsker
 from gui.dataset.dataset_jobs import Counted
-from gui.dataset.item_list import ItemList
+from gui.dataset.item_list import KEY, PROMPT_KEY, ItemList, judge_words
 from gui.dataset.item_preview import ItemPreview
 from gui.dataset.outputs_dialog import OutputsDialog
-from gui.dataset.recent_files import RecentFiles
-from gui.dataset.selected_items import KEY, PROMPT_KEY, judge_words
 from gui.dataset.summary_panel import SummaryPanel
-from gui.dataset.welcome import NEW_FROM_OUTPUTS, Welcome
-from gui.kit.actions import add_key
-from gui.kit.busy import BusyLine
-from gui.kit.file_dialogs import DATASETS, let_choose
-from gui.kit.foreign_text import one_line, set_tip
-from gui.kit.labels import main_button, name
-from gui.kit.layouts import STRETCH, as_column
-from gui.kit.notice import Notice
-from gui.work.dataset_reader import ColumnsRequest
-from gui.work.file_jobs import Loading
-from gui.work.lanes import LatestTask, ThreadName
-from gui.work.page import Page, PageSplitter
-from gui.work.page_name import PageName
-from gui.work.workspace import Workspace
+from gui.widgets.actions import BusyLine, MenuButton, add_key
+from gui.widgets.files import DATASETS, let_choose
+from gui.widgets.foreign_text import one_line, set_tip, tip
+from gui.widgets.glossary import WHAT_IT_DOES
+from gui.widgets.labels import (
+    STRETCH,
+    as_column,
+    as_row,
+    heading,
+    hint,
+    in_row,
+    label,
+    main_button,
+    name,
+    panel,
+)
+from gui.widgets.notice import Notice
+from gui.workspace import file_jobs
+from gui.workspace.dataset_reader import ColumnsRequest
+from gui.workspace.file_jobs import Loading
+from gui.workspace.page import Page, PageSplitter
+from gui.workspace.state import PageName
+from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.workspace import Workspace
+
+_LONGEST_PART = 48  # characters of a name, and of its folder
+
+
+class RecentFiles(MenuButton):
+    """A drop-down menu of the files of one kind (`datasets`, `models`)."""
+
+    chosen = Signal(object)  # a Path
+
+    def __init__(self, workspace: Workspace, kind: str) -> None:
+        super().__init__("Recent", tips=True)
+        self._workspace = workspace
+        self._kind = kind
+        self._gone: frozenset[Path] = frozenset()
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        name(self, f"Recent {kind}", f"Open one of the recent {kind}")
+        self.menu_of_files = self._menu
+        self.menu_of_files.aboutToShow.connect(self.look)
+        self._looking = LatestTask(workspace.threads, ThreadName.STORE, self)
+        self._looking.finished.connect(self._take_gone)
+        workspace.state.recent_changed.connect(self._fill)
+        self._fill()
+
+    @Slot()
+    def look(self) -> None:
+        """Find out which of the files are gone."""
+        self._looking.start(file_jobs.missing(self._workspace.state.recent(self._kind)))
+
+    @Slot(object)
+    def _take_gone(self, gone: frozenset[Path]) -> None:
+        if gone != self._gone:
+            self._gone = gone
+            self._fill()
+
+    @Slot()
+    def _fill(self) -> None:
+        menu, paths = self.menu_of_files, self._workspace.state.recent(self._kind)
+        menu.clear()
+        self.setEnabled(bool(paths))
+        for path in paths:
+            gone = path in self._gone
+            entry = menu.addAction(_entry_text(path, gone))
+            entry.setToolTip(tip(str(path)))
+            entry.triggered.connect(lambda _on, chosen=path: self._choose(chosen))
+        menu.addSeparator()
+        if any(path in self._gone for path in paths):
+            menu.addAction("Remove those that are not there").triggered.connect(self._remove_gone)
+        menu.addAction("Clear this list").triggered.connect(self._clear)
+
+    def _choose(self, path: Path) -> None:
+        if path not in self._gone:
+            self.chosen.emit(path)
+            return
+        self._workspace.state.remove_recent(self._kind, path)
+        self._workspace.note.emit(f"{path.name} does not exist any more and was removed from the list.")
+
+    @Slot()
+    def _remove_gone(self) -> None:
+        for path in self._gone:
+            self._workspace.state.remove_recent(self._kind, path)
+
+    @Slot()
+    def _clear(self) -> None:
+        self._workspace.state.clear_recent(self._kind)
+
+
+def _entry_text(path: Path, gone: bool) -> str:
+    file_name, folder = (without_middle(part, _LONGEST_PART) for part in (path.name, str(path.parent)))
+    # A file's & is no mnemonic, and a tab would begin a column of keys.
+    shown = one_line(f"{file_name}  ({folder})").replace("&", "&&")
+    return f"Not there: {shown} - remove" if gone else shown
+
+
+_WHAT = (
+    "A dataset is a table. Each row is an item: an id, an instruction, and two responses to it, A and B. "
+    "They are judged on the five criteria of the ELOQUENT task, or on those of a rubric of your own."
+)
+_COLUMNS = (
+    "Columns: id, instruction, output_a, output_b. Human labels are optional: relevance_preference, "
+    "relevance_explanation, and so on for naturalness, truthfulness, safety and overall_quality, or for the "
+    "criteria of the rubric that is chosen on the Judge page. "
+    "A label is A, B, both_good or both_bad. If your file has other columns, you are asked which is which."
+)
+_FORMATS = "Files: .tsv, .csv, .json, .jsonl, .ndjson and .parquet, each also packed as .gz."
+NEW_FROM_OUTPUTS = (
+    "Make pairs of the responses of several models to the same instructions, one file per model"
+)
+
+
+class Welcome(QScrollArea):
+    """Tells what to do first."""
+
+    open_wanted = Signal()
+    demo_wanted = Signal()
+    outputs_wanted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setWidgetResizable(True)
+        choose, demo = main_button("Open…"), QPushButton("Open the demo dataset")
+        name(choose, "Open a dataset", "Choose a file on this computer")
+        name(demo, "Open the demo dataset", "240 short labelled items that come with Tiebreak")
+        outputs = QPushButton("New from outputs…")
+        name(outputs, "New from outputs", NEW_FROM_OUTPUTS)
+        choose.clicked.connect(self.open_wanted)
+        outputs.clicked.connect(self.outputs_wanted)
+        demo.clicked.connect(self.demo_wanted)
+        buttons = as_row(choose, demo, outputs, STRETCH, margins=(0, 4, 0, 4))
+        self._heading = heading("")
+        self.show_reading(None)
+        frame = panel(
+            self._heading,
+            label(f"{WHAT_IT_DOES} {_WHAT}"),
+            buttons,
+            hint("Or drop a file anywhere on this page."),
+            hint(_COLUMNS),
+            hint(_FORMATS),
+        )
+        frame.setMaximumWidth(self.fontMetrics().averageCharWidth() * 110)
+        content = as_column(STRETCH, in_row(STRETCH, (frame, 8), STRETCH), 2, margins=None, role="content")
+        self.setWidget(content)
+        self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    def show_reading(self, file_name: str | None) -> None:
+        """Say that a dataset is being read; None for none."""
+        self._heading.setText(
+            "No dataset is open" if file_name is None else f"Reading {one_line(short_name(file_name))} …"
+        )
+
 
 _CHOOSE = "Choose the columns of the instruction and the two responses."
 _SPLITTER = "dataset/splitter"

@@ -15,10 +15,9 @@ from PySide6.QtWidgets import QPushButton, QTextEdit, QWidget
 
 from engine.core.formatting import clipped, counted, visible, words
 from engine.core.items import Item
-from gui.kit.label_mark import LABEL_WORDS
-from gui.kit.labels import name
-from gui.kit.layouts import STRETCH, in_column
-from gui.kit.theme import colours
+from gui.widgets.label_mark import LABEL_WORDS
+from gui.widgets.labels import STRETCH, in_column, name
+from gui.widgets.theme import colours
 
 # Characters of one text: three of them are laid out in 20 ms, and in 200 ms once the user wants more.
 CUT_AFTER, MOST_SHOWN = 10_000, 100_000

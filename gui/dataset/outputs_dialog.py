@@ -20,28 +20,37 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.core.errors import EngineError
+from engine.core.errors import EngineError, Setting
 from engine.core.formatting import counted, visible
-from engine.core.pairs_plan import PairsPlan
-from engine.core.remedies import Setting
-from engine.core.setting_row import LARGEST
-from gui.dataset import outputs_jobs
-from gui.dataset.outputs_jobs import FoundOutputs
-from gui.kit.actions import add_key
-from gui.kit.fields import SpinBox, narrow_box
-from gui.kit.file_choice import FileChoice
-from gui.kit.file_dialogs import DATASETS, ask_target, let_choose_several
-from gui.kit.fold import Fold
-from gui.kit.foreign_text import one_line, set_tip, tip
-from gui.kit.labels import heading, hint, label, name, panel, scrolling, set_role, show_text
-from gui.kit.layouts import STRETCH, as_column, as_row, in_column, in_row, make_room
-from gui.kit.notice import problem_of
-from gui.kit.reading_order import ReadingOrder
-from gui.kit.remedies import FIELDS
-from gui.kit.views import ListView
-from gui.reading.sheet_view import SheetView
-from gui.work.lanes import LatestTask, ThreadName
-from gui.work.workspace import Workspace
+from engine.settings.rows import LARGEST
+from engine.settings.sampling import PairsPlan
+from gui.dataset import dataset_jobs
+from gui.dataset.dataset_jobs import FoundOutputs
+from gui.widgets.actions import ReadingOrder, add_key
+from gui.widgets.fields import Fold, SpinBox, narrow_box
+from gui.widgets.files import DATASETS, FileChoice, ask_target, let_choose_several
+from gui.widgets.foreign_text import one_line, set_tip, tip
+from gui.widgets.labels import (
+    STRETCH,
+    as_column,
+    as_row,
+    heading,
+    hint,
+    in_column,
+    in_row,
+    label,
+    make_room,
+    name,
+    panel,
+    scrolling,
+    set_role,
+    show_text,
+)
+from gui.widgets.notice import FIELDS, problem_of
+from gui.widgets.text_views import SheetView
+from gui.widgets.views import ListView
+from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.workspace import Workspace
 
 _WHAT = (
     "Choose one file of model outputs per candidate model. Each row holds an instruction"
@@ -204,7 +213,7 @@ class OutputsDialog(ReadingOrder, QDialog):
             return
         self._say("Reading the files …", "hint")
         self._looking.start(
-            outputs_jobs.match_files(tuple(self.paths), self.columns.text(), self.instructions.path)
+            dataset_jobs.match_files(tuple(self.paths), self.columns.text(), self.instructions.path)
         )
 
     @Slot(object)
@@ -261,7 +270,7 @@ class OutputsDialog(ReadingOrder, QDialog):
         self._writing = True
         self._show_buttons()
         task = self._workspace.threads.start(
-            ThreadName.FILES, outputs_jobs.write_pairs(self.found, self.request, path), must_end=True
+            ThreadName.FILES, dataset_jobs.write_pairs(self.found, self.request, path), must_end=True
         )
         task.finished.connect(self._end)
         task.failed.connect(self._fail_to_write)

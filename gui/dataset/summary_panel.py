@@ -14,17 +14,28 @@ from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 from engine.core.formatting import counted, words
 from engine.core.items import PREFERENCES, HumanLabel, labels_beside
 from gui.dataset.dataset_jobs import Counted
-from gui.kit.bars import ShareBar
-from gui.kit.fold import Fold
-from gui.kit.foreign_text import plain_label
-from gui.kit.label_mark import LABEL_WORDS, paint_label
-from gui.kit.labels import hint, label, panel, set_role, show_text
-from gui.kit.layouts import STRETCH, as_column, as_row, empty, in_column, in_row, take_out
-from gui.kit.theme import colours
+from gui.widgets.fields import Fold
+from gui.widgets.foreign_text import plain_label
+from gui.widgets.label_mark import LABEL_WORDS, ShareBar, paint_label
+from gui.widgets.labels import (
+    STRETCH,
+    as_column,
+    as_row,
+    empty,
+    hint,
+    in_column,
+    in_row,
+    label,
+    panel,
+    set_role,
+    show_text,
+    take_out,
+)
+from gui.widgets.theme import colours
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
-    from engine.data.dataset_summary import Summary
+    from engine.data.dataset_views import Summary
 
 _OPENLY = 2  # this many notices are shown without a fold
 _NO_LABELS = "No human labels: judgments of this dataset cannot be scored."

@@ -16,28 +16,24 @@ from engine.core.errors import EngineError
 from engine.core.events import RunEnded
 from engine.core.formatting import short_name
 from engine.core.judgments import JudgmentKey
-from engine.core.run_setup import RunSetup
+from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_dataset
-from gui.judge.audit_jobs import describe_audit
 from gui.judge.dataset_line import DatasetLine
-from gui.judge.model_jobs import ModelRequest
-from gui.judge.model_picker import ModelPicker
-from gui.judge.plan_panel import PlanPanel
-from gui.judge.planner import Planner
-from gui.judge.resume_banner import ResumeBanner
-from gui.judge.run_control import RunControl
+from gui.judge.plan_panel import Planner, PlanPanel, ResumeBanner
+from gui.judge.run_control import RunControl, default_setup
+from gui.judge.run_jobs import describe_audit, open_recipe
 from gui.judge.run_panel import RunPanel
 from gui.judge.settings_panel import SettingsPanel
 from gui.judge.tune_dialog import TuneDialog
-from gui.judge.tune_jobs import open_recipe
-from gui.judge.usual_setup import default_setup
-from gui.kit.labels import column, guard, main_button, name, panel, scrolling, set_role
-from gui.reading.help_dialog import FirstSteps
-from gui.work.file_jobs import Loading
-from gui.work.lanes import LatestTask, ThreadName
-from gui.work.page import Page, PageSplitter
-from gui.work.page_name import PageName
-from gui.work.workspace import Workspace
+from gui.models.model_jobs import ModelRequest
+from gui.models.model_picker import ModelPicker
+from gui.widgets.help_dialog import FirstSteps
+from gui.widgets.labels import column, guard, main_button, name, panel, scrolling, set_role
+from gui.workspace.file_jobs import Loading
+from gui.workspace.page import Page, PageSplitter
+from gui.workspace.state import PageName
+from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.workspace import Workspace
 
 _SPLITTER = "judge/splitter"
 _STEPS_CLOSED = "judge/first_steps_closed"

@@ -1,26 +1,49 @@
-"""What a run would take, before it starts: raw predictions, tokens, memory, time, what does not fit.
+"""The offer to go on with the run that was not finished last time.
 
-Knows: what helps where something does not fit. Does not know: how a plan is made or worded.
+What a run would take, before it starts: raw predictions, tokens, memory, time, what does not fit.
+
+The plan of the run that is described at the moment: made anew a moment after each change.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from engine.core.errors import EngineError
-from engine.core.events import FilesRead, MeasureProgress, Preparing
-from engine.core.formatting import short_name, visible
-from engine.core.run_setup import RunSetup
-from gui.judge.model_table import FIT_ROLES
+from engine.core.events import FilesRead, MeasureProgress, Preparing, RunEnded
+from engine.core.formatting import short_name, visible, without_middle
+from engine.settings.run_setup import RunSetup
+from gui.judge import run_jobs
+from gui.judge.run_control import RunControl
 from gui.judge.run_jobs import Planned
-from gui.kit.busy import BusyLine
-from gui.kit.foreign_text import OneLine, set_tip
-from gui.kit.labels import heading, hint, label, name, panel, show_text, shown_text
-from gui.kit.layouts import STRETCH, in_column, in_row
-from gui.kit.notice import Notice
-from gui.kit.pill import Pill
-from gui.kit.value_table import sentence_case
+from gui.models.model_table import FIT_ROLES
+from gui.widgets.actions import BusyLine
+from gui.widgets.foreign_text import OneLine, one_line, set_tip
+from gui.widgets.labels import (
+    STRETCH,
+    guard,
+    heading,
+    hint,
+    in_column,
+    in_row,
+    label,
+    name,
+    panel,
+    show_text,
+    shown_text,
+)
+from gui.widgets.notice import Notice
+from gui.widgets.pill import Pill
+from gui.widgets.value_table import sentence_case
+from gui.workspace.threads import WAITING, LatestTask, ThreadName
+from gui.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+    from engine.judging.forecast import Forecast
 
 
 class PlanPanel(QWidget):
@@ -203,3 +226,215 @@ def _line(widgets: Sequence[QWidget], value: QLabel | None) -> QHBoxLayout:
     if value is None:
         return in_row(*beside, STRETCH, spacing=8)
     return in_row((value, STRETCH), *beside, spacing=8)
+
+
+_REST_MS = 350  # of no change before a plan is made
+
+
+class Planner(QObject):
+    """Holds the newest plan. Whatever a new one replaces is dropped."""
+
+    begun = Signal(object)  # the RunSetup of which a plan follows
+    progress = Signal(object)  # Preparing, FilesRead or MeasureProgress
+    planned = Signal()  # `plan` is there
+    failed = Signal(object)  # an EngineError: there is no plan
+    stopped = Signal()  # the making of the plan was cancelled
+
+    def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self._wanted: tuple[RunSetup, Dataset] | None = None
+        self._plan: Planned | None = None
+        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
+        self._rest.timeout.connect(self.make)
+        self._planning = LatestTask(workspace.threads, ThreadName.MODEL, self)
+        self._planning.progress.connect(self.progress)
+        self._planning.finished.connect(self._take)
+        self._planning.failed.connect(self.failed)
+        self._planning.cancelled.connect(self.stopped)
+        self._timing = LatestTask(workspace.threads, ThreadName.MODEL, self)
+        self._timing.progress.connect(self.progress)
+        self._timing.finished.connect(self._take_time)
+        self._timing.failed.connect(self._take_no_time)
+        self._timing.cancelled.connect(self.planned)
+
+    @property
+    def plan(self) -> Planned | None:
+        """The plan; None where there is none yet, or it could not be made."""
+        return self._plan
+
+    def want(self, setup: RunSetup, dataset: "Dataset") -> None:
+        """Plan this after a moment, unless its plan is there or under way."""
+        under_way = self._rest.isActive() or self._planning.busy or self._plan is not None
+        if under_way and self._wanted == (setup, dataset):
+            return
+        self.drop()
+        self._wanted = (setup, dataset)
+        self._rest.start()
+        self.begun.emit(setup)
+
+    def drop(self) -> None:
+        """Forget the plan, and whatever is under way."""
+        self._rest.stop()
+        self._planning.drop()
+        self._timing.drop()
+        self._plan = None
+        self._wanted = None
+
+    @Slot()
+    def make(self) -> None:
+        """Make the plan that is wanted, now."""
+        if self._wanted is not None:
+            setup, dataset = self._wanted
+            self._plan = None
+            self._rest.stop()
+            self._timing.drop()
+            waits = self._workspace.threads.busy(ThreadName.MODEL)
+            self.begun.emit(setup)
+            self.progress.emit(Preparing(WAITING if waits else "Making a plan"))
+            self._planning.start(run_jobs.plan(setup, self._workspace.store_path, dataset))
+
+    @Slot()
+    def time_anew(self) -> None:
+        """Make the plan again where its time may come from the speed of the model file: that is new."""
+        made = self._plan.forecast if self._plan is not None else None
+        if made is not None and (made.seconds is None or made.seconds_of_file):
+            self.make()
+
+    @Slot()
+    def time(self) -> None:
+        """Judge some items, to know how long the run would take."""
+        if self._plan is not None and self._wanted is not None:
+            self._timing.start(run_jobs.time_first(self._plan, self._wanted[1]))
+
+    @Slot()
+    def cancel(self) -> None:
+        """Stop what is under way; `stopped`, or `planned` where a plan is there, tells when it has."""
+        self._planning.cancel()
+        self._timing.cancel()
+
+    @Slot(object)
+    def _take(self, plan: Planned) -> None:
+        self._plan = plan
+        self.planned.emit()
+
+    @Slot(object)
+    def _take_time(self, timed: "Forecast") -> None:
+        if self._plan is not None:
+            self._plan = replace(self._plan, forecast=timed)
+            self.planned.emit()
+
+    @Slot(object)
+    def _take_no_time(self, error: object) -> None:
+        self._plan = None
+        self.failed.emit(error)
+
+
+_LONGEST_NAME = 80  # characters
+
+
+class ResumeBanner(QFrame):
+    """Hidden until there is such a run; gone when a run starts, back where the page cannot go on with it."""
+
+    resumed = Signal(object)  # a RunSetup that names the run
+    queue_wanted = Signal(object)  # the same
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        control: RunControl,
+        described: Callable[[], RunSetup],
+    ) -> None:
+        """`described`: the run that the page describes."""
+        super().__init__()
+        self._workspace = workspace
+        self._control = control
+        self._described = described
+        self._offered: RunSetup | None = None
+        self._which = "The last run"
+        self.setProperty("role", "note")
+        self._text = label("")
+        resume = QPushButton("Resume")
+        name(resume, "Resume the run that was not finished")
+        resume.clicked.connect(self._resume)
+        queue = QPushButton("Add to queue")
+        name(queue, "Add the run that was not finished to the queue", "It is resumed in its turn.")
+        queue.clicked.connect(self._queue)
+        dismiss = QPushButton("Dismiss")
+        name(dismiss, "Dismiss the offer to resume", "Judged items stay in the store.")
+        dismiss.clicked.connect(self._dismiss)
+        guard(resume, queue, dismiss)
+        in_row((self._text, STRETCH), resume, queue, dismiss, on=self, margins=(12, 8, 12, 8))
+        control.started.connect(self._withdraw)
+        control.ended.connect(self._follow_end)
+        workspace.runs_changed.connect(self._say)
+        workspace.runs_deleted.connect(self._follow_deletion)
+        self._offer()
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return self._text.text()
+
+    def _offer(self) -> None:
+        setup = self._control.unfinished
+        self._offered = setup and replace(setup, resumes=self._control.unfinished_run)
+        self.setVisible(setup is not None)
+        self._say()
+
+    @Slot()
+    def _say(self) -> None:
+        if self._offered is None:
+            return
+        number = self._offered.resumes
+        stored = next((run for run in self._workspace.runs if run.id == number), None)
+        far = f": {stored.judged:,} of {stored.identity.items:,} items are judged" if stored else ""
+        whole = self._offered.dataset_in_words
+        dataset = one_line(without_middle(whole, _LONGEST_NAME))
+        text = visible(f"{self._which}, of {dataset}, was not finished{far}.")
+        self._text.setText(text)
+        set_tip(self._text, whole if len(whole) > _LONGEST_NAME else "")
+        self.setAccessibleName(text)
+
+    @Slot()
+    def _resume(self) -> None:
+        self.resumed.emit(self._offered)
+
+    @Slot()
+    def _queue(self) -> None:
+        """The queue remembers this one from now on; the one that was begun before it is offered."""
+        self.queue_wanted.emit(self._offered)
+        self._control.forget_unfinished()
+        self._which = "An earlier run"
+        self._offer()
+
+    @Slot()
+    def _dismiss(self) -> None:
+        self._control.forget_unfinished()
+        self._withdraw()
+
+    @Slot(object)
+    def _follow_deletion(self, run_ids: Sequence[int]) -> None:
+        if self._offered is not None and self._offered.resumes in run_ids:
+            self._withdraw()
+
+    @Slot()
+    def _withdraw(self) -> None:
+        self._offered, self._which = None, "The last run"
+        self.hide()
+
+    @Slot(object)
+    def _follow_end(self, how: RunEnded | EngineError | None) -> None:
+        asked, number = self._control.setup, self._control.unfinished_run
+        if asked is None or number is None:
+            return
+        now = self._described()
+        same_items = (now.dataset_path, now.ids, now.sample) == (
+            *(asked.dataset_path.absolute(), asked.ids, asked.sample),
+        )
+        elsewhere = self._workspace.dataset is None or not same_items
+        refused = isinstance(how, EngineError) and asked.resumes == number
+        # Where the user turned to other items meanwhile, the page's own button would judge these.
+        stopped = isinstance(how, RunEnded) and how.stopped and how.run_id == number
+        if refused or (stopped and elsewhere):
+            self._offer()

@@ -16,25 +16,24 @@ from engine.core.events import followed
 from engine.core.formatting import HIDDEN, capitalised
 from engine.core.items import Item, Method, Order, Preference
 from engine.core.judgments import AnswerLogProbs, RawPrediction
+from engine.core.methods import METHODS, Question
 from engine.core.prompt_text import PlacedToken, Preview, Source, Span
 from engine.core.rubric import DEFAULT_WORDING, PromptWording, Rubric
-from engine.core.run_records import StoredRun
-from engine.core.run_setup import RunSetup
-from engine.core.value_tables import Table
-from engine.core.ways.all_ways import METHODS
-from engine.core.ways.question import Question
-from gui.reading.prompt_pane import VERDICT_HERE, ShownPrompt
-from gui.work.apart_jobs import worker
-from gui.work.garbage import many_records
-from gui.work.lanes import Job, JobControl
+from engine.core.tables import Table
+from engine.settings.identity import StoredRun
+from engine.settings.run_setup import RunSetup
+from gui.widgets.prompt_pane import VERDICT_HERE, ShownPrompt
+from gui.workspace.garbage import many_records
+from gui.workspace.threads import Job, JobControl
+from gui.workspace.worker_jobs import worker
 
 if TYPE_CHECKING:
-    from engine.core.cancel import CancelToken
-    from engine.core.ways.all_ways import MethodQuestion
-    from engine.judge.item_prompt import ItemQuestion, PromptFacts
-    from engine.prompt.chat_template import ChatTemplate
+    from engine.core.events import CancelToken
+    from engine.core.methods import MethodQuestion
+    from engine.judging.item_prompt import ItemQuestion, PromptFacts
+    from engine.prompt.conversation import Conversation, Part
     from engine.prompt.guard import Piece
-    from engine.prompt.parts import Conversation, Part
+    from engine.prompt.template import ChatTemplate
 
 LIKELIEST = 10
 Asking = tuple[Method, str]
@@ -153,7 +152,7 @@ def show_prompts(subject: Subject, first: tuple[str, Order], asking: Asking | No
     """
 
     def work(control: JobControl) -> None:
-        from engine.judge.item_prompt import OnePrompt, shown_prompts
+        from engine.judging.item_prompt import OnePrompt, shown_prompts
 
         question = _question(subject, control.cancel)
         quoted: dict[int, str] = {}
@@ -173,9 +172,9 @@ def ask(subject: Subject) -> Job[dict[PromptKey, PromptAnswer]]:
     """What the model would write next after each prompt of the item; reports Preparing."""
 
     def work(control: JobControl) -> dict[PromptKey, PromptAnswer]:
-        from engine.judge.item_prompt import read_next_tokens
-        from engine.loading.checked_model import in_use
-        from engine.prompt.next_tokens import next_table
+        from engine.judging.item_prompt import read_next_tokens
+        from engine.models.checked_model import in_use
+        from engine.prompt.preview import next_table
 
         with worker(read_next_tokens, control) as reader:
             question = _question(subject, control.cancel)
@@ -208,7 +207,7 @@ def _held_by(asked: "MethodQuestion") -> str:
 
 
 def _question(subject: Subject, cancel: "CancelToken") -> "ItemQuestion":
-    from engine.judge.item_prompt import question_of_run, question_of_setup
+    from engine.judging.item_prompt import question_of_run, question_of_setup
 
     if subject.run is None:
         return question_of_setup(subject.setup, subject.item, cancel)
@@ -243,9 +242,9 @@ def preview(request: PreviewRequest, at_once: bool) -> Job[PreviewedPrompt]:
     """
 
     def work(control: JobControl) -> PreviewedPrompt:
-        from engine.gguf.judge_file import read_model_file
-        from engine.loading.checked_model import checked_model
-        from engine.loading.opening import open_template
+        from engine.models.checked_model import checked_model
+        from engine.models.model_file import read_model_file
+        from engine.models.opening import open_template
 
         with many_records():
             if request.model is None:

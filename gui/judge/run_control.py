@@ -1,6 +1,6 @@
 """The one run that is under way: started, stopped, followed; what was not finished is remembered.
 
-Knows: what the window's other parts want to hear of a run. Does not know: pages, how anything is judged.
+The run that the window offers before anything was chosen: the demo dataset, judged by the demo model.
 """
 
 from collections.abc import Sequence
@@ -10,20 +10,35 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from engine.core.errors import EngineError, SetupError
-from engine.core.events import DeviceLeft, Drafted, HealthSeen, ItemJudged, LabelsRead, RunEnded, RunStarted
+from engine.core.events import (
+    DeviceLeft,
+    Drafted,
+    HealthSeen,
+    ItemJudged,
+    LabelsRead,
+    RunEnded,
+    RunFollower,
+    RunProgress,
+    RunStarted,
+)
 from engine.core.health import NOT_LOOKED_AT, Health
-from engine.core.run_follower import RunFollower, RunProgress
-from engine.core.run_setup import RunSetup
+from engine.settings.run_setup import RunSetup
+from engine.system.paths import demo_dataset, demo_model
 from engine.system.places import is_there
 from gui.judge import run_jobs
-from gui.judge.devices.device_jobs import Computing
-from gui.judge.usual_setup import default_setup
-from gui.work.lanes import WAITING, Task, ThreadName
-from gui.work.open_run import UnderWay
-from gui.work.workspace import Workspace
+from gui.models.device_jobs import Computing
+from gui.workspace.open_run import UnderWay
+from gui.workspace.threads import WAITING, Task, ThreadName
+from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.core.run_records import StoredRun
+    from engine.settings.identity import StoredRun
+
+
+def default_setup() -> RunSetup:
+    """The demo's run with the default of every setting."""
+    return RunSetup(demo_dataset(), demo_model())
+
 
 _TICK_MS = 100
 UNFINISHED = "unfinished"

@@ -1,30 +1,37 @@
-"""Jobs that plan, time and judge runs.
+"""Jobs of the search for the best settings: do it, and open a recipe that one has written.
 
-Knows: the steps from a setup to a plan, and to the last item. Does not know: windows.
+Jobs that plan, time and judge runs.
+
+The job that makes an audit of a judge a run that can wait in the queue.
 """
 
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine.core.events import Preparing, RunEnded, followed
-from engine.core.run_setup import RunSetup
-from engine.core.sheets import Facts
-from engine.core.until import StoppingRule
-from gui.judge.devices.device_jobs import Computing, blamed, computing
-from gui.kit.remedies import IN_THE_WINDOW
-from gui.work.apart_jobs import worker
-from gui.work.lanes import Job, JobControl
+from engine.core.formatting import file_stem
+from engine.core.items import Method, digest
+from engine.core.tables import Facts, Sheet
+from engine.settings.run_setup import RunSetup
+from engine.settings.sampling import StoppingRule
+from engine.system.paths import recipes_folder, text_of_path
+from gui.models.device_jobs import Computing, blamed, computing
+from gui.widgets.notice import IN_THE_WINDOW
+from gui.workspace.threads import Job, JobControl
+from gui.workspace.worker_jobs import worker
 
 if TYPE_CHECKING:
-    from engine.core.run_records import StoredRun
-    from engine.data.dataset import Dataset
-    from engine.gguf.memory import Fit
-    from engine.judge.forecast import Forecast
-    from engine.judge.plan import RunPlan
-    from engine.judge.prepare import PreparedRun
+    from collections.abc import Iterable
 
+    from engine.core.events import RunEvent
+    from engine.data.dataset import Dataset
+    from engine.judging.forecast import Forecast
+    from engine.judging.plan import RunPlan
+    from engine.judging.prepare import PreparedRun
+    from engine.models.memory import Fit
+    from engine.settings.identity import StoredRun
 
 _READING = Preparing("Reading the files")
 """Reported before anything is imported, which takes a second."""
@@ -50,9 +57,9 @@ def plan(setup: RunSetup, store_path: Path, current: "Dataset | None") -> Job[Pl
 
     def work(control: JobControl) -> Planned:
         control.report(_READING)
-        from engine.gguf.memory import memory_fit, memory_needed
-        from engine.judge.forecast import forecast
-        from engine.judge.plan_facts import plan_facts
+        from engine.judging.forecast import forecast
+        from engine.judging.work import plan_facts
+        from engine.models.memory import memory_fit, memory_needed
         from engine.store.opening import has_store
         from engine.system.computer import available_memory
 
@@ -85,8 +92,8 @@ def plan(setup: RunSetup, store_path: Path, current: "Dataset | None") -> Job[Pl
 
 def _is_clear(made: "RunPlan", run: "StoredRun | None", store_path: Path | None) -> bool:
     """Whether what a plan is to answer is clear by what its run has judged."""
-    from engine.decisions.run_results import load_results
-    from engine.rank.until_sure import UntilSignificant, told_of
+    from engine.ranking.stopping import UntilSignificant, told_of
+    from engine.results.run_results import load_results
     from engine.store.run_store import RunStore
 
     if (
@@ -105,8 +112,8 @@ def time_first(planned: Planned, current: "Dataset | None") -> "Job[Forecast]":
 
     def work(control: JobControl) -> "Forecast":
         control.report(_READING)
-        from engine.judge.work import time_plan
-        from engine.loading.checked_model import in_use
+        from engine.judging.work import time_plan
+        from engine.models.checked_model import in_use
 
         with worker(time_plan, control) as timer:
             made = _prepared(planned.setup, current, control).plan
@@ -130,8 +137,7 @@ def judge(setup: RunSetup, store_path: Path, current: "Dataset | None") -> Job[R
 
     def work(control: JobControl) -> RunEnded:
         control.report(_READING)
-        from engine.judge.on_device import judging_by
-        from engine.judge.work import judge_plan
+        from engine.judging.work import judge_plan, judging_by
         from engine.store.opening import has_store
 
         with worker(judge_plan, control) as judging:
@@ -180,7 +186,7 @@ def _prepared(
     setup: RunSetup, current: "Dataset | None", control: JobControl, resumed: "StoredRun | None" = None
 ) -> "PreparedRun":
     """The plan of a setup. SetupError where something chosen cannot be used, Cancelled."""
-    from engine.judge.prepare import prepare_run
+    from engine.judging.prepare import prepare_run
 
     return followed(prepare_run(setup, control.cancel, current, resumed), control.report)
 
@@ -191,7 +197,7 @@ def _asking(made: "RunPlan", until: StoppingRule | None, run: "StoredRun | None"
     SetupError where the dataset cannot tell what is asked.
     """
     from engine.core.rubric import default_criterion
-    from engine.rank.until_sure import until_significant
+    from engine.ranking.stopping import until_significant
 
     if until is None:
         return made
@@ -200,3 +206,105 @@ def _asking(made: "RunPlan", until: StoppingRule | None, run: "StoredRun | None"
     return replace(
         made, question_plan=until_significant(made.dataset, default_criterion(made.rubric.names), until)
     )
+
+
+class DescribedAudit(NamedTuple):
+    """The run that an audit is, and a sentence on perturbations that could not be made, empty where all
+    could.
+    """
+
+    setup: RunSetup
+    lacking: str
+
+
+def describe_audit(setup: RunSetup, dataset: "Dataset", store_path: Path) -> Job[DescribedAudit]:
+    """The audit of the judge of a setup with items of a dataset, whose perturbations are written."""
+
+    def work(_control: JobControl) -> DescribedAudit:
+        from engine.analysis.audit_run import audit_setup, default_place
+        from engine.analysis.perturbations import make_perturbations
+
+        perturbations = make_perturbations(dataset)
+        path = default_place(perturbations, store_path)
+        perturbations.write(path)
+        return DescribedAudit(audit_setup(setup, path.absolute(), dataset.name), perturbations.lacking)
+
+    return work
+
+
+_LONGEST_STEM = 60  # bytes, of each of the two names in that of a recipe
+_DIGITS = 6  # of a hash
+
+
+@dataclass(frozen=True)
+class TuneAsked:
+    """What the user asks for: `setup` as the page describes a run, how long it may take, which elicitation
+    methods are tried, how many items are judged at most, None for all.
+    """
+
+    setup: RunSetup
+    minutes: float
+    methods: tuple[Method, ...]
+    items: int | None = None
+
+
+@dataclass(frozen=True)
+class FoundSettings:
+    """What came of it, as a sheet; `path`: the recipe."""
+
+    path: Path
+    sheet: Sheet
+
+
+def find(asked: TuneAsked, store_path: Path, current: "Dataset | None") -> Job[FoundSettings]:
+    """Find the best settings and keep them as a recipe; reports and raises what `tuning` does."""
+
+    def work(control: JobControl) -> FoundSettings:
+        control.report(_READING)
+        from engine.analysis.recipe import save_recipe
+        from engine.analysis.tuning import TuneRequest, tuning
+        from engine.judging.work import judge_plan, judging_by
+        from engine.report.tuning import told, tuning_sheet
+        from engine.system.files import make_folder
+
+        def judge(plan: "RunPlan") -> "Iterable[RunEvent]":
+            another = partial(worker, judge_plan, control)
+            return judging_by(another(), another, plan, store_path)
+
+        path = _recipe_of(asked.setup)
+        make_folder(path.parent)
+        request = TuneRequest(asked.setup, 60 * asked.minutes, asked.items, methods=asked.methods)
+        tuning_result = followed(tuning(request, store_path, judge, control.cancel, current), control.report)
+        save_recipe(path, told(tuning_result), tuning_result.own_examples)
+        return FoundSettings(path, tuning_sheet(tuning_result))
+
+    return work
+
+
+def _recipe_of(setup: RunSetup) -> Path:
+    """A name for the recipe of this dataset, model and rubric, which no others share."""
+    dataset, model = (file_stem(path.stem, _LONGEST_STEM) for path in (setup.dataset_path, setup.model_path))
+    asked = [
+        text_of_path(setup.dataset_path),
+        text_of_path(setup.model_path),
+        setup.criteria,
+        setup.rubric.asked,
+    ]
+    return recipes_folder() / f"{dataset}-{model}-{digest(asked)[:_DIGITS]}.json"
+
+
+def open_recipe(path: Path, setup: RunSetup) -> Job[RunSetup]:
+    """A run of a setup's items by a recipe, with the model that it was made with where that is still there.
+    SetupError where it is none.
+    """
+
+    def work(_control: JobControl) -> RunSetup:
+        from engine.analysis.recipe import load_recipe
+        from engine.system.places import is_there
+
+        recipe = load_recipe(path)
+        made = recipe.in_setup(setup, path.absolute())
+        model = recipe.judge.model_path
+        return replace(made, model_path=model) if is_there(model) else made
+
+    return work

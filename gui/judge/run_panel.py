@@ -10,21 +10,28 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QGridLayout, QLabel, QProgressBar, QPushButton, QWidget
 
 from engine.core.errors import EngineError
-from engine.core.events import Drafted, ItemJudged, LabelsRead, RunEnded
+from engine.core.events import Drafted, ItemJudged, LabelsRead, RunEnded, RunProgress
 from engine.core.formatting import counted, duration, visible
 from engine.core.health import Health, HealthVerdict
 from engine.core.judgments import JudgmentKey
-from engine.core.run_follower import RunProgress
-from gui.judge.devices.device_jobs import Computing
-from gui.judge.group_panel import GroupPanel
-from gui.judge.latest_table import LatestTableModel
+from gui.judge.group_panel import GroupPanel, LatestTableModel
 from gui.judge.run_control import RunControl
-from gui.kit.foreign_text import OneLine, one_line
-from gui.kit.labels import hint, label, name, panel, set_role, show_text, shown_text
-from gui.kit.layouts import STRETCH, in_column, in_row
-from gui.kit.notice import problem_of
-from gui.kit.remedies import IN_THE_WINDOW
-from gui.kit.views import FillingView, dressed
+from gui.models.device_jobs import Computing
+from gui.widgets.foreign_text import OneLine, one_line
+from gui.widgets.labels import (
+    STRETCH,
+    hint,
+    in_column,
+    in_row,
+    label,
+    name,
+    panel,
+    set_role,
+    show_text,
+    shown_text,
+)
+from gui.widgets.notice import IN_THE_WINDOW, problem_of
+from gui.widgets.views import FillingView, dressed
 
 _FIGURES = ("Judged", "Speed", "Unscored", "Elapsed", "Left", "Before")
 _COLUMNS = 3

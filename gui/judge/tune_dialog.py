@@ -12,17 +12,28 @@ from engine.core.errors import EngineError
 from engine.core.events import ItemJudged, MeasureProgress, Preparing, TuningStage
 from engine.core.formatting import counted, short_name
 from engine.core.items import Method
-from engine.core.run_setup import RunSetup
-from gui.judge.tune_jobs import FoundSettings, TuneAsked, find
-from gui.kit.busy import BusyLine
-from gui.kit.fields import ComboBox, DoubleSpinBox, SpinBox
-from gui.kit.foreign_text import plain_label
-from gui.kit.labels import heading, hint, label, name, panel, scrolling, show_text
-from gui.kit.layouts import STRETCH, in_column, in_row, make_room
-from gui.kit.notice import Notice
-from gui.reading.sheet_view import SheetView
-from gui.work.lanes import WAITING, LatestTask, ThreadName
-from gui.work.workspace import Workspace
+from engine.settings.run_setup import RunSetup
+from gui.judge.run_jobs import FoundSettings, TuneAsked, find
+from gui.widgets.actions import BusyLine
+from gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox
+from gui.widgets.foreign_text import plain_label
+from gui.widgets.labels import (
+    STRETCH,
+    heading,
+    hint,
+    in_column,
+    in_row,
+    label,
+    make_room,
+    name,
+    panel,
+    scrolling,
+    show_text,
+)
+from gui.widgets.notice import Notice
+from gui.widgets.text_views import SheetView
+from gui.workspace.threads import WAITING, LatestTask, ThreadName
+from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset

@@ -1,8 +1,10 @@
 """Calibration of the open run: fit one, see its gain, decide the run with it.
 
-Knows: the steps and their order. Does not know: how a calibration is fitted.
+Calibration quality by number of human labels the open run's calibration: a button that measures it, and
+what came of it.
 """
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,26 +13,136 @@ from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
 
 from engine.core.events import MeasureProgress
 from engine.core.formatting import visible
-from gui.kit.busy import BusyLine
-from gui.kit.file_dialogs import ask_source, ask_target
-from gui.kit.fold import Fold
-from gui.kit.labels import guard, hint, label, main_button, name, panel, set_role
-from gui.kit.layouts import STRETCH, as_column, in_column, in_row
-from gui.reading.glossary import Topic
-from gui.reading.help_dialog import headed
-from gui.reading.sheet_view import SectionView, SheetView
-from gui.results import calibration_jobs
-from gui.results.calibration_jobs import Proposal
-from gui.results.learning_panel import LearningPanel
-from gui.work.files_in_use import files_in_use
-from gui.work.lanes import LatestTask, Task, ThreadName
-from gui.work.workspace import Workspace
+from gui.results import fit_jobs
+from gui.results.fit_jobs import CURVE_FIGURE, Learned, Proposal
+from gui.widgets.actions import BusyLine
+from gui.widgets.fields import Fold
+from gui.widgets.files import ask_source, ask_target
+from gui.widgets.glossary import Topic
+from gui.widgets.help_dialog import headed
+from gui.widgets.labels import (
+    STRETCH,
+    as_column,
+    guard,
+    hint,
+    in_column,
+    in_row,
+    label,
+    main_button,
+    name,
+    panel,
+    set_role,
+)
+from gui.widgets.text_views import SectionView, SheetView
+from gui.workspace.files_in_use import files_in_use
+from gui.workspace.framed_picture import FramedPicture
+from gui.workspace.threads import LatestTask, Task, ThreadName
+from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.decisions.calibration import Calibration
-    from engine.decisions.run_results import RunResults
+    from engine.data.dataset import Dataset
+    from engine.results.calibration import Calibration
+    from engine.results.run_results import RunResults
 
-_WHAT = (
+_TITLE = "Learning curve"
+_PICTURE = "Calibration quality by number of human labels"
+_WHAT = "Calibration quality by number of training labels: would more labels help? It changes nothing"
+_LEARNING = "Measuring the learning curve …"
+
+
+class LearningPanel(QWidget):
+    """Hidden until there is a curve. `button` and `busy` are for whoever shows what it is made of; `wishes`
+    gives what a calibration may look at.
+    """
+
+    def __init__(self, workspace: Workspace, wishes: Callable[[], Mapping[str, bool]]) -> None:
+        super().__init__()
+        self._workspace, self._wishes = workspace, wishes
+        self.learned: Learned | None = None
+        self._of: tuple[object, ...] = ()  # of what the curve is, or will be
+        self._gold: Dataset | None = None
+        self.button = QPushButton("Learning c&urve")
+        name(self.button, _TITLE, _WHAT)
+        self.busy = BusyLine()
+        self.picture = FramedPicture(workspace, CURVE_FIGURE, _PICTURE)
+        self.sheet = SheetView()
+        self.fold = Fold(_TITLE, as_column(self.picture, self.sheet, spacing=10))
+        in_column(self.fold, on=self)
+        self._learning = LatestTask(workspace.threads, ThreadName.MEASURE, self)
+        self._learning.finished.connect(self._take)
+        self._learning.progress.connect(self._follow)
+        self._learning.busy_changed.connect(self._follow_busy)
+        workspace.failures.follow(self._learning)
+        self.button.clicked.connect(self.learn)
+        self.busy.cancelled.connect(self._learning.drop)
+        workspace.run_wanted.connect(self._make_method)
+        workspace.run_changed.connect(self.follow_run)
+        workspace.gold_changed.connect(self.follow_run)
+        self._show(None)
+        self._enable()
+
+    @Slot()
+    def learn(self) -> None:
+        """Measure the curve of the open run by the human loaded labels."""
+        run, gold = self._workspace.run, self._workspace.gold
+        if run is not None and gold is not None:
+            self._of, self._gold = self._open, gold
+            self._learning.start(fit_jobs.learn(run.results, gold, self._wishes()))
+            self.busy.begin(_LEARNING)
+
+    @Slot(int)
+    def _make_method(self, _run_id: int) -> None:
+        """Another run would wait for the curve, which takes long, and is not of it."""
+        self._learning.drop()
+
+    @Slot()
+    def follow_run(self) -> None:
+        """Drop what is of another run, of other labels or by other requests; decided anew, it is the same."""
+        if self._of and (self._of != self._open or self._gold is not self._workspace.gold):
+            self._of, self._gold = (), None
+            self._learning.drop()
+            self._show(None)
+        self._enable()
+
+    def restyle(self) -> None:
+        """The picture has colours of its own."""
+        self.picture.restyle()
+
+    @property
+    def _open(self) -> tuple[object, ...]:
+        """By what a curve of what is open is known, beside its labels."""
+        run = self._workspace.run
+        known = (run.id, len(run.results.judged)) if run is not None else ()
+        return (*known, *self._wishes().values())
+
+    def _show(self, learned: Learned | None) -> None:
+        self.learned = learned
+        self.setVisible(learned is not None)
+        self.sheet.show_sheet(learned.sheet if learned is not None else None)
+        self.picture.show_source(learned.figure if learned is not None else None)
+
+    @Slot(object)
+    def _take(self, learned: Learned) -> None:
+        self._show(learned)
+        self.fold.set_open(True)
+
+    @Slot(object)
+    def _follow(self, event: MeasureProgress) -> None:
+        self.busy.go_on(_LEARNING, event.done, event.total)
+
+    @Slot(bool)
+    def _follow_busy(self, busy: bool) -> None:
+        if not busy:
+            self.busy.end()
+        self._enable()
+
+    def _enable(self) -> None:
+        run, gold = self._workspace.run, self._workspace.gold
+        possible = run is not None and not run.results.run.submitted and gold is not None
+        self.button.setEnabled(possible and not self._learning.busy)
+
+
+_CALIBRATION_PANEL_WHAT = (
     "A model prefers some labels: it may hardly ever give “both good”, for instance. Calibration fits a scale"
     " and four biases for each criterion to human labels, and decides the stored raw predictions again,"
     " without the model. If a run has several elicitation methods, judges or criteria, it also fits"
@@ -109,7 +221,7 @@ class CalibrationPanel(QWidget):
         results, gold = self._results, self._workspace.gold
         if results is not None and gold is not None:
             self._workspace.stay()
-            self._fitting.start(calibration_jobs.fit(results, gold, self._wishes()))
+            self._fitting.start(fit_jobs.fit(results, gold, self._wishes()))
             self.busy.begin(_FITTING)
 
     def restyle(self) -> None:
@@ -124,14 +236,14 @@ class CalibrationPanel(QWidget):
         """Propose the calibration of a file."""
         if self._results is not None:
             self._workspace.stay()
-            self._fitting.start(calibration_jobs.load(self._results, path))
+            self._fitting.start(fit_jobs.load(self._results, path))
             self.busy.begin("Reading the calibration …")
 
     def save(self, path: Path) -> None:
         """Write what is proposed, else what is effective, to a file."""
         calibration = self._savable()
         if calibration is not None:
-            job = calibration_jobs.save(calibration, path, files_in_use(self._workspace, self))
+            job = fit_jobs.save(calibration, path, files_in_use(self._workspace, self))
             task = self._workspace.threads.start(ThreadName.FILES, job)
             task.finished.connect(lambda written: self._workspace.note.emit(f"Written: {written}"))
             self._workspace.failures.follow(task, "calibration written")
@@ -149,7 +261,7 @@ class CalibrationPanel(QWidget):
         if self._results is not None:
             self._workspace.stay()
             calibration = proposal.calibration if proposal else None
-            job = calibration_jobs.apply(self._workspace.store_path, self._results.run.id, calibration)
+            job = fit_jobs.apply(self._workspace.store_path, self._results.run.id, calibration)
             self._applying = task = self._workspace.threads.start(ThreadName.STORE, job, must_end=True)
             task.finished.connect(self._take_applied)
             self._workspace.failures.follow(task, "calibration applied")
@@ -246,7 +358,12 @@ class CalibrationPanel(QWidget):
             self.off_button,
             STRETCH,
         )
-        asked = (headed("Calibration", Topic.CALIBRATION), hint(_WHAT), self.state, self.needs)
+        asked = (
+            headed("Calibration", Topic.CALIBRATION),
+            hint(_CALIBRATION_PANEL_WHAT),
+            self.state,
+            self.needs,
+        )
         wishes = (self.places_matter, hint(_PLACES_MATTER), self.lengths, hint(_LENGTHS))
         first = panel(*asked, *wishes, buttons, self.busy, self.learning.busy)
         # Above the tables, which may be higher than the window: nobody must look for the button.

@@ -9,23 +9,23 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from engine.annotations.records import LAST, LabelSource
 from engine.core.errors import SetupError
 from engine.core.formatting import short_name
 from engine.core.health import NOT_LOOKED_AT, Health
-from engine.core.label_sources import LAST, LabelSource
 from engine.system.places import PathKind, found_at, is_there
 from gui.results.figure_jobs import save_figures
+from gui.results.run_weights import WeightsChoice
 from gui.results.score_jobs import Scores, with_annotators
-from gui.weigh.run_weights import WeightsChoice
-from gui.weigh.weighing_jobs import Basis, weighed
-from gui.work.lanes import Job, JobControl
-from gui.work.marks import measured_mark
+from gui.results.weighted_scoring_jobs import Basis, weighed
+from gui.workspace.open_run import measured_mark
+from gui.workspace.threads import Job, JobControl
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.data.slices import Slicing
-    from engine.decisions.run_results import RunResults
-    from engine.measure.evaluation import Evaluation
+    from engine.metrics.evaluation import Evaluation
+    from engine.results.run_results import RunResults
 
 
 class Form(StrEnum):
@@ -152,9 +152,8 @@ class Exported:
         """All that can be measured without a model; on a worker thread. SetupError where the labels do not
         fit.
         """
-        from engine.measure.evaluation import evaluate
-        from engine.measure.matching import match
-        from engine.measure.systems import system_of_run
+        from engine.metrics.evaluation import evaluate
+        from engine.metrics.matching import match, system_of_run
 
         assert self.gold is not None  # the window asks for labels before
         mark = measured_mark(results, self.gold)
@@ -171,9 +170,8 @@ def export(form: Form, what: Exported, path: Path) -> Job[Written]:
 
     def work(_control: JobControl) -> Written:
         from engine.data.submission import write_submission
-        from engine.decisions.run_csv import write_results_csv
-        from engine.decisions.run_json import as_json
-        from engine.decisions.run_results import submission_of
+        from engine.results.exports import as_json, write_results_csv
+        from engine.results.run_results import submission_of
         from engine.system.files import write_json
 
         _check_target(path, what)
@@ -197,8 +195,8 @@ def export_dataset(what: Exported, path: Path) -> Job[Written]:
     """Write the run's dataset with the human labels as human labels. Raises SetupError."""
 
     def work(_control: JobControl) -> Written:
-        from engine.data.dataset_file import write_dataset
-        from engine.decisions.labelled_dataset import labelled_dataset, written_otherwise
+        from engine.data.submission import write_dataset
+        from engine.results.run_dataset import labelled_dataset, written_otherwise
 
         assert what.dataset is not None  # the window asks for it before
         _check_target(path, what)
@@ -214,9 +212,9 @@ def export_report(what: Exported, path: Path) -> Job[Written]:
     """Write the HTML report of a run, with the weighted judge as it is set. Raises SetupError."""
 
     def work(control: JobControl) -> Written:
-        from engine.calibrate.learning import run_curve
+        from engine.calibration.learning import run_curve
         from engine.core.events import followed
-        from engine.measure.slice_measures import measure_slices
+        from engine.metrics.slices import measure_slices
         from engine.report.html_report import gather, report_html
         from engine.system.files import write_whole
 
@@ -294,7 +292,7 @@ def _weights_json(request: WeightsChoice) -> dict[str, object]:
 def _checked(what: Exported, path: Path) -> _Checked:
     """What the file that was written answers of the dataset as it lies there now, all its items."""
     from engine.data.submission import check_submission, read_submission
-    from engine.decisions.run_dataset import load_as_judged
+    from engine.results.run_dataset import load_as_judged
 
     file = what.whole.run.identity.dataset_path
     try:
@@ -320,7 +318,7 @@ def _check_target(path: Path, what: Exported) -> None:
 
 def _gaps(what: Exported, results: "RunResults", with_explanations: bool) -> Iterator[str]:
     """What is missing from a run, what is not the model's, and what the user's choice left out."""
-    from engine.decisions.gaps import IncompleteKind, gaps, incomplete
+    from engine.results.completeness import IncompleteKind, gaps, incomplete
 
     if results.left:
         yield incomplete(results)

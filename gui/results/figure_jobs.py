@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Literal
 
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, HumanLabel, Preference, labels_beside
-from gui.kit.figure_view import Box, DrawnFigure, FigureMark
-from gui.kit.label_mark import LABEL_WORDS
-from gui.work.lanes import Job, JobControl
+from gui.widgets.figure_view import Box, DrawnFigure, FigureMark
+from gui.widgets.label_mark import LABEL_WORDS
+from gui.workspace.threads import Job, JobControl
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from engine.measure.evaluation import Evaluation
-    from engine.measure.matching import Pair
+    from engine.metrics.evaluation import Evaluation
+    from engine.metrics.matching import Pair
 
 TITLES = {
     "accuracy": "Accuracy and baselines",
@@ -36,8 +36,7 @@ def draw(evaluation: "Evaluation", dark: bool) -> Job[Sequence[DrawnFigure]]:
 
     def work(control: JobControl) -> Sequence[DrawnFigure]:
         from engine.report.figure_style import as_svg
-        from engine.report.figure_tables import figure_table
-        from engine.report.figures import all_figures
+        from engine.report.figures import all_figures, figure_table
         from engine.report.html_report import figure_in_words, order_report_of, reliability_of
 
         bins, orders = reliability_of(evaluation.matched), order_report_of(evaluation.matched)

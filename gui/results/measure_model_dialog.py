@@ -11,17 +11,16 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QWidget
 from engine.core.errors import EngineError
 from engine.core.formatting import visible
 from engine.system.paths import demo_model, models_folder
-from gui.kit.fields import ComboBox
-from gui.kit.file_dialogs import ask_source, ask_target
-from gui.kit.foreign_text import one_line, set_tip
-from gui.kit.labels import hint, label, name, set_role
-from gui.kit.layouts import STRETCH, in_column, in_row
-from gui.kit.notice import problem_of
-from gui.results import model_measure_jobs
-from gui.results.model_measure_jobs import MeasureModel, ModelMeasure
-from gui.work.files_in_use import files_in_use
-from gui.work.lanes import LatestTask, ThreadName
-from gui.work.workspace import Workspace
+from gui.results import score_jobs
+from gui.results.score_jobs import MeasureModel, ModelMeasure
+from gui.widgets.fields import ComboBox
+from gui.widgets.files import ask_source, ask_target
+from gui.widgets.foreign_text import one_line, set_tip
+from gui.widgets.labels import STRETCH, hint, in_column, in_row, label, name, set_role
+from gui.widgets.notice import problem_of
+from gui.workspace.files_in_use import files_in_use
+from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.workspace import Workspace
 
 _KIND = "GGUF models (*.gguf)"
 _WORDS = {
@@ -117,7 +116,7 @@ class MeasureModelDialog(QDialog):
         set_tip(self.files, str(path) if path else "")
         self._say("Looking at the file …" if path else "Choose a file with “Browse…”.", "hint")
         if path:
-            self._looking.start(model_measure_jobs.look_at_model(self._measure, path))
+            self._looking.start(score_jobs.look_at_model(self._measure, path))
 
     @Slot(object)
     def _take(self, found: MeasureModel) -> None:
@@ -148,9 +147,7 @@ class MeasureModelDialog(QDialog):
         target = ask_target(self, "Write the cut copy", path.with_name(f"{path.stem}-cut.gguf"), _KIND)
         if target is not None:
             self._say("Cutting …", "hint")
-            self._cutting.start(
-                model_measure_jobs.cut_encoder(path, target, files_in_use(self._workspace, self))
-            )
+            self._cutting.start(score_jobs.cut_encoder(path, target, files_in_use(self._workspace, self)))
 
     def done(self, result: int) -> None:
         """Nobody waits for what is still under way."""

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from gui.results import model_measure_jobs, score_jobs
-from gui.results.model_measure_jobs import ModelMeasure
-from gui.results.score_jobs import Measuring, Scores
-from gui.work.file_jobs import Chosen
-from gui.work.lanes import LatestTask, ThreadName
-from gui.work.workspace import Workspace
+from gui.results import score_jobs
+from gui.results.score_jobs import Measuring, ModelMeasure, Scores
+from gui.workspace.file_jobs import Chosen
+from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
-    from engine.decisions.run_results import RunResults
+    from engine.results.run_results import RunResults
 
 _MOST_KEPT = 3  # with and without human overrides, a slice; each holds all judgments of its run
 
@@ -99,7 +98,7 @@ class Measurer(QObject):
             return
         waits = self._workspace.threads.busy(ThreadName.MODEL)
         self._model_task.start(
-            model_measure_jobs.measure_with_model(measure, self.scores, path, self._workspace.store_path)
+            score_jobs.measure_with_model(measure, self.scores, path, self._workspace.store_path)
         )
         text = f"{measure}: waits until the current run has ended …" if waits else f"{measure} …"
         self.progress.emit(Measuring(text))

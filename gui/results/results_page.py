@@ -8,54 +8,51 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import (
-    QPushButton,
-    QStackedWidget,
-    QTabWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QTabWidget, QWidget
 
-from engine.core.errors import SetupError
+from engine.annotations.effective import Reviews
+from engine.annotations.review_filters import Filters, WantedItems
+from engine.core.errors import Hint, SetupError, Step
 from engine.core.formatting import visible
-from engine.core.people import Reviews
-from engine.core.remedies import Hint, Step
-from engine.core.review_filters import Filters, WantedItems
-from engine.core.run_list import of_what
-from engine.core.value_tables import ItemsBehind
-from gui.kit.actions import Entry, MenuButton
-from gui.kit.busy import BusyLine
-from gui.kit.foreign_text import set_tip
-from gui.kit.labels import heading, hint, label, main_button, name, panel, scrolling
-from gui.kit.layouts import STRETCH, in_column, in_row
-from gui.kit.value_table import TableModel
-from gui.reading.glossary import Topic
-from gui.reading.help_dialog import beside_help
+from engine.core.tables import ItemsBehind
+from engine.settings.run_lists import of_what
 from gui.results.calibration_panel import CalibrationPanel
+from gui.results.export_dialog import Exporter
 from gui.results.export_jobs import Exported, Form
-from gui.results.exporter import Exporter
-from gui.results.figures_panel import FiguresPanel
-from gui.results.gold_picker import GoldPicker
 from gui.results.measure_model_dialog import MeasureModelDialog
 from gui.results.measurer import Measurer
-from gui.results.model_measure_jobs import ModelMeasure
-from gui.results.score_jobs import Measuring, Scores
-from gui.results.scores_panel import ScoresPanel
-from gui.weigh.weighing_panel import WeightedScoringPanel
-from gui.work.files_in_use import files_in_use
-from gui.work.outdated_line import StaleLine
-from gui.work.page import Page
-from gui.work.page_name import PageName
-from gui.work.rewriter import Rewriter
-from gui.work.run_picker import OfferedRun, RunPicker
-from gui.work.slice_jobs import measure_slices
-from gui.work.slices_panel import SlicesPanel, SliceWords
-from gui.work.source_box import SourceBox
-from gui.work.state import MOST_OF_QT
-from gui.work.workspace import Workspace
+from gui.results.score_jobs import Measuring, ModelMeasure, Scores
+from gui.results.scores_panel import FiguresPanel, GoldPicker, ScoresPanel
+from gui.results.weighted_scoring_panel import WeightedScoringPanel
+from gui.widgets.actions import BusyLine, Entry, MenuButton
+from gui.widgets.foreign_text import set_tip
+from gui.widgets.glossary import Topic
+from gui.widgets.help_dialog import beside_help
+from gui.widgets.labels import (
+    STRETCH,
+    heading,
+    hint,
+    in_column,
+    in_row,
+    label,
+    main_button,
+    name,
+    panel,
+    scrolling,
+)
+from gui.widgets.value_table import TableModel
+from gui.workspace.files_in_use import files_in_use
+from gui.workspace.page import Page
+from gui.workspace.rewriter import Rewriter, StaleLine
+from gui.workspace.run_picker import OfferedRun, RunPicker, SourceBox
+from gui.workspace.slice_jobs import measure_slices
+from gui.workspace.slices_panel import SlicesPanel, SliceWords
+from gui.workspace.state import MOST_OF_QT, PageName
+from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.core.run_records import StoredRun
-    from engine.decisions.run_results import RunResults
+    from engine.results.run_results import RunResults
+    from engine.settings.identity import StoredRun
 
 _DEBOUNCE_MS = 300
 _NO_RUN = (

@@ -1,27 +1,31 @@
-"""Jobs that measure a run: its labels and its explanations, as far as no model is needed.
+"""Jobs that measure explanations with a model: BERTScore, agreement, and an encoder cut to its first layers.
 
-Knows: in which order a run is measured, and which texts show it. Does not know: windows.
+Jobs that measure a run: its labels and its explanations, as far as no model is needed.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from engine.core.errors import SetupError
+from engine.core.events import MeasureProgress, followed
 from engine.core.formatting import words
-from engine.core.sheets import Sheet
-from engine.core.value_tables import Table
-from gui.kit.notice import problem_of
-from gui.kit.remedies import IN_THE_WINDOW
-from gui.work.file_jobs import Chosen
-from gui.work.lanes import Job, JobControl
-from gui.work.marks import measured_mark
+from engine.core.tables import Sheet, Table
+from gui.widgets.notice import IN_THE_WINDOW, problem_of
+from gui.workspace.file_jobs import Chosen
+from gui.workspace.open_run import measured_mark
+from gui.workspace.threads import Job, JobControl
+from gui.workspace.worker_jobs import worker
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
-    from engine.decisions.run_results import RunResults
-    from engine.measure.evaluation import Evaluation
-    from engine.measure.systems import System
+    from engine.metrics.evaluation import Evaluation
+    from engine.metrics.explanations import ModelScores
+    from engine.metrics.matching import System
+    from engine.results.run_results import RunResults
 
 _MOST_UNSCORED = 1000  # in a table on the thread of the window
 _NO_LABELS = (
@@ -106,9 +110,8 @@ def _measured(
     chosen: Chosen | None,
     own: "Dataset | None",
 ) -> Scores:
-    from engine.measure.evaluation import evaluate_labels
-    from engine.measure.matching import match
-    from engine.measure.systems import system_of_run
+    from engine.metrics.evaluation import evaluate_labels
+    from engine.metrics.matching import match, system_of_run
 
     system = system_of_run(results)
     alone = system if chosen is None else system.only(chosen.part.known)
@@ -131,7 +134,7 @@ def measure_explanations(scores: Scores) -> Job[Scores]:
     """The same scores with ROUGE-L; reports Measuring after each criterion."""
 
     def work(control: JobControl) -> Scores:
-        from engine.measure.evaluation import explanation_steps
+        from engine.metrics.evaluation import explanation_steps
 
         found = scores
         if scores.evaluation is None:
@@ -156,10 +159,10 @@ def _alone(
     system: "System", problem: SetupError | None, chosen: Chosen | None, own: "Dataset | None"
 ) -> Scores:
     """What a run says by itself."""
-    from engine.decisions.gaps import incomplete
-    from engine.measure.matching import annotator_caveats
-    from engine.report.audit_sheet import audit_of_copies, with_audit
-    from engine.report.evaluation_sheet import run_sheet
+    from engine.metrics.matching import annotator_caveats
+    from engine.report.audit import audit_of_copies, with_audit
+    from engine.report.evaluation import run_sheet
+    from engine.results.completeness import incomplete
 
     results = system.results
     assert results is not None
@@ -177,15 +180,15 @@ def _alone(
 
 def _unscored(results: "RunResults") -> tuple[Table, int]:
     """The first judgments that could not be made, and how many there are."""
-    from engine.report.run_tables import unscored_table
+    from engine.report.run import unscored_table
 
     table = unscored_table(results)
     return replace(table, rows=table.rows[:_MOST_UNSCORED]), len(table.rows)
 
 
 def _against_labels(evaluation: "Evaluation", explained: bool, warnings: Sequence[str] = ()) -> Scores:
-    from engine.report.audit_sheet import audit_of_copies, with_audit
-    from engine.report.evaluation_sheet import evaluation_sheet
+    from engine.report.audit import audit_of_copies, with_audit
+    from engine.report.evaluation import evaluation_sheet
 
     system = evaluation.matched.system
     assert system.results is not None
@@ -220,10 +223,137 @@ def with_annotators_of(known: Scores, scores: Scores) -> Scores:
 
 def with_explanations(scores: Scores, evaluation: "Evaluation", explained: bool) -> Scores:
     """The same scores with what is known of the explanations by now; `explained`: True for all of it."""
-    from engine.report.measure_tables import explanation_section
+    from engine.report.evaluation import explanation_section
 
     section = explanation_section(evaluation, scores.warnings)
     # While they are measured the section stands there before its table does.
     there = bool(evaluation.explanations) or not explained
     sheet = scores.sheet.with_section(section) if there else scores.sheet.without(section.key)
     return replace(scores, evaluation=evaluation, sheet=sheet, explained=explained)
+
+
+PathKind = TypeVar("PathKind")
+
+
+class ModelMeasure(StrEnum):
+    """The measures of explanations that need a model."""
+
+    BERTSCORE = "BERTScore"
+    AGREEMENT = "agreement"
+
+
+@dataclass(frozen=True)
+class MeasureModel:
+    """A model file that could measure. `notice`: what to know before, empty for nothing."""
+
+    path: Path
+    name: str
+    notice: str
+
+
+def look_at_model(measure: ModelMeasure, path: Path) -> Job[MeasureModel]:
+    """See by its header whether a file can serve. Raises ModelFileError."""
+
+    def work(_control: JobControl) -> MeasureModel:
+        if measure is ModelMeasure.BERTSCORE:
+            from engine.models.encoder_file import read_encoder_file
+
+            encoder = read_encoder_file(path)
+            return MeasureModel(path, encoder.name, encoder.notice)
+        from engine.models.model_file import read_model_file
+
+        model = read_model_file(path)
+        return MeasureModel(path, model.name, " ".join(model.remarks))
+
+    return work
+
+
+def cut_encoder(path: Path, target: Path, in_use: Mapping[str, Path]) -> Job[Path]:
+    """Write a copy of an encoder with the layers alone that bert-score computes with, over no file in use."""
+
+    def work(control: JobControl) -> Path:
+        from engine.models.encoder_cut import cut_to_scored_layers
+        from engine.system.files import check_targets
+
+        check_targets({"the copy": target}, {**in_use, "encoder": path})
+        with worker(cut_to_scored_layers, control) as cutter:
+            return followed(cutter.do(path, target), control.report)
+
+    return work
+
+
+def measure_with_model(measure: ModelMeasure, scores: Scores, path: Path, store_path: Path) -> Job[Scores]:
+    """The same scores with what a model says of the explanations; reports Measuring.
+
+    What the store remembers is not measured again; a job that was cancelled goes on where it was.
+    """
+    ask = _bertscore if measure is ModelMeasure.BERTSCORE else _agreement
+    return lambda control: ask(scores, path, store_path, control)
+
+
+def _bertscore(scores: Scores, path: Path, store_path: Path, control: JobControl) -> Scores:
+    from engine.metrics.explanations import ModelScores
+    from engine.metrics.model_measures import measure_bertscore, score_texts
+    from engine.models.checked_model import checked_encoder, in_use
+    from engine.models.encoder_file import read_encoder_file
+    from engine.models.opening import machine_settings
+
+    evaluation = _evaluated(scores)
+    described = read_encoder_file(path)
+    control.report(Measuring(f"Trying {described.name} …"))
+    with worker(score_texts, control) as scorer:
+        encoder = checked_encoder(described, control.cancel)
+        score = partial(scorer.do, encoder, machine_settings(None), store_path)
+        with in_use(encoder):
+            found = _followed("BERTScore", measure_bertscore(evaluation.matched, score), control)
+    model_scores = {name: ModelScores(bertscores=column) for name, column in found.items()}
+    return _with_model_scores(scores, model_scores, [described.notice] if described.notice else [])
+
+
+def _agreement(scores: Scores, path: Path, store_path: Path, control: JobControl) -> Scores:
+    from engine.metrics.explanations import ModelScores
+    from engine.metrics.model_measures import agreement_warnings, ask_questions, measure_agreements
+    from engine.models.checked_model import checked_model, in_use
+    from engine.models.memory import check_memory
+    from engine.models.model_file import read_model_file
+    from engine.models.opening import machine_settings
+    from engine.settings.rows import default_context
+
+    evaluation = _evaluated(scores)
+    described = read_model_file(path)
+    tight = check_memory(described, default_context(described.trained_context))
+    control.report(Measuring(f"Trying {described.name} …"))
+    with worker(ask_questions, control) as asker:
+        model = checked_model(described, control.cancel)
+        ask = partial(asker.do, model, machine_settings(None), store_path)
+        with in_use(model):
+            found = _followed("Agreement", measure_agreements(evaluation.matched, ask), control)
+    model_scores = {name: ModelScores(agreements=column) for name, column in found.items()}
+    return _with_model_scores(scores, model_scores, [*filter(None, [tight]), *agreement_warnings(found)])
+
+
+def _evaluated(scores: Scores) -> "Evaluation":
+    assert scores.evaluation is not None  # without human explanations there is nothing to ask about
+    return scores.evaluation
+
+
+def _followed(
+    what: str, asking: "Generator[MeasureProgress, None, PathKind]", control: JobControl
+) -> PathKind:
+    """What a measure returns; its progress is reported."""
+
+    def tell(event: MeasureProgress) -> None:
+        text = f"{what}: {event.done:,} of {event.total:,} explanations …"
+        control.report(Measuring(text, event.done, event.total))
+
+    return followed(asking, tell)
+
+
+def _with_model_scores(
+    scores: Scores, model_scores: "Mapping[str, ModelScores]", warnings: Sequence[str]
+) -> Scores:
+    from engine.metrics.evaluation import with_model_scores
+
+    evaluation = with_model_scores(_evaluated(scores), model_scores)
+    warned = replace(scores, warnings=[*scores.warnings, *warnings])
+    return with_explanations(warned, evaluation, explained=True)

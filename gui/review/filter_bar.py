@@ -1,6 +1,6 @@
 """What the list of a review is to hold and in which order: a search, a criterion, and filters to switch on.
 
-Knows: a request. Does not know: rows, what passes.
+The seed that a run's random sample is drawn by: a button beside the order of the list, and its dialog.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,21 +10,117 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QPushButton, QScrollArea, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QDialog, QPushButton, QScrollArea, QSizePolicy, QToolButton, QWidget
 
-from engine.core.formatting import words
+from engine.annotations.review_filters import NO_LABEL, Filters, LabelRequest, ListOrder, WantedItems
+from engine.core.formatting import counted, words
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, written_label
-from engine.core.review_filters import NO_LABEL, Filters, LabelRequest, ListOrder, WantedItems
-from gui.kit.fields import SearchField, narrow_box
-from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import one_line, set_tip
-from gui.kit.label_mark import LABEL_WORDS
-from gui.kit.labels import DownScroll, name
-from gui.kit.layouts import STRETCH, as_column, in_column, in_row
-from gui.people.person_filter import AnnotatorFilter
-from gui.review.sample_seed import SeedButton
-from gui.work.slice_choice import SliceChoice
-from gui.work.workspace import Workspace
+from engine.settings.sampling import DEFAULT_SEED, LARGEST_SEED
+from gui.review.annotators import AnnotatorFilter
+from gui.widgets.fields import FlowLayout, SearchField, SpinBox, narrow_box
+from gui.widgets.foreign_text import one_line, set_tip
+from gui.widgets.label_mark import LABEL_WORDS
+from gui.widgets.labels import (
+    STRETCH,
+    DownScroll,
+    as_column,
+    heading,
+    hint,
+    in_column,
+    in_row,
+    label,
+    name,
+    ok_and_cancel,
+)
+from gui.workspace.slices_panel import SliceChoice
+from gui.workspace.workspace import Workspace
+
+_WHAT = (
+    "Another seed draws another sample: the items come in another order. The seed is stored with the"
+    " run, the same for all annotators."
+)
+
+
+class SeedButton(QPushButton):
+    """Asks for another seed for the open run, and lets the workspace keep it."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
+        self._workspace = workspace
+        self.dialog: SeedDialog | None = None
+        self.setProperty("compact", True)
+        self.show_seed(DEFAULT_SEED)
+        self.clicked.connect(self.ask)
+
+    def show_seed(self, seed: int) -> None:
+        """Say by which seed the sample is drawn now."""
+        self.setText(f"Seed {seed}…")
+        name(self, f"Seed of the random sample: {seed}", "Draw another random sample of the run")
+
+    @Slot()
+    def ask(self) -> None:
+        """Ask for a seed."""
+        run = self._workspace.run
+        if run is None or self.dialog is not None:
+            return
+        results = run.results
+        self.dialog = SeedDialog(results.run.review_seed, results.reviews.labels_by_seed, self.window())
+        self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.dialog.chosen.connect(lambda seed, run_id=run.id: self._workspace.draw_sample_by(run_id, seed))
+        self.dialog.finished.connect(self._forget)
+        self.dialog.open()
+
+    @Slot()
+    def _forget(self) -> None:
+        self.dialog = None
+
+
+class SeedDialog(QDialog):
+    """Asks for a seed; `chosen` is emitted where it is another one than before."""
+
+    chosen = Signal(int)
+
+    def __init__(self, seed: int, labels: Mapping[int, int], parent: QWidget | None = None) -> None:
+        """`labels`: by seed, how many labels were given in samples of it."""
+        super().__init__(parent)
+        self.setWindowTitle("Random sample")
+        self._before = seed
+        self.field = SpinBox()
+        self.field.setRange(0, LARGEST_SEED)
+        self.field.setValue(min(seed, LARGEST_SEED))  # a store may hold more than the field can
+        self.field.selectAll()
+        name(self.field, "Seed of the random sample")
+        self.said = hint(_kept_in_words(seed, labels))
+        in_column(
+            heading("Seed of the random sample"),
+            in_row(label("Seed", wrap=False), self.field, STRETCH),
+            hint(_WHAT),
+            self.said,
+            ok_and_cancel(self),
+            on=self,
+            margins=None,
+            spacing=10,
+        )
+        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
+
+    def accept(self) -> None:
+        """Close; the seed that stands there is wanted."""
+        seed = self.field.value()
+        if seed != self._before:
+            self.chosen.emit(seed)
+        super().accept()
+
+
+def _kept_in_words(seed: int, labels: Mapping[int, int]) -> str:
+    """What becomes of the labels of the samples that there are."""
+    if not labels:
+        return f"No label was given in the sample of seed {seed} yet."
+    given = [f"{counted(number, 'label', 'labels')} by seed {of}" for of, number in sorted(labels.items())]
+    return (
+        f"Labels given in a random sample so far: {', '.join(given)}. They keep their origin and"
+        " stay in the random sample, together with those of the new seed."
+    )
+
 
 _CHIPS = (
     ("differs_from_human", "Differs", "The effective label differs from the human one"),
@@ -411,8 +507,8 @@ def _label_box(text: str, what: str, labels: Sequence[HumanLabel]) -> QComboBox:
     box = narrow_box(f"Filter by {what[0].lower()}{what[1:]}")
     box.setToolTip(what)
     box.addItem(f"{text}: any", None)
-    for label in labels:
-        box.addItem(f"{text}: {LABEL_WORDS[label]}", label.value)
+    for each in labels:
+        box.addItem(f"{text}: {LABEL_WORDS[each]}", each.value)
     box.addItem(f"{text}: none", NO_LABEL)
     return box
 

@@ -14,15 +14,13 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from engine.core.formatting import words
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, ReviewState
-from gui.kit.actions import press_once
-from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import OneLine, set_tip
-from gui.kit.labels import guard, keep_room, name
-from gui.kit.layouts import STRETCH, in_column, in_row
-from gui.people.naming import WhoButton
-from gui.people.reviewer import Reviewer
+from gui.review.annotators import Reviewer, WhoButton
 from gui.review.judgment_desk import JudgmentDesk
-from gui.work.workspace import Workspace
+from gui.widgets.actions import press_once
+from gui.widgets.fields import FlowLayout
+from gui.widgets.foreign_text import OneLine, set_tip
+from gui.widgets.labels import STRETCH, guard, in_column, in_row, keep_room, name
+from gui.workspace.workspace import Workspace
 
 
 class QueueLine(QWidget):

@@ -11,22 +11,19 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QToolButton, QWid
 
 from engine.core.formatting import capitalised, clipped, counted, number, percent, visible
 from engine.core.judgments import Explanation, Judgment, JudgmentKey, SubmittedLabel, Unscored
-from engine.core.ways.all_ways import together
-from gui.kit.bars import ProbabilityBars
-from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import OneLine, one_line, plain_label, set_tip
-from gui.kit.label_mark import LABEL_WORDS, LabelBadge
-from gui.kit.labels import heading, hint, name, show_text
-from gui.kit.layouts import STRETCH, in_column, in_row
-from gui.kit.pill import Pill
-from gui.people.blind import HIDDEN
-from gui.people.said_in_words import override_in_words, standing_in_words
-from gui.reading.glossary import MORE_BY_F1, Topic
-from gui.reading.help_dialog import HelpMark
-from gui.review.card_body import CardBody
-from gui.review.order_bars import OrderBars
-from gui.review.override_controls import ExplanationEditor, wide_buttons
+from engine.core.methods import together
+from gui.review.blind import HIDDEN
+from gui.review.card import CardBody, OrderBars
+from gui.review.criterion_strip import ExplanationEditor, wide_buttons
+from gui.review.drafts import override_in_words, standing_in_words
 from gui.review.session import ReviewedJudgment
+from gui.widgets.fields import FlowLayout
+from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip
+from gui.widgets.glossary import MORE_BY_F1, Topic
+from gui.widgets.help_dialog import HelpMark
+from gui.widgets.label_mark import LABEL_WORDS, LabelBadge, ProbabilityBars
+from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row, name, show_text
+from gui.widgets.pill import Pill
 
 LOW_MASS = 0.5
 _HIDDEN_PART = "Hidden."

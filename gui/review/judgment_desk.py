@@ -1,7 +1,6 @@
-"""The judgments of one item: a strip of all criteria, the card of one, and the way of a request to the store.
+"""What a screen reader is told of a review: the item that keys lead to, what becomes of its labels.
 
-Knows: which request is whose, when the card is to be shown anew. Does not know: what a request comes to,
-lists.
+The judgments of one item: a strip of all criteria, the card of one, and the way of a request to the store.
 """
 
 from collections.abc import Callable
@@ -10,23 +9,24 @@ from functools import partial
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from engine.core.formatting import counted
+from engine.annotations.records import AnyWord
+from engine.core.formatting import counted, words
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, NewOverride, SubmittedLabel, Unscored
-from engine.core.said import AnyWord
-from gui.kit.layouts import STRETCH, in_column
-from gui.kit.lines_dialog import LinesDialog
-from gui.people.blind import HIDDEN
-from gui.people.drafts import DelayedSave
-from gui.people.reviewer import Reviewer
-from gui.people.said_in_words import override_in_words
-from gui.review.criterion_strip import CriterionStrip
+from gui.review.annotators import Reviewer
+from gui.review.blind import HIDDEN
+from gui.review.criterion_strip import CriterionStrip, OverrideButtons
+from gui.review.drafts import DelayedSave, override_in_words
 from gui.review.judgment_card import JudgmentCard
-from gui.review.override_controls import OverrideButtons
 from gui.review.review_jobs import Review
 from gui.review.session import Change, ReviewedJudgment, ReviewSession
-from gui.work.state import NEXT_CRITERION
-from gui.work.workspace import Workspace
+from gui.widgets.actions import LONGEST, Announcer
+from gui.widgets.foreign_text import one_line
+from gui.widgets.label_mark import LABEL_WORDS
+from gui.widgets.labels import STRETCH, in_column
+from gui.widgets.lines_dialog import LinesDialog
+from gui.workspace.state import NEXT_CRITERION
+from gui.workspace.workspace import Workspace
 
 NEXT_ITEM = "items"
 AFTER_LABEL = {
@@ -354,3 +354,34 @@ class JudgmentDesk(QWidget):
         """Something will not be stored: what was written is there again."""
         if isinstance(what, NewOverride) and self.session.lost(what.key):
             self.edit()
+
+
+class ReviewAnnouncements(Announcer):
+    """Told of each item and judgment that is shown; says what is new of it."""
+
+    _item_id: str | None = None
+    # A judgment, and which label and explanation were shown of it last.
+    _told: tuple[JudgmentKey, str, str | None] | None = None
+
+    def show_item(self, item_id: str, instruction: str) -> None:
+        """Say which item is open now, with the beginning of its instruction."""
+        if item_id != self._item_id:
+            self._item_id = item_id
+            begun = one_line(instruction[:LONGEST])
+            self.say(
+                f"Item {one_line(item_id)}: {begun}" if begun else f"Item {one_line(item_id)}", at_once=True
+            )
+
+    @Slot(object)
+    def show_judgment(self, shown: ReviewedJudgment) -> None:
+        """Say the label where it, or the open criterion, is another one, and the explanation where that alone
+        is; of a new item its label is said alone.
+        """
+        key, label = shown.judgment.key, HIDDEN if shown.hidden else LABEL_WORDS[shown.label]
+        before, self._told = self._told, (key, label, shown.explanation)
+        if before is None or before[0].item_id != key.item_id:
+            return
+        if before[:2] != (key, label):
+            self.say(f"{words(key.criterion).capitalize()}: {label}")
+        elif before != self._told:
+            self.say(f"Explanation: {one_line((shown.explanation or 'none')[:LONGEST])}")

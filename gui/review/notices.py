@@ -9,18 +9,17 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QFrame, QPushButton, QWidget
 
+from engine.annotations.review_filters import ListOrder, WantedItems
 from engine.core.formatting import visible
 from engine.core.health import NOT_LOOKED_AT, HealthVerdict
-from engine.core.review_filters import ListOrder, WantedItems
-from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import OneLine, plain_label, set_tip
-from gui.kit.labels import heading, hint, main_button, name, set_role
-from gui.kit.layouts import STRETCH, in_column, in_row
-from gui.kit.remedies import IN_THE_WINDOW
-from gui.reading.glossary import MORE_BY_F1
-from gui.work.open_run import OpenRun, UnderWay
-from gui.work.page_name import PageName
-from gui.work.workspace import Workspace
+from gui.widgets.fields import FlowLayout
+from gui.widgets.foreign_text import OneLine, plain_label, set_tip
+from gui.widgets.glossary import MORE_BY_F1
+from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row, main_button, name, set_role
+from gui.widgets.notice import IN_THE_WINDOW
+from gui.workspace.open_run import OpenRun, UnderWay
+from gui.workspace.state import PageName
+from gui.workspace.workspace import Workspace
 
 _HEALTH = {
     HealthVerdict.LOOK: ("⚠ The model may not judge as it should", "warning"),

@@ -11,19 +11,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.item_sample import DEFAULT_SEED
+from engine.annotations.review_filters import Filters, ListOrder, search_pattern
 from engine.core.items import Gold
 from engine.core.judgments import JudgedItem, JudgmentKey, ReviewState
-from engine.core.review_filters import Filters, ListOrder, search_pattern
-from gui.work.garbage import many_records
-from gui.work.lanes import Job, JobControl
+from engine.settings.sampling import DEFAULT_SEED
+from gui.workspace.garbage import many_records
+from gui.workspace.threads import Job, JobControl
 
 if TYPE_CHECKING:
-    from engine.core.run_records import StoredRun
+    from engine.analysis.review_order import Remarks, ReviewItem, ReviewRow
     from engine.data.dataset import Dataset
-    from engine.decisions.run_results import RunResults
-    from engine.review.doubt import ReviewItem, ReviewRow
-    from engine.review.remarks import Remarks
+    from engine.results.run_results import RunResults
+    from engine.settings.identity import StoredRun
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def review(results: "RunResults", gold: "Dataset | None", own: "Dataset | None" 
     """All judgments of a run; `gold`: where the human labels are, `own`: its dataset, for all others."""
 
     def work(control: JobControl) -> Review:
-        from engine.review.doubt import review_rows
+        from engine.analysis.review_order import review_rows
 
         with many_records():
             rows = review_rows(results, gold, own)
@@ -121,7 +120,7 @@ def list_items(
     """
 
     def work(control: JobControl) -> Listing:
-        from engine.review.remarks import Remarks
+        from engine.analysis.review_order import Remarks
 
         remarks = Remarks(sight.results, sight.author, sight.seen)
         found = _matching_ids(request.text, sight, remarks, control)
@@ -137,7 +136,7 @@ def list_items(
 def _with_hits(
     listing: Listing, of: Review, pattern: str, dataset: "Dataset | None", remarks: "Remarks"
 ) -> Listing:
-    from engine.data.item_search import count_hits
+    from engine.data.dataset_views import count_hits
 
     looked_for, hits = re.compile(pattern, re.IGNORECASE), 0
     found: dict[str, tuple[str, str]] = {}
@@ -154,8 +153,7 @@ def _with_hits(
 def _listing(
     of: Review, request: Filters, order: ListOrder, ids: Container[str] | None, sight: ReviewScope
 ) -> Listing:
-    from engine.review.column_order import BY_COLUMN, by_column
-    from engine.review.doubt import by_item, filtered
+    from engine.analysis.review_order import BY_COLUMN, by_column, by_item, filtered
 
     rows = of.rows
     passing: dict[str, list[str]] = {}
@@ -177,7 +175,7 @@ def _listing(
 def _matching_ids(text: str, sight: ReviewScope, remarks: "Remarks", control: JobControl) -> set[str] | None:
     """The ids of the items in which all words occur, here or there; None for all."""
     from engine.data.arrow_arrays import text_array
-    from engine.data.item_search import matching, matching_rows
+    from engine.data.dataset_views import matching, matching_rows
 
     if not text.split():
         return None
@@ -210,7 +208,7 @@ def item_again(
     """The rows of one item as they are now; `labels`: as for `review`, `place`: which of the judged items."""
 
     def work(_control: JobControl) -> ItemAgain:
-        from engine.review.doubt import by_item, filtered, review_rows
+        from engine.analysis.review_order import by_item, filtered, review_rows
 
         judged = results.judged[place]
         alone = replace(
@@ -255,7 +253,7 @@ def other_runs(store_path: Path, run_ids: Sequence[int]) -> Job[Mapping[int, Oth
         from contextlib import suppress
 
         from engine.core.errors import StoreError
-        from engine.decisions.run_results import load_results
+        from engine.results.run_results import load_results
         from engine.store.run_store import RunStore
 
         found = {}
@@ -290,7 +288,7 @@ def compare_wording(a: str, b: str) -> Job[Highlights]:
     """Two texts as they are shown, compared word by word."""
 
     def work(control: JobControl) -> Highlights:
-        from engine.review.wording_diff import wording_diff
+        from engine.analysis.wording_diff import wording_diff
 
         diff = wording_diff(a, b, control.cancel)
         return Highlights(

@@ -12,28 +12,25 @@ from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
+from engine.annotations.review_filters import Filters, ListOrder, WantedItems
 from engine.core.errors import EngineError
 from engine.core.judgments import JudgmentKey, Origin, ReviewState
-from engine.core.review_filters import Filters, ListOrder, WantedItems
-from gui.kit.busy import BusyLine
-from gui.kit.labels import hint, name
-from gui.kit.layouts import STRETCH, in_column
-from gui.kit.views import dressed
-from gui.people.person_filter import AnnotatorFilter
-from gui.people.reviewer import Reviewer
 from gui.review import review_jobs
+from gui.review.annotators import AnnotatorFilter, Reviewer
 from gui.review.filter_bar import Controls, FilterBar
 from gui.review.item_queue import QueueLine
 from gui.review.notices import AlikeLine, NoSampleLine, WantedLine
 from gui.review.review_jobs import ItemAgain, Listing, Review, ReviewScope
-from gui.review.review_table import TITLE_ORDERS, UNCERTAINTY, ItemView, ReviewTableModel
-from gui.review.search_hits import Search
+from gui.review.review_table import TITLE_ORDERS, UNCERTAINTY, ItemView, ReviewTableModel, Search
 from gui.review.session import ReviewSession
-from gui.work.lanes import LatestTask, ThreadName
-from gui.work.workspace import Workspace
+from gui.widgets.actions import BusyLine
+from gui.widgets.labels import STRETCH, hint, in_column, name
+from gui.widgets.views import dressed
+from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.review.doubt import ReviewItem
+    from engine.analysis.review_order import ReviewItem
 
 _STATE = "review/filters"
 _ORIGINS = {  # by other orders an annotator picks items themselves

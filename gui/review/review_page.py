@@ -19,31 +19,25 @@ from PySide6.QtWidgets import (
     QStackedWidget,
 )
 
+from engine.annotations.review_filters import ListOrder
 from engine.core.formatting import counted
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
-from engine.core.review_filters import ListOrder
-from gui.kit.labels import DownScroll, name
-from gui.kit.layouts import STRETCH, as_column
-from gui.people.reviewer import Reviewer
-from gui.review.beside import ComparisonColumns
-from gui.review.card_room import ReviewLayout
+from gui.review.annotators import Reviewer
+from gui.review.comparison_columns import ComparisonColumns
 from gui.review.item_queue import ItemQueue
-from gui.review.item_reading import ItemReading, MarkingBox
-from gui.review.judge_again import JudgeAgain
-from gui.review.judgment_desk import AFTER_LABEL, JudgmentDesk
+from gui.review.judgment_desk import AFTER_LABEL, JudgmentDesk, ReviewAnnouncements
 from gui.review.notices import HealthLine, MissingDataset, NothingToReview, PartOfRun
-from gui.review.page_keys import PageKeys
+from gui.review.page_keys import JudgeAgain, PageKeys
+from gui.review.review_layout import ItemReading, MarkingBox, ReviewLayout
 from gui.review.review_list import ReviewList
 from gui.review.session import ReviewSession
-from gui.review.spoken import ReviewAnnouncements
-from gui.work.outdated_line import StaleLine
-from gui.work.page import Page, PageSplitter, two_parts
-from gui.work.page_name import PageName
-from gui.work.rewriter import Rewriter
-from gui.work.run_picker import OfferedRun, RunPicker
-from gui.work.state import NEXT_CRITERION
-from gui.work.workspace import Workspace
+from gui.widgets.labels import STRETCH, DownScroll, as_column, name
+from gui.workspace.page import Page, PageSplitter, two_parts
+from gui.workspace.rewriter import Rewriter, StaleLine
+from gui.workspace.run_picker import OfferedRun, RunPicker
+from gui.workspace.state import NEXT_CRITERION, PageName
+from gui.workspace.workspace import Workspace
 
 _CHOSEN = "review/chosen"
 _NO_PROMPT = "A jury has no prompt of its own: open the run of one of its judges to see that judge's prompt."

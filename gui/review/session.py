@@ -11,6 +11,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from engine.annotations.effective import AnnotatorStep, EffectiveAnnotation, Reviews, to_redo, to_undo
+from engine.annotations.records import Undo
 from engine.core.formatting import clipped, visible
 from engine.core.items import Gold, Preference, agree
 from engine.core.judgments import (
@@ -23,17 +25,14 @@ from engine.core.judgments import (
     Override,
     Unscored,
 )
-from engine.core.people import AnnotatorStep, EffectiveAnnotation, Reviews, to_redo, to_undo
-from engine.core.said import Undo
-from gui.kit.label_mark import LABEL_WORDS
-from gui.people.blind import Blind
-from gui.people.drafts import Drafts
-from gui.people.said_in_words import step_in_words
+from gui.review.blind import Blind
+from gui.review.drafts import Drafts, step_in_words
 from gui.review.review_jobs import human_label
-from gui.work.open_run import Opened, OpenRun
+from gui.widgets.label_mark import LABEL_WORDS
+from gui.workspace.open_run import Opened, OpenRun
 
 if TYPE_CHECKING:
-    from engine.review.doubt import ReviewRow
+    from engine.analysis.review_order import ReviewRow
     from gui.review.review_jobs import Review
 
 

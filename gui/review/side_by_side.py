@@ -14,22 +14,21 @@ from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QScrollArea, QSplitter, QWidget
 
+from engine.annotations.effective import EffectiveAnnotation, Reviews
 from engine.core.formatting import capitalised, clipped, percent, short_name, visible
 from engine.core.items import PREFERENCES, Gold, HumanLabel, Preference
 from engine.core.judgments import AnyJudgment, ItemNote, Judgment, Unscored
-from engine.core.people import EffectiveAnnotation, Reviews
-from engine.core.run_records import StoredRun
-from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import OneLine, one_line, plain_label, set_tip
-from gui.kit.label_mark import LABEL_WORDS, LabelBadge
-from gui.kit.labels import name, show_text
-from gui.kit.layouts import STRETCH, in_column
-from gui.kit.pill import Pill
-from gui.people.said_in_words import standing_in_words
-from gui.reading.text_pane import TextPane
+from engine.settings.identity import StoredRun
+from gui.review.criterion_strip import ExplanationEditor, narrow_buttons
+from gui.review.drafts import standing_in_words
 from gui.review.judgment_card import apart_in_words
-from gui.review.override_controls import ExplanationEditor, narrow_buttons
 from gui.review.session import ReviewedJudgment
+from gui.widgets.fields import FlowLayout
+from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip
+from gui.widgets.label_mark import LABEL_WORDS, LabelBadge
+from gui.widgets.labels import STRETCH, in_column, name, show_text
+from gui.widgets.pill import Pill
+from gui.widgets.text_views import TextPane
 
 _LEAST_LETTERS = 24  # across, of a column
 _LINE_HEIGHT = 125  # percent

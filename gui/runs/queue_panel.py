@@ -11,17 +11,15 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from engine.core.formatting import short_name, visible
-from engine.core.run_setup import RunSetup
-from gui.kit.actions import add_key
-from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import OneLine, one_line, tip
-from gui.kit.labels import guard, heading, name
-from gui.kit.layouts import STRETCH, in_column, in_row
-from gui.kit.value_table import Head, HeadedModel, Index
-from gui.kit.views import FillingView, dressed
-from gui.runs.name_dialog import RunNameDialog
-from gui.runs.queued import Queued, QueueState
-from gui.runs.run_queue import MOST_QUEUED, RunQueue
+from engine.settings.run_setup import RunSetup
+from gui.runs.queue import MOST_QUEUED, Queued, QueueState, RunQueue
+from gui.runs.runs_table import RunNameDialog
+from gui.widgets.actions import add_key
+from gui.widgets.fields import FlowLayout
+from gui.widgets.foreign_text import OneLine, one_line, tip
+from gui.widgets.labels import STRETCH, guard, heading, in_column, in_row, name
+from gui.widgets.value_table import Head, HeadedModel, Index
+from gui.widgets.views import FillingView, dressed
 
 _HEADS = (Head("Run"), Head("Model"), Head("State"))
 RUN, MODEL, STATE = range(len(_HEADS))

@@ -13,25 +13,31 @@ from PySide6.QtWidgets import QAbstractItemView, QCheckBox, QDialog, QLineEdit, 
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import counted
-from engine.core.run_deletion import Deleted, RunContents
-from engine.core.run_records import AnyRun, DamagedRun
-from engine.core.sheets import Sheet
-from engine.core.value_tables import Table
-from gui.kit.actions import add_key
-from gui.kit.foreign_text import OneLine
-from gui.kit.labels import label, name, show_text
-from gui.kit.layouts import STRETCH, in_column, in_row, make_room
-from gui.kit.notice import problem_of
-from gui.kit.views import FillingView, dressed
+from engine.core.tables import Sheet, Table
+from engine.settings.identity import AnyRun, DamagedRun
+from engine.settings.run_lists import Deleted, RunContents
 from gui.runs import runs_jobs
-from gui.runs.delete_dialog import DeleteDialog
-from gui.runs.differences_dialog import DifferencesDialog
-from gui.runs.name_dialog import NoteField
-from gui.runs.run_health import RunHealth
-from gui.runs.runs_table import ARCHIVED, DATASET, MODEL, NAME, RUN, NameDelegate, RunsOrder, RunsTableModel
-from gui.work.lanes import Job, LatestTask, ThreadName
-from gui.work.page_name import PageName
-from gui.work.workspace import Workspace
+from gui.runs.run_dialogs import DeleteDialog, DifferencesDialog
+from gui.runs.runs_table import (
+    ARCHIVED,
+    DATASET,
+    MODEL,
+    NAME,
+    RUN,
+    NameDelegate,
+    NoteField,
+    RunHealth,
+    RunsOrder,
+    RunsTableModel,
+)
+from gui.widgets.actions import add_key
+from gui.widgets.foreign_text import OneLine
+from gui.widgets.labels import STRETCH, in_column, in_row, label, make_room, name, show_text
+from gui.widgets.notice import problem_of
+from gui.widgets.views import FillingView, dressed
+from gui.workspace.state import PageName
+from gui.workspace.threads import Job, LatestTask, ThreadName
+from gui.workspace.workspace import Workspace
 
 _REST_MS = 700  # without a key before a note is stored
 _RESUME = "Resume the run; while another run is judged, in the queue"

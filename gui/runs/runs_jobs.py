@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.health import Health
-from engine.core.run_deletion import Deleted, RunContents
-from engine.core.sheets import Sheet
-from engine.core.value_tables import Table
-from gui.work.garbage import many_records
-from gui.work.lanes import Job, JobControl
-from gui.work.store_jobs import in_store
+from engine.core.tables import Sheet, Table
+from engine.settings.run_lists import Deleted, RunContents
+from gui.workspace.garbage import many_records
+from gui.workspace.store_jobs import in_store
+from gui.workspace.threads import Job, JobControl
 
 if TYPE_CHECKING:
     pass
@@ -43,7 +42,7 @@ def differences(store_path: Path, first: int, other: int) -> Job[Table]:
     """Two runs side by side."""
 
     def work(_control: JobControl) -> Table:
-        from engine.report.run_differences import differences_table
+        from engine.report.run import differences_table
         from engine.store.run_store import RunStore
 
         with RunStore(store_path) as store, store.reading():
@@ -58,8 +57,8 @@ def drift(store_path: Path, first: int, other: int) -> Job[Sheet]:
     """What changed from one run to another; SetupError where that cannot be told."""
 
     def work(control: JobControl) -> Sheet:
-        from engine.measure.run_drift import stored_drift
-        from engine.report.drift_tables import drift_sections
+        from engine.metrics.run_drift import stored_drift
+        from engine.report.drift import drift_sections
         from engine.store.run_store import RunStore
 
         with RunStore(store_path) as store, many_records():
@@ -73,8 +72,8 @@ def health(store_path: Path, run_id: int) -> Job[tuple[int, Health]]:
     """What speaks against the judge of a run, with the run's number."""
 
     def work(_control: JobControl) -> tuple[int, Health]:
-        from engine.decisions.health import run_health
-        from engine.decisions.run_results import load_results
+        from engine.results.health import run_health
+        from engine.results.run_results import load_results
         from engine.store.run_store import RunStore
 
         with RunStore(store_path) as store, many_records():

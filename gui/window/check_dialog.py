@@ -9,14 +9,13 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QPushBu
 
 from engine.core.errors import EngineError
 from engine.core.formatting import counted, short_name, visible
-from gui.kit.foreign_text import plain_label
-from gui.kit.labels import hint, name, set_role
-from gui.kit.layouts import in_column, make_room
-from gui.kit.notice import problem_of
+from gui.widgets.foreign_text import plain_label
+from gui.widgets.labels import hint, in_column, make_room, name, set_role
+from gui.widgets.notice import problem_of
 from gui.window import submission_jobs
-from gui.work.lanes import LatestTask, ThreadName
-from gui.work.open_run import OpenRun
-from gui.work.workspace import Workspace
+from gui.workspace.open_run import OpenRun
+from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.workspace import Workspace
 
 
 class CheckDialog(QDialog):

@@ -1,35 +1,68 @@
 """The window's frame: menu bar, rail, stack of pages, look and geometry. Pages come after its first picture.
 
-Knows: the frame, what is remembered of it. Does not know: pages, runs, datasets.
+The icons of the rail, tinted with the theme, and the mark of the program, all drawn for this project.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import (
-    QApplication,
-    QListWidgetItem,
-    QMainWindow,
-    QMessageBox,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QPainter, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QApplication, QListWidgetItem, QMainWindow, QMessageBox, QStackedWidget, QWidget
 
 from engine.core.errors import EngineError
-from gui.kit.announcer import Announcer
-from gui.kit.foreign_text import one_line
-from gui.kit.labels import breakable, hint, scrolling, set_role
-from gui.kit.layouts import STRETCH, as_row
-from gui.kit.notice import problem_of
-from gui.kit.reading_order import ReadingOrder
-from gui.kit.resizing import resize_column, resize_part
-from gui.kit.theme import TEXT_SIZES, Look, ThemeChoice, apply_theme
-from gui.kit.views import ListView
+from gui.widgets.actions import Announcer, ReadingOrder
+from gui.widgets.foreign_text import one_line
+from gui.widgets.labels import STRETCH, as_row, breakable, hint, scrolling, set_role
+from gui.widgets.notice import problem_of
+from gui.widgets.theme import TEXT_SIZES, Look, ThemeChoice, apply_theme
+from gui.widgets.value_table import resize_column, resize_part
+from gui.widgets.views import ListView
 from gui.window.notice_place import NoticePlace
-from gui.work.page_name import PageName
-from gui.work.state import State
+from gui.workspace.state import PageName, State
+
+_FRAME = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="{colour}"'
+    ' stroke-width="1.7" stroke-linecap="round" stroke-linejoin="round">{shape}</svg>'
+)
+_SHAPES = {
+    "dataset": '<rect x="3" y="4" width="18" height="16" rx="2"/><path d="M3 9.5h18M3 15h18M9 9.5V20"/>',
+    "judge": '<path d="M12 4v16M7 20h10M4.5 7.5h15"/><path d="M6.5 7.5l-3 6h6zM17.5 7.5l-3 6h6z"/>',
+    "results": '<path d="M4 4v16h16"/><path d="M8.5 16v-4M13 16V7.5M17.5 16v-6"/>',
+    "review": '<path d="M4 5h9M4 10h7M4 15h5"/><path d="M12.5 16.5l3 3 5.5-8"/>',
+    "compare": '<rect x="3.5" y="5" width="7" height="14" rx="1.5"/>'
+    '<rect x="13.5" y="5" width="7" height="14" rx="1.5"/><path d="M6 12.5h2M16 9.5h2M16 12.5h2"/>',
+    "ranking": '<path d="M4 6.5h16M4 12h12M4 17.5h8"/><circle cx="14" cy="6.5" r="1.8"/>'
+    '<circle cx="10" cy="12" r="1.8"/><circle cx="7.5" cy="17.5" r="1.8"/>',
+}
+MARK = Path(__file__).resolve().with_name("mark.svg")
+_SIDE = 64  # pixels that an icon is drawn with; Qt makes it smaller
+
+
+def icon(name: str, colour: str) -> QIcon:
+    """An icon by its name, in a colour `#rrggbb`."""
+    return QIcon(_drawn(_FRAME.format(colour=colour, shape=_SHAPES[name])))
+
+
+def mark(side: int) -> QPixmap:
+    """The mark of the program, `side` pixels wide and high."""
+    return _drawn(MARK.read_text(encoding="ascii"), side)
+
+
+def window_icon() -> QIcon:
+    """The mark of the program, for windows."""
+    return QIcon(mark(_SIDE))
+
+
+def _drawn(svg: str, side: int = _SIDE) -> QPixmap:
+    pixmap = QPixmap(side, side)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    QSvgRenderer(QByteArray(svg.encode("ascii"))).render(painter, QRectF(0, 0, side, side))
+    painter.end()
+    return pixmap
+
 
 MENUS = ("&File", "&View", "&Run", "&Help")
 _PAGES = tuple(PageName)

@@ -15,14 +15,14 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar
 
 from engine.core.formatting import without_middle
-from engine.core.run_list import of_what
-from gui.kit.actions import Entry
-from gui.kit.foreign_text import one_line, tip
-from gui.kit.theme import ThemeChoice
-from gui.work.page_name import PageName
+from engine.settings.run_lists import of_what
+from gui.widgets.actions import Entry
+from gui.widgets.foreign_text import one_line, tip
+from gui.widgets.theme import ThemeChoice
+from gui.workspace.state import PageName
 
 if TYPE_CHECKING:
-    from engine.core.run_records import StoredRun
+    from engine.settings.identity import StoredRun
 
 _NUMBERED = re.compile(r"^&\d ")  # the pages
 _LONGEST_RUN = 60  # characters of a run's name in a menu

@@ -18,11 +18,10 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 
 from engine.core.formatting import counted, visible
-from gui.kit.announcer import Announcer
-from gui.kit.flow import FlowLayout
-from gui.kit.labels import DownScroll, is_guarded, label, name, set_role
-from gui.kit.layouts import STRETCH, in_column
-from gui.kit.notice import CopyButton, Message, NoticeWords
+from gui.widgets.actions import Announcer
+from gui.widgets.fields import FlowLayout
+from gui.widgets.labels import STRETCH, DownScroll, in_column, is_guarded, label, name, set_role
+from gui.widgets.notice import CopyButton, Message, NoticeWords
 
 _MOST_STEPS = 3
 _MARGIN = 12  # to the edges of the window

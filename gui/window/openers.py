@@ -13,22 +13,21 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from engine.core.column_map import ColumnMap
-from engine.core.errors import ColumnsError, EngineError, WrongKindError
-from engine.core.file_kinds import FileKind
+from engine.core.errors import ColumnsError, EngineError, FileKind, WrongKindError
 from engine.core.formatting import counted, short_name, visible
 from engine.system.paths import demo_dataset
 from gui.compare.compare_page import ComparePage
 from gui.dataset.dataset_page import DatasetPage
-from gui.kit.file_dialogs import DATASETS, let_choose
-from gui.kit.notice import Message, question
+from gui.widgets.files import DATASETS, let_choose
+from gui.widgets.notice import Message, question
 from gui.window import submission_jobs
 from gui.window.frame import MainWindow
 from gui.window.notice_place import NoticePlace
 from gui.window.submission_jobs import Answered, Places, SortedFiles, Unanswered, tell_apart
-from gui.work.dataset_reader import columns_request
-from gui.work.lanes import LatestTask, ThreadName
-from gui.work.page_name import PageName
-from gui.work.workspace import Workspace
+from gui.workspace.dataset_reader import columns_request
+from gui.workspace.state import PageName
+from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.workspace import Workspace
 
 SUBMISSIONS = "Submissions (*.tsv)"
 _FOLDER = "last/submission"

@@ -16,18 +16,28 @@ from engine.core.formatting import percent, short_name, words
 from engine.core.items import Method, Order
 from gui.judge import prompt_jobs
 from gui.judge.prompt_jobs import Asking, KeyedPrompt, PromptAnswer, PromptHead, PromptKey, Subject
-from gui.kit.busy import BusyLine
-from gui.kit.fields import ComboBox
-from gui.kit.foreign_text import OneLine, one_line, plain_label
-from gui.kit.labels import heading, hint, label, name, narrow, show_text
-from gui.kit.layouts import STRETCH, in_column, in_row, make_room
-from gui.kit.notice import Notice
-from gui.kit.value_table import TableModel, sentence_case
-from gui.kit.views import measure_view
-from gui.reading.prompt_pane import PromptView, ShownPrompt
-from gui.work.lanes import WAITING, LatestTask, ThreadName
-from gui.work.page import two_parts
-from gui.work.workspace import Workspace
+from gui.widgets.actions import BusyLine
+from gui.widgets.fields import ComboBox
+from gui.widgets.foreign_text import OneLine, one_line, plain_label
+from gui.widgets.labels import (
+    STRETCH,
+    heading,
+    hint,
+    in_column,
+    in_row,
+    label,
+    make_room,
+    name,
+    narrow,
+    show_text,
+)
+from gui.widgets.notice import Notice
+from gui.widgets.prompt_pane import PromptView, ShownPrompt
+from gui.widgets.value_table import TableModel, sentence_case
+from gui.widgets.views import measure_view
+from gui.workspace.page import two_parts
+from gui.workspace.threads import WAITING, LatestTask, ThreadName
+from gui.workspace.workspace import Workspace
 
 _ORDER_WORDS = {Order.AB: "A first, then B", Order.BA: "B first, then A"}
 _LETTERS = ((Method.LABEL_TOKENS, ""),)

@@ -10,18 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.column_map import ColumnMap
-from engine.core.errors import SetupError
-from engine.core.file_kinds import FileKind
+from engine.core.errors import FileKind, SetupError
 from engine.core.formatting import short_name
-from gui.work.file_jobs import keep_columns
-from gui.work.garbage import many_records
-from gui.work.lanes import Job, JobControl
+from gui.workspace.file_jobs import keep_columns
+from gui.workspace.garbage import many_records
+from gui.workspace.threads import Job, JobControl
 
 if TYPE_CHECKING:
-    from engine.core.run_records import StoredRun
     from engine.data.dataset import Dataset
     from engine.data.submission import Submission
-    from engine.decisions.run_results import RunResults
+    from engine.results.run_results import RunResults
+    from engine.settings.identity import StoredRun
 
 
 @dataclass(frozen=True)
@@ -115,9 +114,9 @@ def open_submission(store_path: Path, path: Path, places: Places) -> Job[Answere
 
     def work(control: JobControl) -> Answered | Unanswered:
         from engine.data.submission import read_submission
-        from engine.decisions.opened_submission import findings
-        from engine.decisions.opened_submission import open_submission as keep
-        from engine.decisions.run_results import load_results
+        from engine.results.opened_submission import findings
+        from engine.results.opened_submission import open_submission as keep
+        from engine.results.run_results import load_results
         from engine.store.run_store import RunStore
 
         submission = read_submission(path)
@@ -135,7 +134,7 @@ def find_gaps(results: "RunResults", dataset: "Dataset") -> Job[list[str]]:
     """What keeps a run, as it is now, from being the official submission for its dataset."""
 
     def work(_control: JobControl) -> list[str]:
-        from engine.decisions.opened_submission import findings
+        from engine.results.opened_submission import findings
 
         return findings(results, dataset)
 
@@ -161,7 +160,7 @@ def _with_earlier(places: Places, path: Path, store: object) -> Places:
 
 def _dataset_of(submission: "Submission", places: Places, control: JobControl) -> "Dataset | Unanswered":
     """The dataset that was named, else the first that has all ids of a submission."""
-    from engine.decisions.opened_submission import share_answered
+    from engine.results.opened_submission import share_answered
 
     current = places.current
     if places.named is not None:
@@ -183,7 +182,7 @@ def _dataset_of(submission: "Submission", places: Places, control: JobControl) -
 def _named(path: Path, places: Places, control: JobControl) -> "Dataset":
     """The dataset that the user named. ColumnsError where its columns are not known."""
     from engine.data.dataset import load_dataset
-    from engine.decisions.run_dataset import load_as_judged
+    from engine.results.run_dataset import load_as_judged
 
     if places.columns is None:
         return load_as_judged(path, places.judged, control.cancel)
@@ -194,7 +193,7 @@ def _named(path: Path, places: Places, control: JobControl) -> "Dataset":
 
 def _datasets(places: Places, control: JobControl) -> "Iterator[Dataset]":
     """The datasets that can be read, one after the other."""
-    from engine.decisions.run_dataset import load_as_judged
+    from engine.results.run_dataset import load_as_judged
 
     current = places.current
     if current is not None:

@@ -19,11 +19,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from engine.core.cancel import CancelToken
+from engine.core.events import CancelToken
 from engine.core.items import Order
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
-from engine.loading.templates import chat_template
+from engine.llama.model import LlamaModel, Vocabulary
+from engine.models.templates import chat_template
 from engine.prompt.judge_prompt import build_prompt
 from models.demo.export import read_network, write_judge
 from models.demo.forward import at_places, hidden_states

@@ -7,10 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from engine.core.items import PREFERENCES, Method, Preference
+from engine.core.methods import GRADES, Question, asked_by
 from engine.core.rubric import ELOQUENT
-from engine.core.ways.all_ways import asked_by
-from engine.core.ways.graded import GRADES
-from engine.core.ways.question import Question
 from models.demo.manners import MANNERS, manners
 from models.demo.world import GOOD_ENOUGH, OVERALL, Comparison, Harm, Response, Unnatural, share_of_weight
 

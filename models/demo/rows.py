@@ -16,16 +16,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from engine.core.cancel import CancelToken
+from engine.core.events import CancelToken
 from engine.core.items import Item, Method, Order
 from engine.core.rubric import ELOQUENT
-from engine.llama.model import LlamaModel
-from engine.llama.token_tree import BranchTokens, common_prefix
-from engine.llama.vocabulary import Vocabulary
-from engine.loading.templates import chat_template
-from engine.prompt.chat_template import ChatTemplate
+from engine.llama.model import LlamaModel, Vocabulary
+from engine.llama.tokens import BranchTokens, common_prefix
+from engine.models.templates import chat_template
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PromptTree, build_prompt, explanation_reply
+from engine.prompt.template import ChatTemplate
 from engine.prompt.tokens import branch_tokens, stem_tokens, tokenize_prompt
 from models.demo.explanations import explain
 from models.demo.questions import RUBRIC, DemoQuestion, all_questions

@@ -15,10 +15,9 @@ from engine.core.errors import EngineError
 from engine.core.items import Item
 from engine.core.judgments import AnyJudgment, Unscored
 from engine.data.dataset import Dataset, load_dataset
-from engine.decisions.run_results import RunResults, load_results
-from engine.measure.accuracy import Accuracy, run_accuracy
-from engine.measure.label_counts import LabelCounts, count_run
-from engine.measure.rouge import rouge_l
+from engine.metrics.accuracy import Accuracy, LabelCounts, count_run, run_accuracy
+from engine.metrics.explanations import rouge_l
+from engine.results.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
 from models.demo.explanations import argued_label
 

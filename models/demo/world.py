@@ -15,7 +15,7 @@ from functools import cached_property
 from random import Random
 
 from engine.core.items import Gold, Item, Preference
-from engine.weigh.weighted_judge import pairwise_preference_judge
+from engine.ranking.weighted_judge import pairwise_preference_judge
 from models.demo.topics import Topic, all_topics
 from models.demo.wording import (
     ANNOUNCEMENTS,

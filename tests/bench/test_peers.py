@@ -23,18 +23,17 @@ from bench.peers.bare import Bare
 from bench.peers.comparison import Bar, Round, table
 from bench.peers.server import Server, ServerShape, label_log_probs
 from bench.peers.ways import ObservedTask, Ours, Python, open_llama
-from engine.core.cancel import CancelToken
+from engine.core.events import CancelToken
 from engine.core.items import Order
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import load_dataset
-from engine.judge.item_judge import Placed
-from engine.llama.model import LlamaModel
+from engine.judging.item_judge import Placed
+from engine.llama.model import LlamaModel, Vocabulary
 from engine.llama.session import LlamaSession
-from engine.llama.vocabulary import Vocabulary
-from engine.loading.templates import chat_template
+from engine.models.templates import chat_template
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.tokens import tokenize_prompt
+from engine.settings.rows import JudgeSettings, Mode
 
 CONTEXT = 4096
 SETTINGS = JudgeSettings(context=CONTEXT, max_explanation_tokens=6, items_at_once=2)

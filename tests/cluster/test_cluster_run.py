@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.run_records import CLUSTER
+from engine.settings.identity import CLUSTER
 from engine.store.run_store import RunStore
 from tests.cluster.asking import DEMO, ITEMS, items_in, judge_arguments, judged, over, what_counts
 from tests.cluster.running import LocalCluster, free_port

@@ -12,16 +12,15 @@ import pytest
 from bench.cluster import judge_and_kill
 from engine.cluster.addresses import address_of
 from engine.cluster.cluster_run import ClusterRun, run_over_cluster
-from engine.cluster.ledger import Patience
-from engine.core.cancel import CancelToken
-from engine.core.events import ClusterNews, RunEnded
+from engine.cluster.task_queue import Patience
+from engine.core.events import CancelToken, ClusterNews, RunEnded
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings
 from engine.data.dataset import load_dataset
-from engine.gguf.judge_file import read_model_file
-from engine.judge.plan import RunPlan
-from engine.loading.checked_model import checked_model
-from engine.loading.opening import machine_settings
+from engine.judging.plan import RunPlan
+from engine.models.checked_model import checked_model
+from engine.models.model_file import read_model_file
+from engine.models.opening import machine_settings
+from engine.settings.rows import JudgeSettings
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.cluster.asking import DEMO, ITEMS, items_in, judge_arguments, judged, over, what_counts

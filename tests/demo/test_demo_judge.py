@@ -4,21 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.cancel import CancelToken
+from engine.core.events import CancelToken
 from engine.core.items import Method
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
 from engine.data.rubrics.files import load_rubric
-from engine.decisions.run_results import RunResults, load_results
-from engine.gguf.header import read_header
-from engine.gguf.judge_file import read_model_file
-from engine.gguf.values import HeaderValues
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
-from engine.loading.templates import chat_template
-from engine.measure.accuracy import run_accuracy
-from engine.measure.label_counts import count_run
+from engine.llama.model import LlamaModel, Vocabulary
+from engine.metrics.accuracy import count_run, run_accuracy
+from engine.models.header import HeaderValues, read_header
+from engine.models.model_file import read_model_file
+from engine.models.templates import chat_template
 from engine.prompt.judge_prompt import PROMPT_VERSION
+from engine.results.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
 from models.demo.manners import MANNERS
 from models.demo.questions import METHODS

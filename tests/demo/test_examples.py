@@ -11,8 +11,8 @@ import pytest
 from engine.core.items import PREFERENCES
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
-from engine.rank.contests import comparisons_of, human_said, labels_said
-from engine.rank.win_rates import win_rates
+from engine.ranking.comparisons import comparisons_of, human_said, labels_said
+from engine.ranking.ranking import win_rates
 from models.demo.candidates import CANDIDATES, LABELLED, QUESTIONS, candidate_contests, true_win_rates
 from models.demo.make_examples import (
     demo_comparisons,

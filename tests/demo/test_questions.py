@@ -9,8 +9,8 @@ import pytest
 
 from engine.core.items import PREFERENCES, Method, Order, Preference
 from engine.core.judgments import AnswerLogProbs
+from engine.core.methods import METHODS, raw_prediction_of
 from engine.core.rubric import DEFAULT_WORDING, ELOQUENT
-from engine.core.ways.all_ways import METHODS, raw_prediction_of
 from models.demo.manners import MANNERS
 from models.demo.questions import METHODS as LEARNED
 from models.demo.questions import RUBRIC, DemoQuestion, all_questions, are_good, grades, labels

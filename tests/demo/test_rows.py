@@ -9,14 +9,13 @@ from random import Random
 import numpy as np
 import pytest
 
-from engine.core.cancel import CancelToken
+from engine.core.events import CancelToken
 from engine.core.items import PREFERENCES, Method, Order
 from engine.core.rubric import ELOQUENT
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
-from engine.loading.templates import chat_template
-from engine.prompt.chat_template import ChatTemplate
+from engine.llama.model import LlamaModel, Vocabulary
+from engine.models.templates import chat_template
 from engine.prompt.judge_prompt import PromptTree, build_prompt
+from engine.prompt.template import ChatTemplate
 from engine.prompt.tokens import tokenize_explanation, tokenize_prompt
 from models.demo.explanations import argued_label
 from models.demo.questions import METHODS, RUBRIC, all_questions

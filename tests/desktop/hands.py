@@ -12,7 +12,7 @@ from PIL import Image, ImageChops, ImageColor
 from scipy import ndimage
 
 from engine.store.run_store import RunStore
-from gui.kit.theme import LIGHT
+from gui.widgets.theme import LIGHT
 from tests.desktop.desk import PATIENCE, Desk, wait_for
 
 _STILL = 1.2  # seconds without a change: longer than any delay in the window

@@ -9,11 +9,11 @@ import pytest
 
 from engine.core.rubric import ELOQUENT, Criterion
 from engine.data.slices import slicing
-from engine.measure.evaluation import evaluate
-from engine.measure.matching import match
-from engine.measure.slice_measures import measure_slices
+from engine.metrics.evaluation import evaluate
+from engine.metrics.matching import match
+from engine.metrics.slices import measure_slices
+from engine.ranking.weighted_scoring import scored_pairs_of, weigh
 from engine.report.html_report import gather, report_html
-from engine.weigh.system_weighing import scored_pairs_of, weigh
 from tests.commands import run_here
 from tests.desktop.browser import Tab, found_browser, tab
 from tests.judged import BAD, GOOD, RATHER_A, SURE_A, SURE_B, SURE_GOOD, A, B, dataset, stored_run, text_table

@@ -8,17 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import DeviceFailed, EngineBug, InputError, SetupError
-from engine.core.events import followed
+from engine.core.events import Cancelled, CancelToken, followed
 from engine.core.judgments import NewOverride
-from engine.core.settings import JudgeSettings, KvType, Mode
 from engine.data.dataset import load_dataset
-from engine.diagnostics import OfWindow, tell_diagnostics, unusual
+from engine.operations.diagnostics import OfWindow, tell_diagnostics, unusual
+from engine.settings.rows import JudgeSettings, KvType, Mode
 from engine.store.run_store import RunStore
-from engine.system.ended_by_fault import FaultWatch
-from engine.system.fault_log import log_fault
-from engine.system.last_fault import LAST_FAULT_NAME, DistantTrace, last_fault
+from engine.system.crash_reports import LAST_FAULT_NAME, DistantTrace, FaultWatch, last_fault, log_fault
 from engine.system.paths import default_store, home, log_folder
 from tests.commands import run, run_here
 from tests.judged import SURE_A, B, stored_run
@@ -139,7 +136,7 @@ def test_what_led_to_a_fault_in_another_process_is_told_too(fault: Issue) -> Non
         error.__cause__ = pickle.loads(pickle.dumps(DistantTrace.of(met)))
     fault(error)
     lines = last_fault()
-    assert any(line.startswith("  engine/core/settings.py:") for line in lines)
+    assert any(line.startswith("  engine/settings/rows.py:") for line in lines)
     assert "engine.core.errors.SetupError" in lines
     assert lines[-1] == "engine.core.errors.EngineBug"
 
@@ -152,7 +149,7 @@ def test_an_older_fault_is_not_told_for_one_that_could_not_be_kept(
     def full(*_args: object) -> None:
         raise SetupError("The disk is full.", "Make room.")
 
-    monkeypatch.setattr("engine.system.last_fault.write_whole", full)
+    monkeypatch.setattr("engine.system.crash_reports.write_whole", full)
     fault(KeyError("second"))
     assert last_fault() == []
     assert not (log_folder() / LAST_FAULT_NAME).exists()
@@ -166,7 +163,7 @@ def test_the_newest_fault_is_told_with_the_places_in_the_program(fault: Issue) -
         fault(error, "a job of the lane files")
     lines = last_fault()
     assert lines[0].endswith(", a job of the lane files")
-    assert any(line.startswith("  engine/core/settings.py:") for line in lines)
+    assert any(line.startswith("  engine/settings/rows.py:") for line in lines)
     assert lines[-1] == "engine.core.errors.SetupError"
     assert not any("ValueError" in line or "-1" in line for line in lines)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from engine.core.cancel import Cancelled, CancelToken
-from engine.self_test import Check, self_test
+from engine.core.events import Cancelled, CancelToken
+from engine.operations.self_test import Check, self_test
 from engine.system.paths import cache_folder, data_folder, log_folder
 from tests.commands import run, run_here
 

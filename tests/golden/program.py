@@ -12,13 +12,13 @@ from io import StringIO
 from pathlib import Path
 
 import main
+from engine.analysis.recipe import load_recipe, save_recipe
+from engine.annotations.records import said_of
 from engine.core import VERSION
-from engine.core.said import said_of
 from engine.store.run_store import RunStore
-from engine.system.outbox import WriteAheadLog
+from engine.system.files import plain_values
 from engine.system.paths import default_store, demo_model
-from engine.system.plain_json import plain_values
-from engine.tune.recipe import load_recipe, save_recipe
+from engine.system.write_ahead_log import WriteAheadLog
 from tests.commands import run_here
 
 DEMO_MODEL = demo_model()
@@ -46,7 +46,7 @@ def main_help() -> str:
 
 def command_help(command: str) -> Iterator[tuple[str, str]]:
     """The help of a command, then of each of its actions, each after the words that call it."""
-    parser = import_module(f"engine.commands.{command}").parser()
+    parser = import_module(f"engine.cli.{command}").parser()
     yield command, parser.format_help()
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):

@@ -2,8 +2,8 @@
 
 from typing import TypeVar
 
-from engine.core.cancel import CancelToken
-from gui.work.lanes import Job, JobControl
+from engine.core.events import CancelToken
+from gui.workspace.threads import Job, JobControl
 
 Result = TypeVar("Result")
 

@@ -12,15 +12,14 @@ from pytestqt.qtbot import QtBot
 from engine.core.items import HUMAN_LABELS, HumanLabel, Preference, Tie
 from engine.core.prompt_text import Source, Span
 from gui.dataset.summary_panel import LabelLegend
-from gui.kit.bars import ShareBar
-from gui.kit.fields import Slider
-from gui.kit.label_mark import LETTERS, paint_label, paint_share
-from gui.kit.theme import Colours, ThemeChoice, apply_theme
-from gui.kit.views import ListView
-from gui.reading.prompt_pane import InkSample, PromptPane, ShownPrompt
-from gui.weigh.run_weights import WeightsChoice
-from gui.weigh.weighing_jobs import MARGIN_BINS, WeightedResult
-from gui.weigh.win_charts import MarginChart, WinBars
+from gui.results.run_weights import WeightsChoice
+from gui.results.weighted_scoring_jobs import MARGIN_BINS, WeightedResult
+from gui.results.win_charts import MarginChart, WinBars
+from gui.widgets.fields import Slider
+from gui.widgets.label_mark import LETTERS, ShareBar, paint_label, paint_share
+from gui.widgets.prompt_pane import InkSample, PromptPane, ShownPrompt
+from gui.widgets.theme import Colours, ThemeChoice, apply_theme
+from gui.widgets.views import ListView
 from tests.gui.painted import hard_to_read, painted_texts, pixels_of
 from tests.gui.seen import contrast, edge_contrast, picture
 

@@ -24,10 +24,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QDeadlineTimer, QEventLoop, QTimer
 from gui.app import make_application
-from gui.work.lanes import Lane
+from gui.workspace.threads import Lane
 from gui.window.frame import MainWindow
-from gui.window.interior import Interior
-from gui.work.page_name import PageName
+from gui.window.main_content import Interior
+from gui.workspace.state import PageName
 
 def until(reached):
     patience = QDeadlineTimer(60_000)

@@ -14,34 +14,32 @@ import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
-from engine.core.cancel import Cancelled, CancelToken
+from engine.core.events import Cancelled, CancelToken
 from engine.core.health import HealthVerdict, Sign
 from engine.core.items import Item, Order
 from engine.core.judgments import Judgment, Unscored
 from engine.core.log_probs import FloatArray
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings, KvType, MachineSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
-from engine.decisions.health import run_health
-from engine.decisions.run_results import RunResults, load_results
-from engine.decisions.sentences import repeats_a_sentence
-from engine.gguf.judge_file import read_model_file
-from engine.judge.plan import RunPlan, open_model
-from engine.judge.run import run_judging
+from engine.judging.plan import RunPlan, open_model
+from engine.judging.run import run_judging
 from engine.llama.context import SessionShape
 from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
-from engine.llama.token_tree import BranchTokens
-from engine.loading.checked_model import checked_model
-from engine.loading.templates import chat_template
-from engine.prompt.chat_template import ChatTemplate
+from engine.llama.tokens import BranchTokens
+from engine.models.checked_model import checked_model
+from engine.models.model_file import read_model_file
+from engine.models.templates import chat_template
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import build_prompt
+from engine.prompt.template import ChatTemplate
 from engine.prompt.tokens import stem_tokens, tokenize_prompt
+from engine.results.health import repeats_a_sentence, run_health
+from engine.results.run_results import RunResults, load_results
+from engine.settings.rows import JudgeSettings, KvType, MachineSettings, Mode
 from engine.store.run_store import RunStore
-from gui.judge.run_control import RunControl
-from gui.judge.usual_setup import default_setup
-from gui.work.workspace import Workspace
+from gui.judge.run_control import RunControl, default_setup
+from gui.workspace.workspace import Workspace
 from models.smollm2 import SMOLLM2, FetchError, bring
 from tests.commands import run, start, wait_until
 

@@ -7,8 +7,8 @@ import shutil
 
 from PySide6.QtCore import QCoreApplication, QEvent
 
-from gui.window.interior import MainContent
-from gui.work.state import State
+from gui.window.main_content import MainContent
+from gui.workspace.state import State
 
 
 def end_window(main_content: MainContent) -> None:

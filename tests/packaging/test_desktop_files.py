@@ -12,7 +12,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from engine.core import RELEASED, VERSION
-from gui.window.icons import MARK, mark
+from gui.window.frame import MARK, mark
 from main import main
 from tests.commands import ROOT
 

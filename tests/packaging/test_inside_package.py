@@ -108,7 +108,13 @@ def test_no_name_of_a_checkout_is_left(placed: Path) -> None:
 
 @pytest.mark.slow
 def test_what_comes_with_the_program_comes_with_the_copy(placed: Path) -> None:
-    for name in ("models/demo-judge.gguf", "examples/demo.tsv", "gui/kit/theme.qss", "LICENSE", "py.typed"):
+    for name in (
+        "models/demo-judge.gguf",
+        "examples/demo.tsv",
+        "gui/widgets/theme.qss",
+        "LICENSE",
+        "py.typed",
+    ):
         assert (placed / "tiebreak" / name).is_file()
 
 

@@ -12,7 +12,7 @@ import pytest
 import reachable  # noqa: F401
 from bundle_contents import LEFT_OUT_AT_START
 
-import gui.window.help_dialogs  # noqa: F401
+import gui.window.dialogs  # noqa: F401
 from engine.core import VERSION
 from tests.commands import ROOT
 

@@ -13,7 +13,7 @@ import pytest
 
 import tiebreak
 from engine.api.arguments import taken
-from engine.api.measured import FittedCalibration
+from engine.api.tables import FittedCalibration
 from engine.core.errors import SetupError
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -13,13 +13,13 @@ import pandas as pd
 import pytest
 
 import tiebreak
-from engine.commands import evaluate, judge, runs
-from engine.core.cancel import CancelToken
-from engine.core.run_setup import RunSetup
-from engine.core.settings import rows_of
+from engine.cli import evaluate, judge, runs
+from engine.core.events import CancelToken
+from engine.settings.rows import rows_of
+from engine.settings.run_setup import RunSetup
 from tests.commands import run_here
 
-pytestmark = pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
+pytestmark = pytest.mark.filterwarnings("ignore::engine.api.arguments.TiebreakNotice")
 ELSEWHERE = {
     **{"dataset": "data", "out": "run.submission", "json": "run.json", "plan": "judge.plan"},
     **dict.fromkeys(("columns", "labels", "save_columns"), "tiebreak.read"),

@@ -11,13 +11,12 @@ import pandas as pd
 import pytest
 
 import tiebreak
-from engine.api.cells import cell_text
-from engine.api.frames import FramedItems
+from engine.api.arguments import FramedItems, cell_text
 from engine.core.errors import InputError
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
 
-pytestmark = pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
+pytestmark = pytest.mark.filterwarnings("ignore::engine.api.arguments.TiebreakNotice")
 
 
 @pytest.mark.parametrize(

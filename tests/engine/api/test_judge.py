@@ -15,19 +15,18 @@ import psutil
 import pytest
 
 import tiebreak
-from engine.core.cancel import CancelToken
 from engine.core.errors import ProcessEnded
-from engine.core.events import followed
+from engine.core.events import CancelToken, followed
 from engine.core.judgments import JudgedItem
-from engine.judge.work import judge_plan
+from engine.judging.work import judge_plan
 from engine.store.opening import has_store
 from engine.store.run_store import RunStore
-from engine.system.apart import SubprocessWorker
 from engine.system.paths import demo_model
+from engine.system.subprocess_worker import SubprocessWorker
 from tests import apart_works, commands
 
 ROOT = Path(__file__).resolve().parents[3]
-pytestmark = pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
+pytestmark = pytest.mark.filterwarnings("ignore::engine.api.arguments.TiebreakNotice")
 
 # What a script does that is stopped, or ended, while it judges.
 SCRIPT = """
@@ -296,7 +295,7 @@ def test_a_model_that_breaks_down_is_refused_and_this_process_lives(
 ) -> None:
     frame = tiebreak.read(demo_gold).head(5)
     with monkeypatch.context() as patch:
-        patch.setattr("engine.commands.shared.judging.judge_plan", apart_works.break_down_under_way)
+        patch.setattr("engine.cli.shared.judging.judge_plan", apart_works.break_down_under_way)
         with pytest.raises(tiebreak.Refused, match="crashed") as met:
             judge.run(frame, progress=False)
     assert isinstance(met.value.__cause__, ProcessEnded)

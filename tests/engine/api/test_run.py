@@ -11,22 +11,21 @@ import pandas as pd
 import pytest
 
 import tiebreak
-from engine.commands import report as report_command
+from engine.cli import report as report_command
 from engine.core.items import PREFERENCES
 from engine.core.judgments import NewOverride
 from engine.data.dataset import load_dataset
-from engine.decisions.run_results import load_results
-from engine.measure.evaluation import evaluate
-from engine.measure.matching import match
-from engine.measure.systems import open_system
+from engine.metrics.evaluation import evaluate
+from engine.metrics.matching import match, open_system
+from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
 from tests.commands import ROOT, run_here
-from tests.engine.commands.conftest import overridden
-from tests.engine.commands.in_process import safety_alone
+from tests.engine.cli.conftest import overridden
+from tests.engine.cli.in_process import safety_alone
 
 __all__ = ["overridden"]  # a fixture
 
-pytestmark = pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
+pytestmark = pytest.mark.filterwarnings("ignore::engine.api.arguments.TiebreakNotice")
 ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
 LABELS = ["A", "B", "both_good", "both_bad"]
 

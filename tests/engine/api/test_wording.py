@@ -7,9 +7,9 @@ import pytest
 
 import tiebreak
 from engine.api.wording import PARAMETERS
-from engine.commands.shared.remedies import OPTIONS
+from engine.cli.shared.hints import OPTIONS
 from engine.core.column_map import ColumnMap, parse_columns, parse_labels
-from engine.core.remedies import Hint, Setting, Step
+from engine.core.errors import Hint, Setting, Step
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,13 @@ from typing import Any
 
 import pytest
 
-from engine.cluster.answers import WrongAnswer, answer, item_json, judged_group, refusal, said_in
-from engine.cluster.work import PlacedItem
-from engine.core.errors import SetupError
+from engine.cluster.answers import PlacedItem, WrongAnswer, answer, item_json, judged_group, refusal, said_in
+from engine.core.errors import Hint, SetupError, Step
 from engine.core.items import Item, Method, Order, Preference
 from engine.core.judgments import AnswerLogProbs, Explanation, JudgedItem, RawPrediction, Shortening
-from engine.core.remedies import Hint, Step
+from engine.core.methods import raw_prediction_of
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings
-from engine.core.ways.all_ways import raw_prediction_of
+from engine.settings.rows import JudgeSettings
 
 ITEM = Item("7", "Why?", "so", "because")
 ASKED = [PlacedItem(3, ITEM, in_series=False)]

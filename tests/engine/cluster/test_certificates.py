@@ -42,7 +42,7 @@ def test_certificates_are_made_once_and_their_key_is_secret(tmp_path: Path) -> N
 def test_without_its_packages_a_cluster_says_how_to_install_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.commands.shared.cluster_arguments.find_spec", lambda _name: None)
+    monkeypatch.setattr("engine.cli.shared.cluster.find_spec", lambda _name: None)
     for words in (
         ["cluster", "scheduler"],
         ["judge", "x.tsv", "--model", "demo", "--out", tmp_path / "o", "--cluster", "tls://x:1"],

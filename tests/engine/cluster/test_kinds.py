@@ -6,20 +6,13 @@ from dataclasses import asdict
 import pytest
 
 from engine.cluster.cluster_run import margin
-from engine.cluster.facts import (
-    WorkerFacts,
-    device_of,
-    differences,
-    facts_here,
-    facts_of,
-    refused,
-)
-from engine.cluster.kinds import KindRecord
+from engine.cluster.facts import WorkerFacts, device_of, differences, facts_here, facts_of, refused
+from engine.cluster.task_queue import KindRecord
 from engine.core.errors import SetupError
 from engine.core.items import Preference
 from engine.core.judgments import Judgment
-from engine.core.run_records import kind_in_words
-from engine.core.settings import MachineSettings
+from engine.settings.identity import kind_in_words
+from engine.settings.rows import MachineSettings
 
 OLD, NEW = {"llama_cpp": "1", "processor": "AVX"}, {"llama_cpp": "1", "processor": "AVX2"}
 HERE = WorkerFacts("here", "1.0", "1", "3.11", "build 1", "AVX2", "", "", 4)

@@ -1,7 +1,7 @@
 """Who has which task in hand: nothing is lost, nothing is waited for that others could do."""
 
-from engine.cluster.ledger import MOST_TRIES, AssignedTask, Ledger, Patience
-from engine.cluster.work import ItemTask, tasks_of
+from engine.cluster.answers import ItemTask, tasks_of
+from engine.cluster.task_queue import MOST_TRIES, AssignedTask, Ledger, Patience
 
 PATIENCE = Patience(times=5, least=10, first=100)
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from engine.cluster.work import JudgeWork
+from engine.cluster.answers import JudgeWork
 from engine.core.rubric import Criterion, PromptWording, Rubric
-from engine.core.settings import JudgeSettings
 from engine.prompt.examples import ExamplePool
+from engine.settings.rows import JudgeSettings
 
 RUBRIC = Rubric("mine", (Criterion("höflichkeit", "Welche?", good="Gut."),))
 WORK = JudgeWork("a model", "d" * 64, 1, RUBRIC, JudgeSettings(), ExamplePool(), None)

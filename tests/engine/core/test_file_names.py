@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.core.file_names import file_stem, windows_fault
+from engine.core.formatting import file_stem, windows_fault
 
 SAFE = "run-7-calibration.json"
 

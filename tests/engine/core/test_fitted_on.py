@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from engine.core.fitted_on import FittedOn, Overlap, fitted_on_of
+from engine.core.features import FittedOn, Overlap, fitted_on_of
 from engine.core.items import Item
 
 

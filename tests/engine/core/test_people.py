@@ -9,11 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import SetupError, StoreError
-from engine.core.items import Preference
-from engine.core.judgments import JudgmentKey, NewOverride, NewReview, Override, ReviewState
-from engine.core.label_sources import LAST, LabelSource, LabelSourceKind
-from engine.core.people import (
+from engine.annotations.effective import (
     AnnotatorStep,
     EffectiveAnnotation,
     OverrideCount,
@@ -24,8 +20,11 @@ from engine.core.people import (
     to_redo,
     to_undo,
 )
-from engine.core.said import Undo, now
-from engine.decisions.run_results import load_reviews
+from engine.annotations.records import LAST, LabelSource, LabelSourceKind, Undo, now
+from engine.core.errors import SetupError, StoreError
+from engine.core.items import Preference
+from engine.core.judgments import JudgmentKey, NewOverride, NewReview, Override, ReviewState
+from engine.results.run_results import load_reviews
 from engine.store.run_store import RunStore
 from tests.commands import ROOT
 from tests.judged import IDENTITY, judged_item

@@ -4,9 +4,7 @@ import json
 
 import pytest
 
-from engine.core.errors import SetupError
-from engine.core.file_kinds import FileKind
-from engine.core.remedies import Hint, Setting, Step, Wording
+from engine.core.errors import FileKind, Hint, Setting, SetupError, Step, Wording
 
 HINT = Hint(
     *("Use ", Setting.CONTEXT.at(512), ", or ", Setting.SHORTEN, ". {0} ", Step.RESUME, ". ", FileKind.MODEL)

@@ -10,12 +10,13 @@ from engine.core.events import (
     ItemJudged,
     ModelOpened,
     Preparing,
+    RunFollower,
+    RunProgress,
     RunStarted,
     TokensEvaluated,
 )
 from engine.core.health import NOT_LOOKED_AT
 from engine.core.judgments import JudgedItem, Unscored
-from engine.core.run_follower import RunFollower, RunProgress
 
 GROUP = GroupUnderWay(0, 1, 0, "x7", False, 512, 1200, seconds=40, seconds_left=80, run_seconds_left=300)
 JUDGED = ItemJudged(JudgedItem(0, "x7", "", {}), (Unscored("x7", "safety", "no letter"),))

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from engine.core.errors import Hint
 from engine.core.health import NOT_LOOKED_AT, Health
-from engine.core.item_sample import ItemSample
-from engine.core.remedies import Hint
-from engine.core.run_list import run_in_a_line, run_in_lines, run_list
-from engine.core.run_records import SAMPLE, Archived, DamagedRun, RunKind, StoredRun
+from engine.settings.identity import SAMPLE, Archived, DamagedRun, RunKind, StoredRun
+from engine.settings.run_lists import run_in_a_line, run_in_lines, run_list
+from engine.settings.sampling import ItemSample
 from tests.judged import IDENTITY
 
 MADE = datetime(2026, 1, 2, 12, 0, tzinfo=UTC)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.core.column_map import ColumnMap
-from engine.core.run_records import NOT_IN_DATASET, RunIdentity, RunKind, StoredRun, what_is_joined
+from engine.settings.identity import NOT_IN_DATASET, RunIdentity, RunKind, StoredRun, what_is_joined
 
 LONG = "n" * 251 + ".tsv"
 

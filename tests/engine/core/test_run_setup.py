@@ -9,10 +9,10 @@ import pytest
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
-from engine.core.item_sample import ItemSample
 from engine.core.rubric import ELOQUENT, Criterion, Rubric
-from engine.core.run_setup import RunSetup, orders_in_words
-from engine.core.settings import ExampleKind, KvType, Mode
+from engine.settings.rows import ExampleKind, KvType, Mode
+from engine.settings.run_setup import RunSetup, orders_in_words
+from engine.settings.sampling import ItemSample
 from engine.system.paths import demo_dataset, demo_model
 
 DEFAULT = RunSetup(demo_dataset(), demo_model())

@@ -9,7 +9,7 @@ import pytest
 
 from engine.core.errors import SetupError
 from engine.core.items import Method, Order
-from engine.core.settings import SETTINGS, JudgeSettings, KvType, MachineSettings, Mode, rows_of, settings_of
+from engine.settings.rows import SETTINGS, JudgeSettings, KvType, MachineSettings, Mode, rows_of, settings_of
 
 DEFAULT = JudgeSettings()
 

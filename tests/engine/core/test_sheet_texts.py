@@ -7,9 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.sheet_texts import escaped, latex_table, markdown_table, sheet_latex, sheet_markdown
-from engine.core.sheets import Facts, Picture, Section, Sentences, Sheet
-from engine.core.value_tables import Column, Estimate, Kind, Table
+from engine.core.tables import (
+    Column,
+    Estimate,
+    Facts,
+    Kind,
+    Picture,
+    Section,
+    Sentences,
+    Sheet,
+    Table,
+    escaped,
+    latex_table,
+    markdown_table,
+    sheet_latex,
+    sheet_markdown,
+)
 from tests.value_kinds import ASCENDING
 
 BAD_NAMES = (

@@ -1,6 +1,6 @@
 """Sheets: a section is replaced in its place."""
 
-from engine.core.sheets import Section, Sheet
+from engine.core.tables import Section, Sheet
 
 SHEET = Sheet("title", [Section("one", "One", []), Section("two", "Two", [])])
 

@@ -6,7 +6,7 @@ import pytest
 
 from engine.core.errors import EngineBug
 from engine.core.items import Preference
-from engine.core.value_tables import Column, Estimate, Fact, Kind, Partial, Ranked, Table, Value
+from engine.core.tables import Column, Estimate, Fact, Kind, Partial, Ranked, Table, Value
 from tests.value_kinds import ASCENDING
 
 

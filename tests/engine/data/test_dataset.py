@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import InputError
+from engine.core.events import Cancelled, CancelToken
 from engine.core.items import PREFERENCES, Gold, Item, Preference, Tie
 from engine.core.rubric import ELOQUENT, Criterion, Rubric
 from engine.data.dataset import Dataset, known_columns, load_dataset
-from engine.data.dataset_summary import summary_of
+from engine.data.dataset_views import summary_of
 
 Records = list[dict[str, str]]
 SaveRows = Callable[..., Path]

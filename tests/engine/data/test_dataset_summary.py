@@ -7,7 +7,7 @@ import pytest
 from engine.core.items import PREFERENCES
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
-from engine.data.dataset_summary import summary_of
+from engine.data.dataset_views import summary_of
 from engine.system.paths import demo_dataset
 from tests.judged import GOOD, A, B, dataset
 

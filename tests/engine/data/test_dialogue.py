@@ -4,13 +4,7 @@ import json
 
 import pytest
 
-from engine.data.column_source import (
-    DialoguePart,
-    SourceProblem,
-    Turn,
-    part_of,
-    turns_of,
-)
+from engine.data.column_source import DialoguePart, SourceProblem, Turn, part_of, turns_of
 
 MESSAGES = [
     {"role": "user", "content": "Hi"},

@@ -7,32 +7,28 @@ from pathlib import Path
 
 import pytest
 
-from engine.commands.shared.remedies import OPTIONS
-from engine.core.errors import ColumnsError, InputError, SetupError, WrongKindError
-from engine.core.file_kinds import FileKind
+from engine.analysis.recipe import Recipe, load_recipe, save_recipe
+from engine.cli.shared.hints import OPTIONS
+from engine.core.errors import ColumnsError, FileKind, InputError, SetupError, WrongKindError
 from engine.core.judgments import CriterionCalibration, NewOverride
 from engine.core.rubric import ELOQUENT
-from engine.core.run_setup import RunSetup
 from engine.data.dataset import load_dataset
 from engine.data.file_kinds import kind_of
 from engine.data.rubrics.files import load_rubric, rubric_text
 from engine.data.submission import read_submission, write_submission
-from engine.decisions.calibration import Calibration, JudgeIdentity, load_calibration, save_calibration
-from engine.decisions.run_csv import write_results_csv
-from engine.decisions.run_json import as_json
-from engine.decisions.run_results import submission_of
-from engine.measure.evaluation import evaluate, official_json
-from engine.measure.matching import match
-from engine.measure.systems import system_of_run
-from engine.people.hand_over import annotation_file, save_annotation_file
+from engine.metrics.evaluation import evaluate, official_json
+from engine.metrics.matching import match, system_of_run
+from engine.ranking.weight_fit import load_comparisons, load_fitted_weights
+from engine.results.annotation_file import annotation_file, save_annotation_file
+from engine.results.calibration import Calibration, JudgeIdentity, load_calibration, save_calibration
+from engine.results.exports import as_json, write_results_csv
+from engine.results.run_results import submission_of
+from engine.settings.run_setup import RunSetup
 from engine.store.migrations import APPLICATION_ID
 from engine.store.run_store import RunStore
 from engine.system.files import write_json
 from engine.system.paths import demo_model
-from engine.tune.recipe import Recipe, load_recipe, save_recipe
-from engine.weigh.fitted_weights import load_fitted_weights
-from engine.weigh.score_file import load_comparisons
-from gui.kit.remedies import IN_THE_WINDOW
+from gui.widgets.notice import IN_THE_WINDOW
 from tests.judged import SURE_A, A, B, dataset, stored_run
 
 GOLD = dataset({"safety": [A, B], "overall_quality": [A, B]})

@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from engine.core.cancel import Cancelled, CancelToken
+from engine.core.events import Cancelled, CancelToken
 from engine.data.dataset import Dataset, load_dataset
-from engine.data.item_search import count_hits, matching_rows, sorted_rows
+from engine.data.dataset_views import count_hits, matching_rows, sorted_rows
 from engine.system.paths import demo_dataset
 from tests.judged import A, B, dataset, text_table, with_texts
 

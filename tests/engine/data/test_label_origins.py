@@ -8,12 +8,10 @@ import pytest
 from engine.core.column_map import ColumnMap
 from engine.core.judgments import NewOverride, NewReview, Origin, ReviewState
 from engine.data.dataset import Dataset, load_dataset
-from engine.data.label_origins import label_origins
-from engine.data.sampling import in_drawn_order
-from engine.decisions.run_csv import write_results_csv
-from engine.decisions.run_results import load_results
-from engine.measure.matching import Matched, match
-from engine.measure.systems import system_of_run
+from engine.data.label_origins import in_drawn_order, label_origins
+from engine.metrics.matching import Matched, match, system_of_run
+from engine.results.exports import write_results_csv
+from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
 from tests.judged import SURE_A, A, B, dataset, stored_run
 

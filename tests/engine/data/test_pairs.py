@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from engine.core.errors import InputError, SetupError
-from engine.core.pairs_plan import PairsPlan
 from engine.data.dataset import load_dataset
 from engine.data.outputs import Outputs, Response
 from engine.data.pairs import MatchedOutputs, Pairs, make_pairs, match_outputs
+from engine.settings.sampling import PairsPlan
 
 
 def outputs(name: str, *asked: str | tuple[str | None, str | None]) -> Outputs:

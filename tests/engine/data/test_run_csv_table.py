@@ -11,10 +11,10 @@ from engine.core.errors import InputError
 from engine.core.judgments import NewOverride, NewReview, Origin
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.label_origins import label_origins
-from engine.data.origin_cells import LABELS_BY_ANNOTATORS, ORIGINS_BY_ANNOTATORS
-from engine.decisions.labelled_dataset import labelled_dataset
-from engine.decisions.run_csv import write_results_csv
-from engine.decisions.run_results import RunResults, load_results
+from engine.data.run_csv import LABELS_BY_ANNOTATORS, ORIGINS_BY_ANNOTATORS
+from engine.results.exports import write_results_csv
+from engine.results.run_dataset import labelled_dataset
+from engine.results.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
 from tests.judged import BAD, GOOD, SURE_A, A, B, dataset, stored_run, with_texts
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.commands.shared.remedies import OPTIONS
+from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import SetupError
-from engine.core.item_sample import ItemSample
 from engine.data.dataset import Dataset
-from engine.data.sampling import drawn, drawn_by_instruction, sorted_by_label
+from engine.data.label_origins import drawn, drawn_by_instruction, sorted_by_label
+from engine.settings.sampling import ItemSample
 from tests.engine.data.test_slices import saved
 
 SUBSETS = ["chat"] * 60 + ["math"] * 30 + ["code"] * 8 + [""] * 2

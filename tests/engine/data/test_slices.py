@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.data.dataset import Dataset, load_dataset
-from engine.data.other_columns import MOST_OTHER_COLUMNS
+from engine.data.mapped_table import MOST_OTHER_COLUMNS
 from engine.data.slices import (
     CODE,
     EMPTY,

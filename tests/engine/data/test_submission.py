@@ -7,11 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.commands.shared.remedies import OPTIONS
-from engine.core.cell_safety import unsafe_explanation, unwritable_ids
-from engine.core.errors import InputError, SetupError
-from engine.core.items import PREFERENCES, Prediction, Preference, Tie
-from engine.core.remedies import Hint
+from engine.cli.shared.hints import OPTIONS
+from engine.core.errors import Hint, InputError, SetupError
+from engine.core.items import PREFERENCES, Prediction, Preference, Tie, unsafe_explanation, unwritable_ids
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import (

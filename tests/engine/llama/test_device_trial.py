@@ -8,11 +8,10 @@ import pytest
 
 from engine.core.items import Preference
 from engine.core.log_probs import ROUNDING_AT_WORST, ROUNDING_ON_AVERAGE, FloatArray
-from engine.core.settings import Device, DeviceKind
-from engine.llama.device_trial import DeviceFinding, DeviceTrial, compared
-from engine.llama.speed import ModelSpeed
-from engine.measure.drift import EarlierItem, drift
-from engine.measure.rounding import Opinion
+from engine.llama.speed import DeviceFinding, DeviceTrial, ModelSpeed, compared
+from engine.metrics.drift import EarlierItem, drift
+from engine.metrics.rounding import Opinion
+from engine.settings.rows import Device, DeviceKind
 
 CARD = Device("Vulkan0", "Card", "Vulkan", DeviceKind.GPU, 8 << 30, "00400001")
 GRAPHICS = Device("Vulkan1", "Graphics", "Vulkan", DeviceKind.INTEGRATED)

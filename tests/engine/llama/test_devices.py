@@ -14,17 +14,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.core.cancel import CancelToken
 from engine.core.errors import DeviceFailed
-from engine.core.settings import Device, DeviceKind
-from engine.llama.batch import Entry
+from engine.core.events import CancelToken
 from engine.llama.context import BATCH, SessionShape
-from engine.llama.device_trial import next_token_probabilities
-from engine.llama.devices import GPU_FOLDER, device_pointer, devices
-from engine.llama.library import library_folder
+from engine.llama.library import GPU_FOLDER, device_pointer, devices, library_folder
 from engine.llama.model import LlamaModel
-from engine.llama.session import LlamaSession
-from engine.llama.speed import TEXTS, speed_shape
+from engine.llama.session import Entry, LlamaSession
+from engine.llama.speed import TEXTS, next_token_probabilities, speed_shape
+from engine.settings.rows import Device, DeviceKind
 from engine.system.paths import demo_model
 from tests.commands import ROOT
 
@@ -32,7 +29,7 @@ GONE = Device("Vulkan7", "A card that was sold", "Vulkan", DeviceKind.GPU, drive
 _LOOK = """
 from pathlib import Path
 from engine.llama.library import last_errors, start_library
-from engine.llama.devices import devices
+from engine.llama.library import devices
 from engine.llama.model import LlamaModel
 LlamaModel(Path({model!r})).close()
 print("{fake}" in last_errors())

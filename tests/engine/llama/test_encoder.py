@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import ModelFileError
+from engine.core.events import Cancelled, CancelToken
+from engine.llama.context import ThreadCount
 from engine.llama.encoder import LONGEST, LlamaEncoder
 from engine.llama.model import LlamaModel
-from engine.llama.threads import ThreadCount
 from tests.encoders.rewritten import FAMILIES, FOLDER, rewritten
 from tests.engine.llama.stopping import CountingToken, refused_to_others
 

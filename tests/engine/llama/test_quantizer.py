@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from engine.core.errors import ModelFileError, SetupError
-from engine.gguf.header import read_header
-from engine.gguf.judge_file import NOTICE_KEY, read_model_file
 from engine.llama.quantizer import write_q8_0
-from engine.loading.trial import try_model
+from engine.models.header import read_header
+from engine.models.model_file import NOTICE_KEY, read_model_file
+from engine.models.trial import try_model
 from engine.system.paths import demo_model
 from tests.full_disk import disk_that_holds
 

@@ -9,24 +9,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.commands.shared.remedies import OPTIONS
-from engine.core.cancel import Cancelled, CancelToken
+from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import ModelFileError, NoRoomError
+from engine.core.events import Cancelled, CancelToken
 from engine.core.items import Item, Order, Preference
 from engine.core.log_probs import FloatArray
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import KvType
 from engine.data.dataset import load_dataset
 from engine.llama.context import SMALLER_CONTEXT, SessionShape
 from engine.llama.model import LlamaModel, cannot_compute
 from engine.llama.session import LlamaSession
-from engine.llama.token_tree import BranchTokens, PromptTokens
+from engine.llama.tokens import BranchTokens, PromptTokens
 from engine.llama.writer import Continuation, Sampling
-from engine.loading.templates import chat_template
-from engine.prompt.chat_template import ChatTemplate
+from engine.models.templates import chat_template
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import build_prompt
+from engine.prompt.template import ChatTemplate
 from engine.prompt.tokens import stem_tokens, tokenize_explanation, tokenize_prompt
+from engine.settings.rows import KvType
 from engine.system.paths import demo_dataset, demo_model
 from tests.engine.llama.stopping import CountingToken, refused_to_others
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.cancel import CancelToken
-from engine.core.events import MeasureProgress, followed
+from engine.core.events import CancelToken, MeasureProgress, followed
 from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
 from engine.llama.speed import ModelSpeed, measuring_speed, speed_shape

@@ -7,19 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.core.cancel import CancelToken
+from engine.core.events import CancelToken
 from engine.core.items import Item, Order
 from engine.core.log_probs import FloatArray, Logits
 from engine.core.rubric import ELOQUENT
-from engine.llama.batch import batches
-from engine.llama.context import SessionShape
+from engine.llama.context import SessionShape, ThreadCount
 from engine.llama.model import LlamaModel
-from engine.llama.session import LlamaSession
-from engine.llama.threads import ThreadCount
-from engine.llama.token_tree import BranchTokens
+from engine.llama.session import LlamaSession, batches
+from engine.llama.tokens import BranchTokens
 from engine.llama.writer import Continuation, Sampling
-from engine.loading.opening import machine_settings
-from engine.loading.templates import chat_template
+from engine.models.opening import machine_settings
+from engine.models.templates import chat_template
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.tokens import tokenize_prompt
 

@@ -4,7 +4,7 @@ import pytest
 
 from engine.core.items import Gold, Item, Prediction, Preference, digest
 from engine.core.rubric import ELOQUENT
-from engine.prompt.agreement_prompt import (
+from engine.prompt.judge_prompt import (
     AGREEMENT_VERSION,
     AgreementPrompt,
     answer_reply,

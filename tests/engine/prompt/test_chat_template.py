@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
-from engine.core.cancel import CancelToken
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
-from engine.loading.templates import chat_template
-from engine.prompt.chat_template import ChatTemplate
-from engine.prompt.parts import Conversation, foreign, own
+from engine.core.events import CancelToken
+from engine.llama.model import LlamaModel, Vocabulary
+from engine.models.templates import chat_template
+from engine.prompt.conversation import Conversation, foreign, own
+from engine.prompt.template import ChatTemplate
 from tests.random_models import INSTRUCTIONS, sentence_pieces, write_random_model
 from tests.small_models import REAL_PAIRS, real_parts
 

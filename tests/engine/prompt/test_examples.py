@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from engine.commands.shared.remedies import OPTIONS
+from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import SetupError
 from engine.core.items import Gold, HumanLabel, Item, Preference, Tie
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import ExampleKind
 from engine.data.dataset import load_dataset
 from engine.prompt.examples import ExamplePool, choose_examples, folded
+from engine.settings.rows import ExampleKind
 
 
 def labelled(number: int, label: HumanLabel = Preference.A, instruction: str | None = None) -> Item:

@@ -12,13 +12,12 @@ from engine.core.items import Gold, Item, Order, Preference
 from engine.core.prompt_text import Source
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
-from engine.prompt.chat_template import ChatTemplate
+from engine.llama.model import LlamaModel, Vocabulary
+from engine.prompt.conversation import Conversation
 from engine.prompt.fences import UnbreakableTextError
 from engine.prompt.judge_prompt import build_prompt
-from engine.prompt.parts import Conversation
 from engine.prompt.rendering import render_frame
+from engine.prompt.template import ChatTemplate
 from tests.random_models import CHATML, INSTRUCTIONS, byte_level_bpe, sentence_pieces, write_random_model
 from tests.small_models import real_parts
 from tests.tokenizer_kinds import KINDS, write_tokenizer

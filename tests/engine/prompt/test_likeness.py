@@ -52,6 +52,6 @@ def test_texts_without_a_word_are_all_alike() -> None:
 
 @pytest.mark.slow
 def test_only_who_asks_loads_scikit_learn() -> None:
-    code = "import sys, engine.prompt.examples, engine.judge.prepare; print('sklearn' in sys.modules)"
+    code = "import sys, engine.prompt.examples, engine.judging.prepare; print('sklearn' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -6,18 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.cancel import CancelToken
+from engine.core.events import CancelToken
 from engine.core.items import Gold, Item, Order, Preference
 from engine.core.prompt_text import Preview, Source
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
-from engine.loading.templates import chat_template
+from engine.llama.model import LlamaModel, Vocabulary
+from engine.models.templates import chat_template
 from engine.prompt.examples import ExamplePool
 from engine.prompt.preview import Previewer
 from engine.prompt.sizes import PromptSizer, SizedItem
 from engine.prompt.tokens import stem_tokens
+from engine.settings.rows import JudgeSettings
 from engine.system.paths import demo_model
 from tests.commands import ROOT
 from tests.small_models import CHAT_FAMILIES, REAL_PAIRS, real_parts

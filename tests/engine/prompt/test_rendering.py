@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.prompt.frame import REPLY, SYSTEM, USER, Frame, UnusableTemplateError, plain_frame
+from engine.prompt.conversation import REPLY, SYSTEM, USER, Frame, UnusableTemplateError, plain_frame
 from engine.prompt.rendering import LONGEST_FRAME, render_frame
 
 TURNS = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"

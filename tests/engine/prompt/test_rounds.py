@@ -6,18 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.cancel import CancelToken
+from engine.core.events import CancelToken
 from engine.core.items import Item, Method, Order
+from engine.core.methods import MethodQuestion, asked_by
 from engine.core.rubric import DEFAULT_WORDING, ELOQUENT
-from engine.core.ways.all_ways import MethodQuestion, asked_by
-from engine.llama.model import LlamaModel
-from engine.llama.token_tree import common_prefix
-from engine.llama.vocabulary import Vocabulary
-from engine.loading.templates import chat_template
-from engine.prompt.chat_template import ChatTemplate
+from engine.llama.model import LlamaModel, Vocabulary
+from engine.llama.tokens import common_prefix
+from engine.models.templates import chat_template
 from engine.prompt.judge_prompt import build_prompt
-from engine.prompt.rounds import Round, after_thought, after_what_fits, tokenize_rounds, tokens_read
-from engine.prompt.tokens import tokenize_prompt
+from engine.prompt.template import ChatTemplate
+from engine.prompt.tokens import (
+    Round,
+    after_thought,
+    after_what_fits,
+    tokenize_prompt,
+    tokenize_rounds,
+    tokens_read,
+)
 from tests.small_models import REAL_PAIRS, REAL_THINKERS
 
 SmallModel = Callable[[str], Path]

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
-from engine.prompt.chat_template import ChatTemplate
-from engine.prompt.parts import Conversation, foreign, own
+from engine.llama.model import LlamaModel, Vocabulary
+from engine.prompt.conversation import Conversation, foreign, own
 from engine.prompt.rendering import render_frame
+from engine.prompt.template import ChatTemplate
 
 
 @pytest.fixture(scope="module")

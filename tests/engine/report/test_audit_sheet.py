@@ -4,12 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.value_tables import Table
+from engine.core.tables import Table
 from engine.data.dataset import Dataset
-from engine.measure.evaluation import evaluate
-from engine.measure.matching import match
-from engine.measure.systems import System
-from engine.report.audit_sheet import audit_of_copies
+from engine.metrics.evaluation import evaluate
+from engine.metrics.matching import System, match
+from engine.report.audit import audit_of_copies
 from engine.report.html_report import gather, report_html, report_sheet
 from tests.judged import FOUR_ITEMS, results_of, run_of_copies
 

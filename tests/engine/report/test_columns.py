@@ -10,30 +10,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.calibrate.cross_validation import CalibrationReport
-from engine.calibrate.fitting import AS_READ
-from engine.calibrate.quality import Quality
+from engine.annotations.effective import Reviews
+from engine.calibration.cross_validation import CalibrationReport
+from engine.calibration.fitting import AS_READ
+from engine.calibration.scaling import Quality
 from engine.core.judgments import Confirmation, CriterionCalibration, JudgmentKey
-from engine.core.people import Reviews
-from engine.core.value_tables import Kind, Table
-from engine.measure.accuracy import run_accuracy
-from engine.measure.alt_test import AltTest, alt_tests
-from engine.measure.comparison import compare, match_all
-from engine.measure.evaluation import evaluate
-from engine.measure.intervals import Interval
-from engine.measure.label_counts import count_run
-from engine.measure.matching import match
-from engine.measure.people_agreement import agreement_of_annotators
-from engine.report import (
-    calibration_tables,
-    comparison_tables,
-    measure_tables,
-    people_tables,
-    run_tables,
-    weighing_tables,
-)
-from engine.weigh.system_weighing import scored_pairs_of, weigh
-from engine.weigh.weight_fit import WeightFit
+from engine.core.tables import Kind, Table
+from engine.metrics.accuracy import count_run, run_accuracy
+from engine.metrics.alt_test import AltTest, alt_tests
+from engine.metrics.annotator_agreement import agreement_of_annotators
+from engine.metrics.comparison import compare, match_all
+from engine.metrics.evaluation import evaluate
+from engine.metrics.intervals import Interval
+from engine.metrics.matching import match
+from engine.ranking.weight_fit import WeightFit
+from engine.ranking.weighted_scoring import scored_pairs_of, weigh
+from engine.report import annotators, calibration, comparison, evaluation, run, weighted_scoring
 from tests.judged import BAD, GOOD, RATHER_A, SURE_A, SURE_GOOD, A, B, dataset, stored_run, system
 
 FIT = WeightFit(
@@ -48,7 +40,7 @@ FIT = WeightFit(
     most_frequent=0.5,
     intervals=dict.fromkeys(("agreement", "equal", "most_frequent")),
 )
-MODULES = (calibration_tables, comparison_tables, measure_tables, people_tables, run_tables, weighing_tables)
+MODULES = (calibration, comparison, evaluation, annotators, run, weighted_scoring)
 GOLD = dataset({"safety": [A, B], "overall_quality": [GOOD, BAD]}, {"safety": ["fine", "b is rude"]})
 ONE = system({"safety": [A, None], "overall_quality": [A, B]}, {"safety": ["fine", ""]}, name="one.tsv")
 OTHER = system({"safety": [B, B], "overall_quality": [A, B]}, {"safety": ["fine", "no"]}, name="other.tsv")
@@ -78,35 +70,35 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
         folder, GOLD, {"safety": [SURE_A, None], "overall_quality": [RATHER_A, SURE_GOOD]}
     ).results
     assert results is not None
-    evaluation = evaluate(match(ONE, GOLD))
-    comparison = compare([evaluate(each) for each in match_all([ONE, OTHER], GOLD)])
-    weighted_scoring = weigh(scored_pairs_of(OTHER, ["safety"]), {"safety": 1.0}, 0.5, GOLD, OTHER)
+    evaluated = evaluate(match(ONE, GOLD))
+    compared = compare([evaluate(each) for each in match_all([ONE, OTHER], GOLD)])
+    weighed = weigh(scored_pairs_of(OTHER, ["safety"]), {"safety": 1.0}, 0.5, GOLD, OTHER)
     reports = {"safety": report(None), "overall_quality": report(AS_READ), "relevance": report(0.3)}
-    yield measure_tables.accuracy_table, evaluation
-    yield measure_tables.label_table, evaluation
-    yield measure_tables.explanation_table, evaluation
-    yield measure_tables.confusion_table, evaluation.labels["safety"]
+    yield evaluation.accuracy_table, evaluated
+    yield evaluation.label_table, evaluated
+    yield evaluation.explanation_table, evaluated
+    yield evaluation.confusion_table, evaluated.labels["safety"]
     agreement = agreement_of_annotators(replace(results, reviews=reviews()), GOLD)
-    yield people_tables.against_others_table, agreement
-    yield people_tables.among_annotators_table, agreement
-    yield people_tables.annotator_pairs_table, agreement
-    yield people_tables.stands_in_table, stand_ins()
-    yield comparison_tables.measure_table, comparison
-    yield comparison_tables.borda_table, comparison
-    yield comparison_tables.agreement_table, comparison
-    yield (comparison_tables.published_table,)
-    yield run_tables.distribution_table, count_run(results)
-    yield run_tables.run_accuracy_table, run_accuracy(results, GOLD)
-    yield run_tables.changes_table, results, results
-    yield run_tables.unscored_table, results
-    yield calibration_tables.quality_table, reports
-    yield calibration_tables.gain_table, reports
-    yield calibration_tables.parameter_table, reports
-    yield weighing_tables.weighted_scoring_table, weighted_scoring
-    yield weighing_tables.overall_agreement_table, weighted_scoring.agreement
-    yield weighing_tables.winner_table, weighted_scoring.agreement
-    yield weighing_tables.fit_table, FIT
-    yield weighing_tables.fitted_weight_table, FIT
+    yield annotators.against_others_table, agreement
+    yield annotators.among_annotators_table, agreement
+    yield annotators.annotator_pairs_table, agreement
+    yield annotators.stands_in_table, stand_ins()
+    yield comparison.measure_table, compared
+    yield comparison.borda_table, compared
+    yield comparison.agreement_table, compared
+    yield (comparison.published_table,)
+    yield run.distribution_table, count_run(results)
+    yield run.run_accuracy_table, run_accuracy(results, GOLD)
+    yield run.changes_table, results, results
+    yield run.unscored_table, results
+    yield calibration.quality_table, reports
+    yield calibration.gain_table, reports
+    yield calibration.parameter_table, reports
+    yield weighted_scoring.weighted_scoring_table, weighed
+    yield weighted_scoring.overall_agreement_table, weighed.agreement
+    yield weighted_scoring.winner_table, weighed.agreement
+    yield weighted_scoring.fit_table, FIT
+    yield weighted_scoring.fitted_weight_table, FIT
 
 
 def reviews() -> Reviews:

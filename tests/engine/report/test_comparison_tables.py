@@ -6,12 +6,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from engine.core.sheets import Sentences
+from engine.core.tables import Sentences
 from engine.data.dataset import Dataset, load_dataset
-from engine.measure.comparison import Comparison, compare, match_all
-from engine.measure.evaluation import evaluate
-from engine.measure.systems import System
-from engine.report.comparison_tables import (
+from engine.metrics.comparison import Comparison, compare, match_all
+from engine.metrics.evaluation import evaluate
+from engine.metrics.matching import System
+from engine.report.comparison import (
     agreement_table,
     borda_table,
     comparison_json,
@@ -19,8 +19,8 @@ from engine.report.comparison_tables import (
     measure_table,
     published_table,
 )
-from engine.report.evaluation_methods import evaluation_methods
-from engine.report.evaluation_sheet import evaluation_sheet
+from engine.report.evaluation import evaluation_sheet
+from engine.report.methods_paragraphs import evaluation_methods
 from tests.judged import GOOD, A, B, dataset, system
 
 GOLD = dataset({"safety": [A, A, B, GOOD]}, {"safety": ["fine", "fine", "b is rude", "both are safe"]})

@@ -12,24 +12,24 @@ from matplotlib.colors import to_rgb
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 
-from engine.calibrate.order_margin import margin_report
-from engine.calibrate.quality import ReliabilityBin
+from engine.calibration.order_margin import margin_report
+from engine.calibration.scaling import ReliabilityBin
 from engine.core.log_probs import FloatArray
-from engine.decisions.second_order import BothOrders
-from engine.measure.evaluation import Evaluation, evaluate
-from engine.measure.matching import match
+from engine.metrics.evaluation import Evaluation, evaluate
+from engine.metrics.matching import match
+from engine.ranking.weighted_scoring import ScoredPairs, WeightedScoring, weigh
 from engine.report.figure_style import as_png, as_svg
-from engine.report.figure_tables import figure_table
 from engine.report.figures import (
     FIGURE_NAMES,
     accuracy_figure,
     all_figures,
     confusion_figure,
+    figure_table,
     label_figure,
     margin_figure,
     reliability_figure,
 )
-from engine.weigh.system_weighing import ScoredPairs, WeightedScoring, weigh
+from engine.results.second_order import BothOrders
 from tests.judged import BAD, GOOD, TIE, A, B, dataset, matched, system
 
 BINS = {

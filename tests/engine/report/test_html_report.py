@@ -10,25 +10,24 @@ from typing import Any
 
 import pytest
 
-from engine.calibrate.run_calibration import calibrate_run
+from engine.calibration.run_calibration import calibrate_run
 from engine.core.formatting import visible
 from engine.core.judgments import Agreement, NewReview
 from engine.core.rubric import ELOQUENT, Criterion
 from engine.data.dataset import Dataset
 from engine.data.slices import slicing
-from engine.decisions.run_results import load_results
-from engine.measure.evaluation import Evaluation, evaluate
-from engine.measure.explanation_measures import ModelScores
-from engine.measure.intervals import Interval
-from engine.measure.label_measures import LabelMeasures
-from engine.measure.matching import Matched, match
-from engine.measure.slice_measures import measure_slices
-from engine.measure.systems import System, system_of_run
+from engine.metrics.accuracy import LabelMeasures
+from engine.metrics.evaluation import Evaluation, evaluate
+from engine.metrics.explanations import ModelScores
+from engine.metrics.intervals import Interval
+from engine.metrics.matching import Matched, System, match, system_of_run
+from engine.metrics.slices import measure_slices
+from engine.ranking.weighted_scoring import scored_pairs_of, weigh
 from engine.report.figure_style import as_svg
 from engine.report.html_report import Report, gather, reliability_of, report_html
-from engine.report.run_facts import judged_model
+from engine.report.run import judged_model
+from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
-from engine.weigh.system_weighing import scored_pairs_of, weigh
 from tests.commands import ROOT
 from tests.judged import (
     BAD,

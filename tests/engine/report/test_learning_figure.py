@@ -7,14 +7,13 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from engine.calibrate.learning import Doubling, LearningCurve, LearningPoint, Nats
-from engine.core.sheets import Sentences
-from engine.core.value_tables import Estimate, Table
-from engine.measure.against_others import AgainstOthers
-from engine.measure.intervals import Interval
+from engine.calibration.learning import Doubling, LearningCurve, LearningPoint, Nats
+from engine.core.tables import Estimate, Sentences, Table
+from engine.metrics.annotator_agreement import AgainstOthers
+from engine.metrics.intervals import Interval
 from engine.report.figure_style import as_png
-from engine.report.learning_figure import learning_figure, learning_in_words
-from engine.report.learning_sections import doubling_sentences, learning_section
+from engine.report.learning import doubling_sentences, learning_section
+from engine.report.topic_figures import learning_figure, learning_in_words
 
 HELPED = Nats(0.1, Interval(0.02, 0.18))
 UNSURE = Nats(-0.01, Interval(-0.05, 0.03))

@@ -8,25 +8,29 @@ from typing import Any
 
 import pytest
 
-from engine.calibrate.panel import make_jury
+from engine.annotations.effective import EffectiveAnnotation
+from engine.calibration.jury import make_jury
 from engine.core import RELEASED, VERSION
 from engine.core.events import Reports
 from engine.core.items import Prediction
 from engine.core.judgments import JudgmentKey
-from engine.core.people import EffectiveAnnotation
 from engine.data.submission import Submission, SubmissionRow
-from engine.measure.evaluation import evaluate
-from engine.measure.matching import match
-from engine.measure.systems import System, system_of_run
-from engine.rank.ranking import Ranking, rank
-from engine.report import works
-from engine.report.evaluation_methods import evaluation_methods
-from engine.report.methods import Statement, labels_of_system, methods_latex, methods_text
-from engine.report.ranked_by import RankedBy
-from engine.report.ranking_methods import ranking_methods
-from engine.report.works import Reference, bibliography
+from engine.metrics.evaluation import evaluate
+from engine.metrics.matching import System, match, system_of_run
+from engine.ranking.ranking import Ranking, rank
+from engine.report import methods
+from engine.report.methods import (
+    Reference,
+    Statement,
+    bibliography,
+    labels_of_system,
+    methods_latex,
+    methods_text,
+)
+from engine.report.methods_paragraphs import evaluation_methods, ranking_methods
+from engine.report.ranking import RankedBy
 from engine.system.paths import demo_model
-from tests.engine.rank.worlds import davidson_comparisons
+from tests.engine.ranking.worlds import davidson_comparisons
 from tests.judged import SURE_A, A, B, dataset, matched, stored_run, system
 
 GOLD = dataset({"safety": [A, A, B, A]})
@@ -128,7 +132,7 @@ def test_an_evaluation_is_told_by_its_data_its_judge_and_its_measures(tmp_path: 
 def test_latex_cites_each_work_of_a_statement_and_escapes_the_rest() -> None:
     said = [
         Statement(
-            "It is 95 % of R&D, after Holm (1979) and others (Lin 2004).", "a\nb", (works.HOLM, works.LIN)
+            "It is 95 % of R&D, after Holm (1979) and others (Lin 2004).", "a\nb", (methods.HOLM, methods.LIN)
         )
     ]
     assert methods_latex(said, "Made") == (
@@ -137,7 +141,7 @@ def test_latex_cites_each_work_of_a_statement_and_escapes_the_rest() -> None:
     )
 
 
-WORKS = [work for work in vars(works).values() if isinstance(work, Reference)]
+WORKS = [work for work in vars(methods).values() if isinstance(work, Reference)]
 
 
 @pytest.mark.parametrize("work", WORKS, ids=lambda work: work.key)

@@ -7,16 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.calibrate.order_margin import OrderTokens, margin_report
+from engine.calibration.order_margin import OrderTokens, margin_report
 from engine.core.judgments import Judgment
-from engine.decisions.second_order import BothOrders
-from engine.measure.evaluation import evaluate_labels
-from engine.measure.label_counts import count_run
-from engine.measure.matching import Matched, match
-from engine.report.evaluation_sheet import in_short
-from engine.report.measure_tables import label_table
-from engine.report.order_tables import chosen_table, margin_sentences, margin_table
-from engine.report.run_tables import distribution_table
+from engine.metrics.accuracy import count_run
+from engine.metrics.evaluation import evaluate_labels
+from engine.metrics.matching import Matched, match
+from engine.report.calibration import chosen_table, margin_sentences, margin_table
+from engine.report.evaluation import in_short, label_table
+from engine.report.run import distribution_table
+from engine.results.second_order import BothOrders
 from tests.judged import SURE_A, A, dataset, stored_run
 
 

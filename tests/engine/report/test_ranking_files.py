@@ -6,12 +6,12 @@ import json
 import pandas as pd
 
 from engine.core.events import Reports
-from engine.core.sheet_texts import sheet_latex
-from engine.rank.contests import PairComparisons
-from engine.rank.ranking import Ranking, rank
-from engine.rank.ranking_json import ranking_json
-from engine.report.ranking_files import paper_sheet, ranking_csv
-from tests.engine.rank.worlds import A, B, comparisons, davidson_comparisons
+from engine.core.tables import sheet_latex
+from engine.ranking.comparisons import PairComparisons
+from engine.ranking.ranking import Ranking, rank
+from engine.ranking.ranking_json import ranking_json
+from engine.report.ranking_sections import paper_sheet, ranking_csv
+from tests.engine.ranking.worlds import A, B, comparisons, davidson_comparisons
 
 
 def ranked(of: PairComparisons) -> Ranking:

@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from engine.core.sheets import Sentences
-from engine.core.value_tables import Table
+from engine.core.tables import Sentences, Table
 from engine.data.dataset import Dataset
-from engine.measure.evaluation import evaluate
-from engine.measure.matching import Matched, match
+from engine.metrics.evaluation import evaluate
+from engine.metrics.matching import Matched, match
 from engine.report.html_report import REPORT_FIGURES, gather, report_html, report_sheet
 from engine.report.ranking_sections import ReportedRanking, reported_ranking
 from tests.judged import A, B, dataset, system, text_table

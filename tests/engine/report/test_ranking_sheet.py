@@ -6,14 +6,13 @@ import numpy as np
 
 from engine.core.events import Reports
 from engine.core.items import HumanLabel, Preference, Tie
-from engine.core.sheets import Picture, Section, Sentences
-from engine.core.value_tables import Table
-from engine.rank.contests import PairComparisons
-from engine.rank.ranking import Ranking, rank
+from engine.core.tables import Picture, Section, Sentences, Table
+from engine.ranking.comparisons import PairComparisons
+from engine.ranking.ranking import Ranking, rank
 from engine.report.figure_style import as_svg
-from engine.report.ranking_figure import ranking_figure, ranking_in_words
-from engine.report.ranking_sheet import RANKING_FIGURE, candidate_table, pair_table, ranking_sheet
-from tests.engine.rank.worlds import A, comparisons, davidson_comparisons
+from engine.report.ranking import RANKING_FIGURE, candidate_table, pair_table, ranking_sheet
+from engine.report.topic_figures import ranking_figure, ranking_in_words
+from tests.engine.ranking.worlds import A, comparisons, davidson_comparisons
 
 
 def ranked(of: PairComparisons) -> Ranking:

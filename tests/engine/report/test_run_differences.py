@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from engine.core.run_records import Effort, StoredRun
-from engine.report.run_differences import difference_count, differences_table
+from engine.report.run import difference_count, differences_table
+from engine.settings.identity import Effort, StoredRun
 from tests.judged import IDENTITY
 
 MADE = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)

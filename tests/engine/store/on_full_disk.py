@@ -15,7 +15,7 @@ from pathlib import Path
 from engine.core.errors import StoreError
 from engine.core.items import Preference
 from engine.core.judgments import Explanation
-from engine.decisions.run_results import load_results
+from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
 from tests.judged import IDENTITY, judged_item
 

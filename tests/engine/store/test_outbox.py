@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from engine.annotations.records import NewDraft, NewNote, RunWords, Said, Undo, refuse_unfit, said_of
 from engine.core.errors import SetupError
 from engine.core.judgments import NewOverride, NewReview, Origin, ReviewState
-from engine.core.said import NewDraft, NewNote, RunWords, Said, Undo, refuse_unfit, said_of
 from engine.store.run_store import RunStore
-from engine.system.outbox import LogContents, WriteAheadLog, all_words
+from engine.system.write_ahead_log import LogContents, WriteAheadLog, all_words
 from tests.full_disk import disk_that_holds
 from tests.judged import SURE_A, A, B, dataset, stored_run
 from tests.read_only import read_only
@@ -158,7 +158,7 @@ def test_words_for_a_store_that_another_program_holds_wait(path: Path) -> None:
 _SAY = """
 import os, signal, sys
 from pathlib import Path
-from engine.system.outbox import WriteAheadLog
+from engine.system.write_ahead_log import WriteAheadLog
 log = WriteAheadLog(Path(sys.argv[1]))
 log.say({values})
 print(log.name, flush=True)
@@ -241,7 +241,7 @@ _FULL_TMPFS = """
 import sys
 from pathlib import Path
 from engine.core.errors import SetupError
-from engine.system.outbox import WriteAheadLog
+from engine.system.write_ahead_log import WriteAheadLog
 folder = Path(sys.argv[1])
 log = WriteAheadLog(folder / "runs.sqlite")
 said = 0

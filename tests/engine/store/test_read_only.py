@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.commands.shared.remedies import OPTIONS
+from engine.annotations.records import Undo
+from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import StoreError
 from engine.core.items import Preference
 from engine.core.judgments import NewOverride, NewReview, ReviewState
-from engine.core.said import Undo
-from engine.store.private_copy import delete_kept
+from engine.store.opening import delete_kept
 from engine.store.run_store import RunStore
 from tests.judged import IDENTITY, judged_item, write_old_store
 from tests.read_only import read_only
@@ -146,7 +146,7 @@ def test_a_newer_store_is_refused_there_as_everywhere(path: Path, temporary: Pat
 def test_a_copy_that_would_fill_the_disk_is_not_made(
     path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.store.private_copy._SPARE", 1 << 60)
+    monkeypatch.setattr("engine.store.opening._SPARE", 1 << 60)
     with pytest.raises(StoreError, match="has no space"), opened(path):
         pass
     assert nothing_is_left(temporary)
@@ -163,7 +163,7 @@ def test_a_store_that_another_program_goes_on_writing_is_not_read_half(
             log.write(b"0")
 
     monkeypatch.setattr(shutil, "copyfile", copy_while_it_grows)
-    monkeypatch.setattr("engine.store.private_copy._SECONDS_BETWEEN", 0.01)
+    monkeypatch.setattr("engine.store.opening._SECONDS_BETWEEN", 0.01)
     with read_only(path), pytest.raises(StoreError, match="being written by another program"):
         RunStore(path)
     assert nothing_is_left(temporary)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.commands.shared.remedies import OPTIONS
+from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import RunBusyError, SetupError, StoreError
 from engine.core.items import Preference
 from engine.core.judgments import NewOverride, NewReview, ReviewState
-from engine.core.run_records import LONGEST_NAME, LONGEST_NOTE
+from engine.settings.identity import LONGEST_NAME, LONGEST_NOTE
 from engine.store.migrations import STEPS
 from engine.store.run_deletion import strike
 from engine.store.run_store import RunStore

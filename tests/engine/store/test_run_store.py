@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.commands.shared.remedies import OPTIONS
+from engine.annotations.effective import standing_notes
+from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import RunBusyError, StoreError
 from engine.core.items import Order, Preference
 from engine.core.judgments import Explanation, NewOverride, RawPrediction
-from engine.core.people import standing_notes
 from engine.store.migrations import APPLICATION_ID, STEPS
 from engine.store.run_store import RunStore
 from tests.judged import IDENTITY, judged_item, write_old_store

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from engine.annotations.records import Undo
 from engine.core.errors import EngineBug, RunBusyError, StoreError
 from engine.core.items import Preference
 from engine.core.judgments import JudgedItem, NewOverride, NewReview, ReviewState
-from engine.core.said import Undo
-from engine.decisions.run_results import load_results, load_reviews
+from engine.results.run_results import load_results, load_reviews
 from engine.store import opening, store_file
 from engine.store.run_store import RunStore
 from tests.judged import IDENTITY, judged_item, write_old_store

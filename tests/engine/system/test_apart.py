@@ -13,28 +13,29 @@ from pathlib import Path
 import psutil
 import pytest
 
-from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import (
     ColumnsError,
     DeviceFailed,
     EngineBug,
     EngineError,
+    FileKind,
+    Hint,
     InputError,
     ModelFileError,
     NoRoomError,
     ProcessEnded,
     RunBusyError,
+    Setting,
     SetupError,
+    Step,
     StoreError,
     WrongKindError,
 )
-from engine.core.events import followed
-from engine.core.file_kinds import FileKind
-from engine.core.remedies import Hint, Setting, Step
-from engine.system import apart, talk
-from engine.system.apart import InProcessWorker, SubprocessWorker
-from engine.system.last_fault import DistantTrace
+from engine.core.events import Cancelled, CancelToken, followed
+from engine.system import subprocess_worker
+from engine.system.crash_reports import DistantTrace
 from engine.system.paths import log_folder
+from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker
 from tests import apart_works as works
 from tests.commands import ROOT
 
@@ -182,7 +183,7 @@ def test_a_stop_reaches_the_work_at_once_and_a_ctrl_c_does_not() -> None:
         asked = time.monotonic()
         with pytest.raises(Cancelled):
             next(going)
-    assert time.monotonic() - asked < apart._PATIENCE  # after which it would be ended
+    assert time.monotonic() - asked < subprocess_worker._PATIENCE  # after which it would be ended
     assert is_gone(process)
 
 
@@ -206,13 +207,13 @@ def test_a_stop_before_the_work_begins_waits_for_nothing() -> None:
     begun = time.monotonic()
     with SubprocessWorker(works.last_until_stopped, cancel) as worker, pytest.raises(Cancelled):
         followed(worker.do(), print)
-    assert time.monotonic() - begun < apart._PATIENCE
+    assert time.monotonic() - begun < subprocess_worker._PATIENCE
     stop.join()
     assert set(psutil.Process().children()) <= before
 
 
 def test_work_that_does_not_listen_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "_PATIENCE", 0.3)
+    monkeypatch.setattr(subprocess_worker, "_PATIENCE", 0.3)
     cancel = CancelToken()
     with SubprocessWorker(works.listen_to_nobody, cancel) as worker:
         going = worker.do()
@@ -227,7 +228,7 @@ def test_work_that_does_not_listen_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_result_does_not_wait_for_a_process_that_hangs_at_its_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(apart, "_LATEST_END", 2.0)
+    monkeypatch.setattr(subprocess_worker, "_LATEST_END", 2.0)
     received: list[int] = []
     with SubprocessWorker(works.hang_afterwards, CancelToken()) as worker:
         assert followed(worker.do(), received.append) == "done"
@@ -259,8 +260,8 @@ def test_a_process_that_is_not_wanted_any_more_ends() -> None:
 PARENT = """
 import sys
 from pathlib import Path
-from engine.core.cancel import CancelToken
-from engine.system.apart import SubprocessWorker
+from engine.core.events import CancelToken
+from engine.system.subprocess_worker import SubprocessWorker
 from tests.apart_works import last_until_stopped
 with SubprocessWorker(last_until_stopped, CancelToken()) as worker:
     for process in worker.do(Path(sys.argv[1])):
@@ -282,7 +283,7 @@ def test_the_work_stops_softly_where_whoever_asked_for_it_is_killed(tmp_path: Pa
 
 
 def test_a_process_that_cannot_be_started_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(talk, "self_command", lambda: [str(tmp_path / "gone")])
+    monkeypatch.setattr(subprocess_worker, "self_command", lambda: [str(tmp_path / "gone")])
     with pytest.raises(SetupError, match="cannot be started"):
         SubprocessWorker(works.count, CancelToken())
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.system import awake
-from engine.system.awake import Awake, KeepAwake, can_stay_awake, program_for
+from engine.system import computer
+from engine.system.computer import Awake, KeepAwake, can_stay_awake, program_for
 from tests.inhibitors import asked, inhibitor, runs, until
 
 needs_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a program of Linux")
@@ -47,7 +47,7 @@ def test_the_program_runs_until_the_end_of_the_block(inhibit: Path) -> None:
 @needs_linux
 def test_the_program_ends_with_us_also_where_we_are_killed(inhibit: Path) -> None:
     code = (
-        "import time; from engine.system.awake import *; kept = Awake(KeepAwake.YES); kept.refresh();"
+        "import time; from engine.system.computer import *; kept = Awake(KeepAwake.YES); kept.refresh();"
         " print(1, flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE) as child:
@@ -75,7 +75,7 @@ def test_it_is_released_when_what_is_done_fails(inhibit: Path) -> None:
 def test_on_a_battery_it_is_let_sleep_unless_that_is_not_wanted(
     inhibit: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(awake, "_SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr(computer, "_SECONDS_BETWEEN", 0.0)
     plugged = [True]
     with Awake(KeepAwake.MAINS, lambda: plugged[0]) as kept:
         kept.refresh()

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from engine.core.cancel import Cancelled, CancelToken
+from engine.core.events import Cancelled, CancelToken
 from engine.system.child_process import run_child
 from engine.system.computer import memory_of
 from tests.commands import ROOT
@@ -56,7 +56,7 @@ def test_it_is_ended_where_the_work_is_stopped() -> None:
 
 PARENT = """
 import sys
-from engine.core.cancel import CancelToken
+from engine.core.events import CancelToken
 from engine.system.child_process import run_child
 run_child([sys.executable, "-c", sys.argv[1]], CancelToken(), seconds=60)
 """

@@ -8,16 +8,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.gguf.judge_file import read_model_file
-from engine.gguf.memory import check_memory
-from engine.llama.threads import ThreadCount
+from engine.core.events import CancelToken
+from engine.llama.context import ThreadCount
+from engine.models.memory import check_memory
+from engine.models.model_file import read_model_file
 from engine.system import computer
 from engine.system.child_process import run_child
 from engine.system.files import free_room
-from engine.system.gate import SandboxedReader
 from engine.system.paths import demo_model
+from engine.system.sandbox import SandboxedReader
 from tests import gate_works as works
 from tests.full_disk import disk_that_holds
 
@@ -52,7 +52,7 @@ def test_what_the_system_does_not_tell_is_not_known_and_nothing_comes_of_it(
     assert computer.memory_of(os.getpid()) == computer.own_memory() == 0
     assert check_memory(read_model_file(demo_model()), 256) is None
     validator = SandboxedReader()
-    monkeypatch.setattr("engine.system.gate.the_gate", validator)
+    monkeypatch.setattr("engine.system.sandbox.the_gate", validator)
     assert works.process_of(Path("a.tsv"))[0] != os.getpid()
     validator.close()
 

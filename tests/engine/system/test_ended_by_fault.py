@@ -10,7 +10,7 @@ from engine.system.paths import log_folder
 from tests.commands import ROOT
 
 START = (
-    "from engine.system.ended_by_fault import FaultWatch; watch = FaultWatch();"
+    "from engine.system.crash_reports import FaultWatch; watch = FaultWatch();"
     " print(watch.told_in, flush=True); "  # at once: what waits to be written goes with a fault
 )
 FAULT = "import faulthandler; faulthandler._sigsegv()"

@@ -9,7 +9,7 @@ import pytest
 
 from engine.core import VERSION
 from engine.core.errors import EngineBug
-from engine.system.fault_log import fault_words, log_fault
+from engine.system.crash_reports import fault_words, log_fault
 from engine.system.paths import log_folder
 from tests.commands import ROOT
 
@@ -34,7 +34,7 @@ def test_a_fault_is_written_with_its_traceback_and_what_was_done(caplog: pytest.
 def test_half_characters_are_written_out() -> None:
     # In a process of its own: pytest cannot send them from one of its processes to another.
     code = (
-        "from engine.system.fault_log import log_fault;"
+        "from engine.system.crash_reports import log_fault;"
         " print(log_fault(ValueError('a path with \\udcff'), 'it'))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -50,7 +50,7 @@ def test_a_log_that_cannot_be_written_is_no_second_fault(caplog: pytest.LogCaptu
 
 def test_later_faults_of_others_do_not_enter_the_file(caplog: pytest.LogCaptureFixture) -> None:
     path = log_fault(fault("first"), "testing")
-    logging.getLogger("engine.system.fault_log").error("not a fault")
+    logging.getLogger("engine.system.crash_reports").error("not a fault")
     caplog.clear()
     assert "not a fault" not in path.read_text("utf-8")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.system.few_sources import MOST_FILES, keep_few_sources
+from engine.system.computer import MOST_FILES, keep_few_sources
 from tests.commands import ROOT
 
 LOADED = """

@@ -13,15 +13,14 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import ColumnsError, EngineBug, InputError, SetupError
+from engine.core.events import Cancelled, CancelToken
 from engine.data.dataset import load_dataset
-from engine.system import gate
-from engine.system.computer import own_memory
-from engine.system.gate import SandboxedReader
-from engine.system.last_fault import DistantTrace
+from engine.system import sandbox
+from engine.system.computer import STACK_BYTES, own_memory
+from engine.system.crash_reports import DistantTrace
 from engine.system.paths import log_folder
-from engine.system.stacks import STACK_BYTES
+from engine.system.sandbox import SandboxedReader
 from tests import gate_works as works
 from tests.commands import ROOT
 from tests.stack import CAN_BE_SEEN
@@ -34,7 +33,7 @@ LIMIT = 1 << 30  # of memory; Python and its libraries alone have a third of it 
 def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[SandboxedReader]:
     """A gate whose readers have little memory."""
     small = SandboxedReader(LIMIT)
-    monkeypatch.setattr(gate, "the_gate", small)
+    monkeypatch.setattr(sandbox, "the_gate", small)
     yield small
     small.close()
 
@@ -114,7 +113,7 @@ def test_what_takes_too_much_memory_ends_with_an_error_that_names_the_file() -> 
 
 def test_where_the_system_sets_no_limit_the_process_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
     watched = SandboxedReader(300 << 20, is_hard=False)
-    monkeypatch.setattr(gate, "the_gate", watched)
+    monkeypatch.setattr(sandbox, "the_gate", watched)
     with pytest.raises(InputError, match="needs more than 300 MiB"):
         works.take(PATH, 4 << 30)
     watched.close()
@@ -122,10 +121,10 @@ def test_where_the_system_sets_no_limit_the_process_is_watched(monkeypatch: pyte
 
 def test_one_that_waits_in_vain_ends_and_the_next_file_has_another(monkeypatch: pytest.MonkeyPatch) -> None:
     own = SandboxedReader()
-    monkeypatch.setattr(gate, "the_gate", own)
+    monkeypatch.setattr(sandbox, "the_gate", own)
     process, *_ = works.process_of(PATH)
-    with pytest.raises(gate._EndedIdleError):  # as it ends by itself where nobody asks
-        own._idle[0].read((None, {}, os._exit, {"status": gate._ENDED_IDLE}, False), None, None, None)
+    with pytest.raises(sandbox._EndedIdleError):  # as it ends by itself where nobody asks
+        own._idle[0].read((None, {}, os._exit, {"status": sandbox._ENDED_IDLE}, False), None, None, None)
     assert not psutil.pid_exists(process)  # not even as a zombie
     assert works.process_of(PATH)[0] != process
     own.close()
@@ -163,23 +162,25 @@ def test_an_end_from_outside_is_not_the_files_fault(caplog: pytest.LogCaptureFix
 def test_a_stop_that_comes_with_the_last_word_leaves_no_dying_reader_for_the_next_file(
     small: SandboxedReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outcome, kill, killed = gate._Reader._outcome, gate._Reader._kill, threading.Event()
+    outcome, kill, killed = sandbox._Reader._outcome, sandbox._Reader._kill, threading.Event()
 
-    def told_late(reader: gate._Reader, asked: object, path: object, cancel: CancelToken, *more: Any) -> Any:
+    def told_late(
+        reader: sandbox._Reader, asked: object, path: object, cancel: CancelToken, *more: Any
+    ) -> Any:
         found = outcome(reader, asked, path, cancel, *more)
         cancel.cancel()
         assert killed.wait(10)
         return found
 
-    def note(reader: gate._Reader) -> None:
+    def note(reader: sandbox._Reader) -> None:
         kill(reader)
         killed.set()
 
     for _ in range(5):
         killed.clear()
         with monkeypatch.context() as patched:
-            patched.setattr(gate._Reader, "_outcome", told_late)
-            patched.setattr(gate._Reader, "_kill", note)
+            patched.setattr(sandbox._Reader, "_outcome", told_late)
+            patched.setattr(sandbox._Reader, "_kill", note)
             works.linger(PATH, 0, cancel=CancelToken())
         assert works.process_of(PATH)[0] != os.getpid()
 

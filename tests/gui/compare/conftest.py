@@ -6,7 +6,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from gui.compare.compare_page import ComparePage
-from gui.work.workspace import Workspace
+from gui.workspace.workspace import Workspace
 from tests.gui.compare.steps import Save
 
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from gui.compare.compare_page import ComparePage
-from gui.kit.value_table import TableModel
+from gui.widgets.value_table import TableModel
 
 Save = Callable[[str, bytes], Path]
 

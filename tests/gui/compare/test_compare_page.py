@@ -11,15 +11,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import JUDGE_ALONE, LAST, Undo
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
-from engine.core.label_sources import JUDGE_ALONE, LAST
-from engine.core.said import Undo
-from engine.report.comparison_tables import borda_table, measure_table
+from engine.report.comparison import borda_table, measure_table
 from engine.store.run_store import RunStore
 from gui.compare.compare_page import ComparePage
-from gui.kit.notice import problem_of
-from gui.work.workspace import Workspace
+from gui.widgets.notice import problem_of
+from gui.workspace.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 from tests.engine.data.test_single_outputs import ROWS
 from tests.gui.compare.steps import Save, cells, choose, compare, differences, press

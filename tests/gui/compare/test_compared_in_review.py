@@ -6,10 +6,10 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.review_filters import WantedItems
 from engine.core.formatting import words
-from engine.core.review_filters import WantedItems
 from gui.compare.compare_page import ComparePage
-from gui.work.workspace import Workspace
+from gui.workspace.workspace import Workspace
 from tests.gui.compare.steps import choose, compare, differences, press
 
 

@@ -7,8 +7,8 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from gui.compare.compare_page import ComparePage
-from gui.work.files_in_use import files_in_use
-from gui.work.workspace import Workspace
+from gui.workspace.files_in_use import files_in_use
+from gui.workspace.workspace import Workspace
 from tests.gui.compare.steps import Save, choose, compare
 
 

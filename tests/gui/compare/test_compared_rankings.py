@@ -6,12 +6,12 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from engine.commands import compare as compare_command
+from engine.cli import compare as compare_command
 from engine.system.paths import demo_dataset
 from gui.compare.compare_page import ComparePage
-from gui.work.workspace import Workspace
+from gui.workspace.workspace import Workspace
+from tests.gui.compare.ranking_steps import comparisons_file, run_of
 from tests.gui.compare.steps import cells, choose, compare, press
-from tests.gui.ranking.steps import comparisons_file, run_of
 
 
 def listed_page(qtbot: QtBot, space: Workspace) -> ComparePage:

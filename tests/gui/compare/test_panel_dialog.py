@@ -7,13 +7,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from engine.core.review_filters import ListOrder
-from engine.review.doubt import by_item, review_rows
+from engine.analysis.review_order import by_item, review_rows
+from engine.annotations.review_filters import ListOrder
 from engine.store.run_store import RunStore
 from gui.compare.compare_jobs import CompareRequest
 from gui.compare.compare_page import ComparePage
-from gui.compare.panel_dialog import JuryDialog
-from gui.work.workspace import Workspace
+from gui.compare.jury_dialog import JuryDialog
+from gui.workspace.workspace import Workspace
 from tests.gui.compare.steps import choose
 
 

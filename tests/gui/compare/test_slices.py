@@ -10,13 +10,13 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from engine.data.slices import Slicing
-from engine.measure.slice_measures import measure_slices
-from engine.report.slice_tables import compared_slice_table, compared_win_table
+from engine.metrics.slices import measure_slices
+from engine.ranking.weighted_scoring import weigh_by_default
+from engine.report.slices import compared_slice_table, compared_win_table
 from engine.store.run_store import RunStore
-from engine.weigh.slice_weighing import weigh_by_default
 from gui.compare.compare_page import ComparePage
-from gui.kit.value_table import TableModel
-from gui.work.workspace import Workspace
+from gui.widgets.value_table import TableModel
+from gui.workspace.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 from tests.gui.compare.steps import Save, cells, choose, compare, press
 

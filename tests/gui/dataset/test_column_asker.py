@@ -11,17 +11,17 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError
+from engine.data.column_memory import remember, remembered
 from engine.store.run_store import RunStore
-from engine.system.column_memory import remember, remembered
 from gui.compare.compare_page import ComparePage
 from gui.dataset.columns_dialog import ColumnAsker, ColumnsDialog
-from gui.judge.advanced_panel import AdvancedPanel
-from gui.judge.usual_setup import default_setup
-from gui.results.gold_picker import GoldPicker
+from gui.judge.run_control import default_setup
+from gui.judge.settings_panel import AdvancedPanel
+from gui.results.scores_panel import GoldPicker
 from gui.review.notices import MissingDataset
 from gui.window.openers import SubmissionOpener
-from gui.work.state import State
-from gui.work.workspace import Workspace
+from gui.workspace.state import State
+from gui.workspace.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 from tests.foreign_gold import COLUMNS, foreign_gold, judged_by_columns, with_a_mistake
 

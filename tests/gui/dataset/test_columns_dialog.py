@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from engine.core.column_map import ColumnMap
 from engine.core.items import Preference
 from engine.core.rubric import Criterion, Rubric
-from engine.system.column_memory import remember, remembered
+from engine.data.column_memory import remember, remembered
 from gui.dataset.column_fields import NOTHING, AnnotatorsButton
 from gui.dataset.columns_dialog import ColumnsDialog
 from gui.dataset.dataset_page import DatasetPage

@@ -13,8 +13,8 @@ from pytestqt.qtbot import QtBot
 from engine.system.paths import demo_dataset
 from gui.dataset.dataset_page import DatasetPage
 from gui.dataset.item_preview import CUT_AFTER, MOST_SHOWN
-from gui.kit.bars import ShareBar
-from gui.kit.fold import Fold
+from gui.widgets.fields import Fold
+from gui.widgets.label_mark import ShareBar
 from tests.gui.labels import text_of
 
 Save = Callable[[str, bytes], Path]

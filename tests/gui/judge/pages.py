@@ -8,16 +8,15 @@ from pathlib import Path
 from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from engine.core.cancel import CancelToken
-from engine.core.events import ItemJudged, RunStarted, followed
-from engine.core.run_setup import RunSetup
-from engine.judge.plan import RunPlan, open_model
-from engine.judge.prepare import prepare_run
-from engine.judge.run import run_judging
+from engine.core.events import CancelToken, ItemJudged, RunStarted, followed
+from engine.judging.plan import RunPlan, open_model
+from engine.judging.prepare import prepare_run
+from engine.judging.run import run_judging
+from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from gui.judge.judge_page import JudgePage
 from gui.judge.run_control import RunControl
-from gui.work.workspace import Workspace
+from gui.workspace.workspace import Workspace
 
 A_WHILE = 60_000
 

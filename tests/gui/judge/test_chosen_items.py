@@ -9,13 +9,12 @@ import pytest
 from PySide6.QtWidgets import QComboBox, QPushButton, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from engine.core.item_sample import ItemSample
-from engine.core.settings import Mode
+from engine.settings.rows import Mode
+from engine.settings.sampling import ItemSample
 from engine.store.run_store import RunStore
 from gui.judge.judge_page import JudgePage
-from gui.judge.run_control import UNFINISHED
-from gui.judge.usual_setup import default_setup
-from gui.work.workspace import Workspace
+from gui.judge.run_control import UNFINISHED, default_setup
+from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import A_WHILE, cut_off, kept, new_page, plan_of, press, wait_for_plan
 from tests.gui.labels import text_of
 

@@ -9,31 +9,27 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox
 from pytestqt.qtbot import QtBot
 
-from engine.core.cancel import CancelToken
 from engine.core.errors import DeviceFailed, ProcessEnded
-from engine.core.events import RunEnded
-from engine.core.run_records import DEVICE_LEFT
-from engine.core.run_setup import RunSetup
-from engine.core.settings import CPU, Device, DeviceKind, Mode
-from engine.gguf.judge_file import read_model_file
-from engine.llama.device_trial import DeviceFinding, DeviceTrial
-from engine.llama.speed import ModelSpeed
-from engine.loading import devices as loading
-from engine.loading.checked_model import checked_model
-from engine.loading.devices import remembered_trial
-from engine.loading.model_memory import model_memory
-from engine.loading.model_speed import remember_speed
-from engine.loading.opening import machine_on
+from engine.core.events import CancelToken, RunEnded
+from engine.llama.speed import DeviceFinding, DeviceTrial, ModelSpeed
+from engine.models import devices as loading
+from engine.models.checked_model import checked_model
+from engine.models.devices import remembered_trial
+from engine.models.model_file import read_model_file
+from engine.models.opening import machine_on, remember_speed
+from engine.models.templates import model_memory
+from engine.settings.identity import DEVICE_LEFT
+from engine.settings.rows import CPU, Device, DeviceKind, Mode
+from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
-from gui.judge.devices.device_choice import NONE_FOUND, NOT_TRIED, DeviceChoice, outcome
-from gui.judge.devices.device_jobs import blamed
 from gui.judge.judge_page import JudgePage
-from gui.judge.model_table import SPEED, about
-from gui.judge.usual_setup import default_setup
-from gui.runs.queued import Queued, QueueState
-from gui.runs.run_queue import RunQueue
-from gui.work.workspace import Workspace
+from gui.judge.run_control import default_setup
+from gui.models.device_choice import NONE_FOUND, NOT_TRIED, DeviceChoice, outcome
+from gui.models.device_jobs import blamed
+from gui.models.model_table import SPEED, about
+from gui.runs.queue import Queued, QueueState, RunQueue
+from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import A_WHILE, cut_off, new_page, open_dataset, plan_of, press, wait_for_plan
 from tests.gui.labels import text_of
 

@@ -20,27 +20,24 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from engine.core.errors import SetupError
-from engine.core.events import ItemJudged, RunEnded
+from engine.core.errors import Hint, Setting, SetupError
+from engine.core.events import ItemJudged, RunEnded, RunProgress
 from engine.core.health import Health, Sign, Symptom
 from engine.core.judgments import JudgmentKey
-from engine.core.remedies import Hint, Setting
-from engine.core.run_follower import RunProgress
-from engine.core.run_setup import RunSetup
-from engine.core.settings import ExampleKind, Mode
+from engine.settings.rows import ExampleKind, Mode
+from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
-from gui.judge import searched_places
+from gui.judge.group_panel import MOST_ROWS
 from gui.judge.judge_page import JudgePage
-from gui.judge.latest_table import MOST_ROWS
-from gui.judge.model_jobs import Candidate
-from gui.judge.model_table import MODEL, about
-from gui.judge.run_control import UNFINISHED, RunControl
+from gui.judge.run_control import UNFINISHED, RunControl, default_setup
 from gui.judge.run_panel import RunPanel
-from gui.judge.usual_setup import default_setup
-from gui.kit.pill import PILL_ROLE
-from gui.reading.help_dialog import HelpDialog
-from gui.work.workspace import Workspace
+from gui.models import searched_places
+from gui.models.model_jobs import Candidate
+from gui.models.model_table import MODEL, about
+from gui.widgets.help_dialog import HelpDialog
+from gui.widgets.pill import PILL_ROLE
+from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import (
     A_WHILE,
     cut_off,

@@ -13,17 +13,17 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.errors import EngineBug, ModelFileError, ProcessEnded
 from engine.core.events import ItemJudged, Preparing, RunEnded
-from engine.core.run_setup import RunSetup
-from engine.core.settings import Mode
 from engine.data.dataset import load_dataset
 from engine.data.submission import write_submission
-from engine.decisions.run_results import load_results, submission_of
+from engine.results.run_results import load_results, submission_of
+from engine.settings.rows import Mode
+from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import APART, demo_model
 from gui.judge.run_control import RunControl
 from gui.judge.run_jobs import Planned, judge, plan, time_first
-from gui.work.lanes import ThreadName
-from gui.work.workspace import Workspace
+from gui.workspace.threads import ThreadName
+from gui.workspace.workspace import Workspace
 from tests.commands import ROOT
 from tests.gui.jobs import done
 
@@ -130,11 +130,11 @@ def test_the_lanes_end_in_the_middle_of_a_run_and_leave_no_process(
 WINDOW = """
 import sys
 from pathlib import Path
-from engine.core.cancel import CancelToken
+from engine.core.events import CancelToken
 from engine.core.events import ItemJudged
-from engine.core.run_setup import RunSetup
+from engine.settings.run_setup import RunSetup
 from gui.judge.run_jobs import judge
-from gui.work.lanes import JobControl
+from gui.workspace.threads import JobControl
 
 def hear(event):
     if isinstance(event, ItemJudged):

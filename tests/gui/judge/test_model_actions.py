@@ -10,18 +10,17 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
-from engine.audit.audit_run import AUDIT_METHODS
-from engine.audit.probe_set import ITEM_ITSELF
-from engine.audit.probes import PerturbationKind
+from engine.analysis.audit_run import AUDIT_METHODS
+from engine.analysis.perturbations import ITEM_ITSELF, PerturbationKind
 from engine.core.errors import SetupError
-from engine.core.settings import Mode
 from engine.data.dataset import load_dataset
+from engine.settings.rows import Mode
 from engine.system.paths import demo_model, models_folder
 from gui.judge.judge_page import JudgePage
-from gui.judge.model_table import FORMAT, MASS, MODEL, SPEED, about, rate
-from gui.judge.usual_setup import default_setup
-from gui.work.lanes import ThreadName
-from gui.work.workspace import Workspace
+from gui.judge.run_control import default_setup
+from gui.models.model_table import FORMAT, MASS, MODEL, SPEED, about, rate
+from gui.workspace.threads import ThreadName
+from gui.workspace.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 from tests.gui.judge.pages import A_WHILE, new_page, open_dataset
 from tests.gui.labels import text_of

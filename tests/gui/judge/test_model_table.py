@@ -6,10 +6,10 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from engine.core.settings import KvType
-from gui.judge import model_jobs
-from gui.judge.model_jobs import Candidate, ModelRequest
-from gui.judge.model_table import (
+from engine.settings.rows import KvType
+from gui.models import model_jobs
+from gui.models.model_jobs import Candidate, ModelRequest
+from gui.models.model_table import (
     FOLDER,
     FORMAT,
     MEMORY,
@@ -21,8 +21,8 @@ from gui.judge.model_table import (
     about,
     in_short,
 )
-from gui.kit.labels import shown_text
-from gui.kit.pill import PILL_ROLE
+from gui.widgets.labels import shown_text
+from gui.widgets.pill import PILL_ROLE
 from tests.gui.jobs import done
 from tests.model_files import JUDGES, OTHERS, Listed, PublishedFile
 

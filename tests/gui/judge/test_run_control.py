@@ -9,17 +9,16 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
-from engine.core.cancel import Cancelled
 from engine.core.errors import RunBusyError, SetupError
-from engine.core.events import ItemJudged, LabelsRead, RunEnded
-from engine.core.run_setup import RunSetup
-from engine.core.settings import Mode
+from engine.core.events import Cancelled, ItemJudged, LabelsRead, RunEnded
+from engine.settings.rows import Mode
+from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunControl
-from gui.kit.notice import Message
-from gui.work.lanes import JobControl, ThreadName
-from gui.work.workspace import Workspace
+from gui.widgets.notice import Message
+from gui.workspace.threads import JobControl, ThreadName
+from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import A_WHILE, cut_off, plan_of
 from tests.gui.windows import after_a_crash
 

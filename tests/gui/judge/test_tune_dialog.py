@@ -8,13 +8,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from engine.analysis.recipe import load_recipe
 from engine.store.run_store import RunStore
-from engine.tune.recipe import load_recipe
 from gui.judge.judge_page import JudgePage
+from gui.judge.run_control import default_setup
 from gui.judge.tune_dialog import TuneDialog
-from gui.judge.usual_setup import default_setup
-from gui.work.workspace import Workspace
-from tests.engine.commands.test_tune_command import labelled
+from gui.workspace.workspace import Workspace
+from tests.engine.cli.test_tune_command import labelled
 from tests.gui.judge.pages import A_WHILE, new_page, open_dataset
 
 pytestmark = pytest.mark.usefixtures("demo_tried")

@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from engine.core.run_records import StoredRun
-from engine.core.settings import Mode
-from engine.core.until import StoppingRule
+from engine.settings.identity import StoredRun
+from engine.settings.rows import Mode
+from engine.settings.sampling import StoppingRule
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset
+from gui.judge.dataset_line import UntilChoice
 from gui.judge.judge_page import JudgePage
-from gui.judge.until_choice import UntilChoice
-from gui.judge.usual_setup import default_setup
-from gui.work.workspace import Workspace
+from gui.judge.run_control import default_setup
+from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import A_WHILE, new_page, open_dataset, wait_for_plan
 
 WIDE = StoppingRule(70.0)

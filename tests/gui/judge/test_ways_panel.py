@@ -8,13 +8,13 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from engine.core.items import Method
-from engine.core.settings import Mode
+from engine.settings.rows import Mode
 from engine.store.run_store import RunStore
 from gui.judge.judge_page import JudgePage
-from gui.judge.usual_setup import default_setup
-from gui.judge.ways_panel import MethodsPanel
-from gui.runs.queued import Queued
-from gui.work.workspace import Workspace
+from gui.judge.methods_panel import MethodsPanel
+from gui.judge.run_control import default_setup
+from gui.runs.queue import Queued
+from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import A_WHILE, new_page, press, wait_for_plan
 from tests.gui.labels import text_of
 

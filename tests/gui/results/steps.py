@@ -8,24 +8,23 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
-from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.core.events import ItemJudged
+from engine.core.events import CancelToken, ItemJudged
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings, MachineSettings
 from engine.data.dataset import Dataset, load_dataset
-from engine.gguf.judge_file import read_model_file
-from engine.judge.plan import RunPlan, open_model
-from engine.judge.run import run_judging
-from engine.loading.checked_model import checked_model
+from engine.judging.plan import RunPlan, open_model
+from engine.judging.run import run_judging
+from engine.models.checked_model import checked_model
+from engine.models.model_file import read_model_file
+from engine.settings.rows import JudgeSettings, MachineSettings
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
-from gui.kit.labels import shown_text
-from gui.kit.notice import Message
-from gui.kit.value_table import TableModel
 from gui.results.results_page import ResultsPage
+from gui.widgets.labels import shown_text
+from gui.widgets.notice import Message
+from gui.widgets.value_table import TableModel
 
 Save = Callable[[str, bytes], Path]
 

@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtWidgets import QTableView
 from pytestqt.qtbot import QtBot
 
-from gui.reading.sheet_view import SheetView
 from gui.results.score_jobs import Scores, measure_labels
+from gui.widgets.text_views import SheetView
 from tests.gui.jobs import done
 from tests.judged import run_of_copies
 

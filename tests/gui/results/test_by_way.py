@@ -9,8 +9,8 @@ from pytestqt.qtbot import QtBot
 from engine.store.run_store import RunStore
 from gui.results.results_page import ResultsPage
 from gui.runs.runs_table import MODE, RunsTableModel
-from gui.work.run_picker import RunPicker
-from gui.work.workspace import Workspace
+from gui.workspace.run_picker import RunPicker
+from gui.workspace.workspace import Workspace
 from tests.asked import judge_in_methods
 from tests.gui.labels import text_of
 from tests.gui.results.steps import in_short, open_run, table_of

@@ -8,11 +8,11 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.errors import RunBusyError
 from engine.core.judgments import CriterionCalibration
-from engine.decisions.calibration import Calibration, judge_of_run, save_calibration
+from engine.results.calibration import Calibration, judge_of_run, save_calibration
 from engine.store.run_store import RunStore
-from gui.kit.labels import shown_text
 from gui.results.calibration_panel import CalibrationPanel
 from gui.results.results_page import ResultsPage
+from gui.widgets.labels import shown_text
 from tests.gui.results.steps import Save, click, doubts, in_short, measured, open_labels, problem_after
 
 

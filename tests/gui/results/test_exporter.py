@@ -14,20 +14,20 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import JUDGE_ALONE
+from engine.core.errors import Hint
 from engine.core.health import Health, Sign, Symptom
 from engine.core.items import Preference
-from engine.core.label_sources import JUDGE_ALONE
-from engine.core.remedies import Hint
-from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import load_dataset
 from engine.data.submission import read_submission, write_submission
-from engine.decisions.opened_submission import open_submission
-from engine.decisions.run_results import load_results, submission_of
+from engine.results.opened_submission import open_submission
+from engine.results.run_results import load_results, submission_of
+from engine.settings.rows import JudgeSettings, Mode
 from engine.store.run_store import RunStore
-from gui.kit.file_choice import FileChoice
 from gui.results.export_dialog import ExportDialog
 from gui.results.results_page import ResultsPage
-from gui.work.workspace import Workspace
+from gui.widgets.files import FileChoice
+from gui.workspace.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 from tests.foreign_gold import foreign_gold, judged_by_columns
 from tests.gui.results.steps import (

@@ -11,18 +11,18 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
-from engine.core.value_tables import Column, Kind, Table
+from engine.core.tables import Column, Kind, Table
 from engine.data.dataset import load_dataset
-from engine.decisions.run_results import RunResults, load_results
 from engine.report.figure_style import as_svg
 from engine.report.figures import confusion_figure
+from engine.results.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
-from gui.kit.figure_view import DrawnFigure, FigureMark, FigureView
-from gui.kit.label_mark import LABEL_WORDS
 from gui.results.figure_jobs import TITLES, spots_of
-from gui.results.figures_panel import FiguresPanel
 from gui.results.score_jobs import Scores, measure_labels
-from gui.work.workspace import Workspace
+from gui.results.scores_panel import FiguresPanel
+from gui.widgets.figure_view import DrawnFigure, FigureMark, FigureView
+from gui.widgets.label_mark import LABEL_WORDS
+from gui.workspace.workspace import Workspace
 from tests.gui.jobs import done
 
 RED = b"""<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100">

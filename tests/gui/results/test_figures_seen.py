@@ -13,9 +13,10 @@ from matplotlib.text import Text
 from PySide6.QtGui import QColor, QImage
 from scipy import ndimage
 
-from engine.calibrate.quality import ReliabilityBin
+from engine.calibration.scaling import ReliabilityBin
 from engine.core.items import HumanLabel
-from engine.measure.evaluation import Evaluation, evaluate
+from engine.metrics.evaluation import Evaluation, evaluate
+from engine.ranking.weighted_scoring import ScoredPairs, weigh
 from engine.report.figures import (
     accuracy_figure,
     confusion_figure,
@@ -23,7 +24,6 @@ from engine.report.figures import (
     margin_figure,
     reliability_figure,
 )
-from engine.weigh.system_weighing import ScoredPairs, weigh
 from tests.gui.painted import ink_contrast
 from tests.gui.seen import contrast
 from tests.judged import BAD, GOOD, TIE, A, B, matched

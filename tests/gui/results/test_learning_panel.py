@@ -8,11 +8,11 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from gui.kit.labels import shown_text
-from gui.kit.theme import ThemeChoice, apply_theme
-from gui.results.learning_panel import LearningPanel
+from gui.results.calibration_panel import LearningPanel
 from gui.results.results_page import ResultsPage
-from tests.engine.commands.in_process import safety_alone
+from gui.widgets.labels import shown_text
+from gui.widgets.theme import ThemeChoice, apply_theme
+from tests.engine.cli.in_process import safety_alone
 from tests.gui.results.steps import Save, click, exported, measured, open_labels, problem_after
 
 

@@ -18,23 +18,22 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import JUDGE_ALONE
 from engine.core.items import Preference
 from engine.core.judgments import Explanation, JudgmentKey, NewReview
-from engine.core.label_sources import JUDGE_ALONE
-from engine.core.settings import JudgeSettings, Mode
-from engine.core.value_tables import Table
+from engine.core.tables import Table
 from engine.data.dataset import load_dataset
-from engine.decisions.run_results import load_results
-from engine.measure.evaluation import evaluate
-from engine.measure.matching import match
-from engine.measure.systems import system_of_run
-from engine.report.measure_tables import accuracy_table, explanation_table
+from engine.metrics.evaluation import evaluate
+from engine.metrics.matching import match, system_of_run
+from engine.report.evaluation import accuracy_table, explanation_table
+from engine.results.run_results import load_results
+from engine.settings.rows import JudgeSettings, Mode
 from engine.store.run_store import RunStore
 from gui.results.results_page import ResultsPage
 from gui.results.score_jobs import measure_labels
-from gui.work.open_run import UnderWay
-from gui.work.rewriter import Rewriter
-from gui.work.workspace import Workspace
+from gui.workspace.open_run import UnderWay
+from gui.workspace.rewriter import Rewriter
+from gui.workspace.workspace import Workspace
 from tests.gui.jobs import done
 from tests.gui.results.steps import (
     Save,

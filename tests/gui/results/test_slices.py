@@ -13,18 +13,17 @@ from pytestqt.qtbot import QtBot
 
 from engine.data.dataset import load_dataset
 from engine.data.slices import Slicing, slicing
-from engine.decisions.run_results import load_results
-from engine.measure.evaluation import evaluate
-from engine.measure.matching import match
-from engine.measure.slice_measures import measure_slices
-from engine.measure.systems import system_of_run
-from engine.report.measure_tables import accuracy_table
-from engine.report.slice_tables import slice_table
+from engine.metrics.evaluation import evaluate
+from engine.metrics.matching import match, system_of_run
+from engine.metrics.slices import measure_slices
+from engine.report.evaluation import accuracy_table
+from engine.report.slices import slice_table
+from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
-from gui.people.reviewer import Reviewer
 from gui.results.results_page import ResultsPage
-from gui.work.slice_jobs import DRAWN
-from gui.work.workspace import Workspace
+from gui.review.annotators import Reviewer
+from gui.workspace.slice_jobs import DRAWN
+from gui.workspace.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 from tests.gui.results.steps import doubts, exported, measured, open_run, table_of
 

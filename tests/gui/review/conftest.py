@@ -7,8 +7,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from gui.review.review_page import ReviewPage
-from gui.work.rewriter import Rewriter
-from gui.work.workspace import Workspace
+from gui.workspace.rewriter import Rewriter
+from gui.workspace.workspace import Workspace
 from tests.gui.review.steps import Open
 
 

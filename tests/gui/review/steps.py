@@ -9,24 +9,24 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from engine.calibrate.panel import items_of, make_jury
-from engine.core.cancel import CancelToken
+from engine.annotations.records import LabelSourceKind
+from engine.calibration.jury import items_of, make_jury
+from engine.core.events import CancelToken
 from engine.core.items import Prediction
 from engine.core.judgments import JudgmentKey, Override
-from engine.core.label_sources import LabelSourceKind
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import JudgeSettings, MachineSettings, Mode
 from engine.data.dataset import load_dataset
-from engine.decisions.run_results import submission_of
-from engine.gguf.judge_file import read_model_file
-from engine.judge.plan import RunPlan, open_model
-from engine.judge.run import run_judging
-from engine.loading.checked_model import CheckedModel
-from engine.measure.systems import System, open_system
+from engine.judging.plan import RunPlan, open_model
+from engine.judging.run import run_judging
+from engine.metrics.matching import System, open_system
+from engine.models.checked_model import CheckedModel
+from engine.models.model_file import read_model_file
+from engine.results.run_results import submission_of
+from engine.settings.rows import JudgeSettings, MachineSettings, Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.review.review_page import ReviewPage
-from gui.work.rewriter import Rewriter
+from gui.workspace.rewriter import Rewriter
 
 Open = Callable[[], ReviewPage]
 A_WHILE = 60_000

@@ -13,11 +13,11 @@ from pytestqt.qtbot import QtBot
 from engine.core.items import Prediction, Preference
 from engine.data.dataset import load_dataset
 from engine.data.submission import read_submission, write_submission
-from engine.decisions.opened_submission import open_submission
+from engine.results.opened_submission import open_submission
 from engine.store.run_store import RunStore
-from gui.review.beside import MOST_BESIDE
+from gui.review.comparison_columns import MOST_BESIDE
 from gui.review.review_page import ReviewPage
-from gui.work.workspace import Workspace
+from gui.workspace.workspace import Workspace
 from tests.gui.review.steps import Open, current, press, save, wait_for_override
 
 LONG_TEXT = " ".join(f"word{number}" for number in range(400))

@@ -4,11 +4,11 @@ from pathlib import Path
 
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.effective import Reviews
+from engine.annotations.review_filters import ListOrder
 from engine.core.health import NOT_LOOKED_AT
 from engine.core.judgments import JudgmentKey, NewOverride, Origin
-from engine.core.people import Reviews
-from engine.core.review_filters import ListOrder
-from engine.decisions.run_results import load_reviews
+from engine.results.run_results import load_reviews
 from engine.store.run_store import RunStore
 from gui.review.review_page import ReviewPage
 from tests.gui.review.steps import current, open_panel, press

@@ -6,9 +6,9 @@ from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from engine.core.rubric import ELOQUENT
-from engine.data.rubrics.offered import shipped_rubrics
+from engine.data.rubrics.files import shipped_rubrics
 from gui.review.review_page import ReviewPage
-from gui.work.workspace import Workspace
+from gui.workspace.workspace import Workspace
 from tests.gui.review.steps import Open, current
 
 CTRL = Qt.KeyboardModifier.ControlModifier

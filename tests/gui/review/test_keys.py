@@ -11,12 +11,12 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import JudgmentKey, ReviewState
-from gui.kit.lines_dialog import LinesDialog
-from gui.reading.text_pane import TextBrowser
 from gui.review.review_page import ReviewPage
-from gui.window.popup_keys import PopupKeys
-from gui.window.settings_dialog import SettingsDialog
-from gui.work.state import NEXT_CRITERION
+from gui.widgets.lines_dialog import LinesDialog
+from gui.widgets.text_views import TextBrowser
+from gui.window.dialogs import SettingsDialog
+from gui.window.start import PopupKeys
+from gui.workspace.state import NEXT_CRITERION
 from tests.gui.review.steps import current, judge_hostile_items, wait_for_override
 
 CTRL = Qt.KeyboardModifier.ControlModifier

@@ -10,16 +10,16 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.effective import Reviews
+from engine.annotations.review_filters import ListOrder
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, NewOverride, Origin, ReviewState
-from engine.core.people import Reviews
-from engine.core.review_filters import ListOrder
-from engine.decisions.run_results import load_reviews
+from engine.results.run_results import load_reviews
 from engine.store.run_store import RunStore
 from gui.review.judgment_desk import NEXT_ITEM
 from gui.review.review_page import ReviewPage
-from gui.work.state import NEXT_CRITERION
-from gui.work.workspace import Workspace
+from gui.workspace.state import NEXT_CRITERION
+from gui.workspace.workspace import Workspace
 from tests.gui.review.steps import Open, current, open_panel, press
 
 A, B, GOOD = Preference.A, Preference.B, Preference.BOTH_GOOD

@@ -5,7 +5,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.items import Order, Preference
 from engine.core.judgments import RawPrediction
-from gui.review.order_bars import OrderBars, OrdersView, own_shares
+from gui.review.card import OrderBars, OrdersView, own_shares
 
 
 @pytest.mark.parametrize("order", list(Order))

@@ -11,24 +11,24 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from engine.core.item_sample import DEFAULT_SEED, LARGEST_SEED
+from engine.annotations.effective import Reviews
+from engine.annotations.review_filters import Filters, ListOrder, WantedItems
 from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import JudgmentKey, NewReview, Origin, ReviewState
-from engine.core.people import Reviews
-from engine.core.review_filters import Filters, ListOrder, WantedItems
-from engine.data.sampling import in_drawn_order
-from engine.decisions.random_part import random_part
-from engine.decisions.run_json import as_json
-from engine.decisions.run_results import load_results, load_reviews
+from engine.data.label_origins import in_drawn_order
+from engine.results.completeness import random_part
+from engine.results.exports import as_json
+from engine.results.run_results import load_results, load_reviews
+from engine.settings.sampling import DEFAULT_SEED, LARGEST_SEED
 from engine.store.run_store import RunStore
-from gui.kit.value_table import SORT_ROLE
-from gui.people.naming import WhoDialog
-from gui.people.note_line import NoteDialog
+from gui.review.annotators import WhoDialog
+from gui.review.filter_bar import SeedDialog
+from gui.review.note_line import NoteDialog
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import HIDDEN, LABELS, MARKS, STATE, UNCERTAINTY
-from gui.review.sample_seed import SeedDialog
-from gui.work.lanes import ThreadName
-from gui.work.workspace import Workspace
+from gui.widgets.value_table import SORT_ROLE
+from gui.workspace.threads import ThreadName
+from gui.workspace.workspace import Workspace
 from tests.full_disk import disk_that_holds
 from tests.gui.review.steps import Open, current, overrides, press, wait_for_override, wanted_elsewhere
 from tests.gui.window.test_words import held
@@ -651,7 +651,7 @@ def test_esc_leaves_a_note_as_a_draft_that_n_opens_again_and_saving_ends(
 def test_what_is_being_noted_is_a_draft_soon_also_while_one_types_on(
     qtbot: QtBot, page: ReviewPage, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gui.people.drafts.KEEP_MS", 60)
+    monkeypatch.setattr("gui.review.drafts.KEEP_MS", 60)
     dialog = begin_note(qtbot, page, "odd", "hard")
     for _ in range(20):
         dialog.field.insertPlainText("x")

@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from engine.analysis.review_order import Remarks
 from engine.core.judgments import JudgmentKey
-from engine.review.remarks import Remarks
 from gui.review.review_page import ReviewPage
 from tests.gui.review.steps import (
     HOSTILE,

@@ -9,20 +9,20 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.review_filters import ListOrder
 from engine.core.health import NOT_LOOKED_AT
 from engine.core.items import PREFERENCES, Preference
-from engine.core.review_filters import ListOrder
-from engine.core.run_setup import RunSetup
+from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunControl
-from gui.kit.value_table import SORT_ROLE
 from gui.review.judgment_card import JudgmentCard
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import ID, INSTRUCTION, LABELS, MARKS, UNCERTAINTY
 from gui.review.session import ReviewedJudgment
-from gui.work.lanes import ThreadName
-from gui.work.rewriter import Rewriter
-from gui.work.workspace import Workspace
+from gui.widgets.value_table import SORT_ROLE
+from gui.workspace.rewriter import Rewriter
+from gui.workspace.threads import ThreadName
+from gui.workspace.workspace import Workspace
 from tests.gui.review.steps import (
     A_WHILE,
     HOSTILE,

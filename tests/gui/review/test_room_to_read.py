@@ -10,12 +10,12 @@ from PySide6.QtGui import QFont, QImage, QPalette
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QProxyStyle, QStyle
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.review_filters import Filters, WantedItems
 from engine.core.items import Preference
-from engine.core.review_filters import Filters, WantedItems
-from gui.kit.theme import DARK, LIGHT, TEXT_SIZES, ThemeChoice, apply_theme
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import INSTRUCTION, MARKS, STATE
-from gui.work.workspace import Workspace
+from gui.widgets.theme import DARK, LIGHT, TEXT_SIZES, ThemeChoice, apply_theme
+from gui.workspace.workspace import Workspace
 from tests.gui.review.steps import Open, open_panel, press, save, wait_for_override
 
 PAGE = (1167, 661)  # what a window of 1280 x 720 leaves for a page

@@ -7,22 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from engine.analysis.review_order import review_rows
+from engine.annotations.effective import AnnotatorStep, Reviews
+from engine.annotations.records import LAST, NewDraft
 from engine.core.items import Preference
 from engine.core.judgments import Draft, JudgedItem, JudgmentKey, NewOverride, NewReview, Override
-from engine.core.label_sources import LAST
-from engine.core.people import AnnotatorStep, Reviews
-from engine.core.said import NewDraft
 from engine.data.dataset import Dataset
-from engine.decisions.run_results import RunResults, load_results
-from engine.review.doubt import review_rows
+from engine.results.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
-from gui.kit.label_mark import LABEL_WORDS
-from gui.people.blind import Blind
-from gui.people.drafts import IN_STATE, Drafts
+from gui.review.blind import Blind
+from gui.review.drafts import IN_STATE, Drafts
 from gui.review.review_jobs import Review
 from gui.review.session import Change, ReviewedJudgment, ReviewSession
-from gui.work.open_run import OpenRun
-from gui.work.state import State
+from gui.widgets.label_mark import LABEL_WORDS
+from gui.workspace.open_run import OpenRun
+from gui.workspace.state import State
 from tests.judged import GOOD, SURE_A, A, B, dataset, stored_run
 
 GOLD = dataset({"safety": [A, GOOD], "relevance": [A, None]})

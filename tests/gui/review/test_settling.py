@@ -6,10 +6,10 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.effective import Reviews
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, NewOverride, NewReview
-from engine.core.people import Reviews
-from engine.decisions.run_results import load_results, load_reviews
+from engine.results.run_results import load_results, load_reviews
 from engine.store.run_store import RunStore
 from gui.review.review_page import ReviewPage
 from tests.gui.review.steps import press

@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.review_filters import ListOrder
 from engine.core.judgments import Origin
-from engine.core.review_filters import ListOrder
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import ID, INSTRUCTION, LABELS, MARKS, STATE, TITLE_ORDERS, UNCERTAINTY
 from tests.gui.review.steps import press

@@ -4,10 +4,10 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from gui.kit.label_mark import LABEL_WORDS
 from gui.review.review_page import ReviewPage
+from gui.widgets.label_mark import LABEL_WORDS
 from gui.window.frame import MainWindow
-from gui.work.state import State
+from gui.workspace.state import State
 from tests.gui.review.steps import current, press, save, wait_for_override
 
 

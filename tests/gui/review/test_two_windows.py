@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from engine.core.people import Reviews
-from engine.decisions.run_results import load_reviews
+from engine.annotations.effective import Reviews
+from engine.results.run_results import load_reviews
 from engine.store.run_store import RunStore
-from gui.people.note_line import NoteDialog
+from gui.results.run_weights import BY_HAND, RunWeights, WeightsChoice
+from gui.review.note_line import NoteDialog
 from gui.review.review_page import ReviewPage
-from gui.weigh.run_weights import BY_HAND, RunWeights, WeightsChoice
-from gui.work.lanes import EngineThreads
-from gui.work.state import BLIND, NEXT_CRITERION, State
-from gui.work.workspace import Workspace
+from gui.workspace.state import BLIND, NEXT_CRITERION, State
+from gui.workspace.threads import EngineThreads
+from gui.workspace.workspace import Workspace
 from tests.commands import ROOT
 from tests.gui.review.steps import Open, current, press, save
 
@@ -130,7 +130,7 @@ def test_what_another_process_saved_is_kept(tmp_path: Path) -> None:
     RunWeights(state).save("first", WeightsChoice({"relevance": 1.0}, 1.0))
     save = (
         "import sys; from pathlib import Path; from PySide6.QtCore import QCoreApplication;"
-        "from gui.weigh.run_weights import RunWeights, Wish; from gui.work.state import State;"
+        "from gui.results.run_weights import RunWeights, Wish; from gui.workspace.state import State;"
         "app = QCoreApplication([]); state = State(Path(sys.argv[1]));"
         "RunWeights(state).save('second', Wish({'relevance': 2.0}, 1.0)); state.save()"
     )

@@ -11,12 +11,12 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.items import Method, Order
 from engine.core.judgments import AnswerLogProbs, RawPrediction
-from engine.core.ways.all_ways import raw_prediction_of
-from gui.kit.reading_order import controls
-from gui.reading.text_pane import TextPane
+from engine.core.methods import raw_prediction_of
+from gui.review.card import MethodsView, said_of_each
 from gui.review.review_page import ReviewPage
-from gui.review.ways_view import MethodsView, said_of_each
-from gui.work.workspace import Workspace
+from gui.widgets.actions import controls
+from gui.widgets.text_views import TextPane
+from gui.workspace.workspace import Workspace
 from tests.asked import CHAIN_OF_THOUGHT, judge_in_methods
 from tests.gui.labels import text_of
 from tests.gui.review.steps import A_WHILE, HOSTILE, Open, press

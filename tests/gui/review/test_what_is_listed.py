@@ -11,18 +11,17 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
+from engine.analysis.review_order import ReviewRow
+from engine.annotations.review_filters import Filters, ListOrder, WantedItems
 from engine.core.formatting import words
 from engine.core.items import Preference
 from engine.core.judgments import Judgment
-from engine.core.review_filters import Filters, ListOrder, WantedItems
-from engine.decisions.health import run_health
-from engine.review.doubt import ReviewRow
-from gui.kit.theme import DARK, LIGHT, Colours
+from engine.results.health import run_health
 from gui.review.review_page import ReviewPage
-from gui.review.review_table import ID, INSTRUCTION
-from gui.review.search_hits import Search
-from gui.work.rewriter import Rewriter
-from gui.work.workspace import Workspace
+from gui.review.review_table import ID, INSTRUCTION, Search
+from gui.widgets.theme import DARK, LIGHT, Colours
+from gui.workspace.rewriter import Rewriter
+from gui.workspace.workspace import Workspace
 from tests.gui.review.steps import Open, current, judge_hostile_items, press, wait_for_override
 
 A, B, GOOD, BAD = Preference

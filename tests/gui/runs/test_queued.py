@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from engine.core.run_setup import RunSetup
-from gui.runs.queued import Queued, QueueState
+from engine.settings.run_setup import RunSetup
+from gui.runs.queue import Queued, QueueState
 
 SETUP = RunSetup(Path("data.tsv"), Path("model.gguf"))
 

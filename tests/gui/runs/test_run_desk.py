@@ -14,24 +14,21 @@ from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
 from engine.core.judgments import JudgmentKey
-from engine.core.run_setup import RunSetup
-from engine.core.settings import Mode
+from engine.settings.rows import Mode
+from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
-from engine.system.awake import KeepAwake
+from engine.system.computer import KeepAwake
 from engine.system.paths import demo_model
 from gui.judge.judge_page import JudgePage
 from gui.judge.run_control import UNFINISHED, RunControl
-from gui.runs.queued import QueueState
-from gui.runs.run_desk import RunDesk
-from gui.runs.run_queue import RunQueue
-from gui.runs.run_watch import KEEP_AWAKE
+from gui.runs.queue import QueueState, RunQueue
+from gui.runs.run_desk import KEEP_AWAKE, RunDesk
 from gui.runs.runs_dialog import RunsDialog
+from gui.window.dialogs import SettingsDialog
 from gui.window.frame import MainWindow
-from gui.window.interior import MainContent
-from gui.window.settings_dialog import SettingsDialog
-from gui.work.page_name import PageName
-from gui.work.state import State
-from gui.work.workspace import Workspace
+from gui.window.main_content import MainContent
+from gui.workspace.state import PageName, State
+from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import A_WHILE, plan_of, press
 from tests.gui.windows import end_window
 from tests.inhibitors import asked, inhibitor, runs

@@ -11,18 +11,17 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.errors import SetupError
 from engine.core.events import RunEnded
-from engine.core.run_records import StoredRun
-from engine.core.run_setup import RunSetup
-from engine.core.settings import ExampleKind, Mode
+from engine.settings.identity import StoredRun
+from engine.settings.rows import ExampleKind, Mode
+from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.judge.run_control import RunControl
-from gui.runs.name_dialog import RunNameDialog
+from gui.runs.queue import QUEUE, Queued, QueueState, RunQueue
 from gui.runs.queue_panel import RUN, QueuePanel
-from gui.runs.queued import Queued, QueueState
-from gui.runs.run_queue import QUEUE, RunQueue
-from gui.work.state import State
-from gui.work.workspace import Workspace
+from gui.runs.runs_table import RunNameDialog
+from gui.workspace.state import State
+from gui.workspace.workspace import Workspace
 from tests.full_disk import disk_that_holds
 from tests.gui.judge.pages import A_WHILE, cut_off, plan_of
 from tests.gui.windows import after_a_crash

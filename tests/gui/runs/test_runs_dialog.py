@@ -16,14 +16,12 @@ from engine.core.items import Preference
 from engine.core.judgments import NewOverride
 from engine.core.rubric import Criterion, Rubric
 from engine.store.run_store import RunStore
-from gui.runs.delete_dialog import DeleteDialog
-from gui.runs.differences_dialog import DifferencesDialog
-from gui.runs.run_health import RunHealth
+from gui.runs.run_dialogs import DeleteDialog, DifferencesDialog
 from gui.runs.runs_dialog import RunsDialog
-from gui.runs.runs_table import ARCHIVED, HEALTH, MODE, NAME, RunsTableModel
-from gui.work.open_run import UnderWay
-from gui.work.page_name import PageName
-from gui.work.workspace import Workspace
+from gui.runs.runs_table import ARCHIVED, HEALTH, MODE, NAME, RunHealth, RunsTableModel
+from gui.workspace.open_run import UnderWay
+from gui.workspace.state import PageName
+from gui.workspace.workspace import Workspace
 
 A_WHILE = 60_000
 

@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import JUDGE_ALONE
 from engine.core.items import Prediction, Preference
 from engine.core.judgments import NewOverride
-from engine.core.label_sources import JUDGE_ALONE
 from engine.data.submission import Submission, read_submission, write_submission
 from engine.store.run_store import RunStore
 from gui.results.export_dialog import ExportDialog
@@ -20,9 +20,8 @@ from gui.results.export_jobs import Form
 from gui.review.review_table import MARKS
 from gui.window.check_dialog import CheckDialog
 from gui.window.frame import MainWindow
-from gui.window.interior import MainContent
-from gui.work.page_name import PageName
-from gui.work.state import State
+from gui.window.main_content import MainContent
+from gui.workspace.state import PageName, State
 from tests.gui.review.steps import current, press, save
 
 A_WHILE = 60_000

@@ -9,15 +9,14 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication, QMenu, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
-from gui.kit.theme import ThemeChoice
-from gui.people.naming import WhoDialog
-from gui.people.note_line import NoteDialog
-from gui.reading.help_dialog import HelpDialog
+from gui.review.annotators import WhoDialog
+from gui.review.note_line import NoteDialog
+from gui.widgets.help_dialog import HelpDialog
+from gui.widgets.theme import ThemeChoice
+from gui.window.dialogs import AboutDialog, SettingsDialog
 from gui.window.frame import MainWindow
-from gui.window.help_dialogs import AboutDialog
-from gui.window.interior import MainContent
-from gui.window.settings_dialog import SettingsDialog
-from gui.work.state import State
+from gui.window.main_content import MainContent
+from gui.workspace.state import State
 from tests.gui.painted import hard_to_read
 from tests.gui.window.test_long_names import adjudicate
 from tests.gui.window.test_sizes import DEFAULT, own_dialogs, places

@@ -8,9 +8,9 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from gui.window.diagnostics import DiagnosticsCopier
-from gui.work.state import BLIND
-from gui.work.workspace import Workspace
+from gui.window.dialogs import DiagnosticsCopier
+from gui.workspace.state import BLIND
+from gui.workspace.workspace import Workspace
 from tests.commands import ROOT
 
 
@@ -33,9 +33,9 @@ def test_the_diagnostics_are_copied_with_the_screen_and_changed_settings(
 
 _TELLING = """
 from pathlib import Path
-from engine.core.cancel import CancelToken
-from gui.window.diagnostics_jobs import tell
-from gui.work.lanes import JobControl
+from engine.core.events import CancelToken
+from gui.window.window_jobs import tell
+from gui.workspace.threads import JobControl
 told = tell([("screen", "small")], [], Path("none.sqlite"))(JobControl(CancelToken(), print))
 print(told)
 """

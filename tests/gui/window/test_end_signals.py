@@ -12,7 +12,7 @@ import pytest
 from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
-from gui.window.end_signals import EndSignals
+from gui.window.start import EndSignals
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a process cannot send these to itself")
 
@@ -34,7 +34,7 @@ sys.exit(app.open_window())
 TWICE = """
 import os, signal, sys, time
 from PySide6.QtCore import QCoreApplication
-from gui.window.end_signals import EndSignals
+from gui.window.start import EndSignals
 
 def ended(pause):
     ready, begun = os.pipe()

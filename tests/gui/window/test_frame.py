@@ -8,9 +8,9 @@ from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from gui.kit.theme import ThemeChoice, is_dark
+from gui.widgets.theme import ThemeChoice, is_dark
 from gui.window.frame import MainWindow
-from gui.work.state import State
+from gui.workspace.state import State
 
 Opened = Callable[[], MainWindow]
 

@@ -16,22 +16,20 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
-from engine.core.errors import EngineBug, SetupError
+from engine.core.errors import EngineBug, Hint, SetupError
 from engine.core.events import HealthSeen, RunStarted
 from engine.core.health import Health, Sign, Symptom
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
-from engine.core.remedies import Hint
 from engine.system.paths import demo_dataset, demo_model
-from gui.kit.theme import ThemeChoice, is_dark
-from gui.reading.help_dialog import HelpDialog
-from gui.weigh.run_weights import RunWeights, WeightsChoice
+from gui.results.run_weights import RunWeights, WeightsChoice
+from gui.widgets.help_dialog import HelpDialog
+from gui.widgets.theme import ThemeChoice, is_dark
 from gui.window.frame import MainWindow
-from gui.window.interior import MainContent
+from gui.window.main_content import MainContent
 from gui.window.prompt_dialog import PromptDialog
-from gui.work.lanes import Task, ThreadName
-from gui.work.page_name import PageName
-from gui.work.state import BLIND, State
+from gui.workspace.state import BLIND, PageName, State
+from gui.workspace.threads import Task, ThreadName
 from tests.gui.windows import end_window
 from tests.read_only import read_only
 

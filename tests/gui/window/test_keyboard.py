@@ -12,12 +12,12 @@ from pytestqt.qtbot import QtBot
 
 from gui.dataset.columns_dialog import ColumnsDialog
 from gui.judge.prompt_jobs import Subject
+from gui.review.filter_bar import SeedDialog
 from gui.review.review_page import ReviewPage
-from gui.review.sample_seed import SeedDialog
-from gui.window.interior import MainContent
+from gui.window.main_content import MainContent
 from gui.window.prompt_dialog import PromptDialog, PromptRequest
-from gui.work.dataset_reader import ColumnsRequest
-from gui.work.page_name import PageName
+from gui.workspace.dataset_reader import ColumnsRequest
+from gui.workspace.state import PageName
 from tests.gui.tabbed import by_tab, called, wrong_by_keyboard
 from tests.gui.window.test_long_names import MainContentOf, adjudicate, dialogs, main_content_of  # noqa: F401  the fixture
 from tests.gui.window.test_sizes import DEFAULT, own_dialogs, places

@@ -32,27 +32,24 @@ from engine.core.judgments import NewOverride
 from engine.data.dataset import load_dataset
 from engine.store.run_store import RunStore
 from gui.dataset.outputs_dialog import OutputsDialog
-from gui.judge.run_control import UNFINISHED
-from gui.judge.usual_setup import default_setup
-from gui.kit.busy import BusyLine
-from gui.kit.file_choice import FileChoice
-from gui.kit.fold import Fold
-from gui.kit.notice import Message
-from gui.people.naming import WhoDialog
-from gui.people.note_line import NoteDialog
-from gui.reading.help_dialog import HelpDialog
+from gui.judge.run_control import UNFINISHED, default_setup
 from gui.results.export_jobs import Form
 from gui.results.measure_model_dialog import MeasureModelDialog
-from gui.results.model_measure_jobs import ModelMeasure
-from gui.weigh.saved_weights import NameDialog
+from gui.results.run_weights import NameDialog
+from gui.results.score_jobs import ModelMeasure
+from gui.review.annotators import WhoDialog
+from gui.review.note_line import NoteDialog
+from gui.widgets.actions import BusyLine
+from gui.widgets.fields import Fold
+from gui.widgets.files import FileChoice
+from gui.widgets.help_dialog import HelpDialog
+from gui.widgets.notice import Message
 from gui.window.check_dialog import CheckDialog
+from gui.window.dialogs import AboutDialog, SettingsDialog
 from gui.window.frame import MainWindow
-from gui.window.help_dialogs import AboutDialog
-from gui.window.interior import MainContent
-from gui.window.settings_dialog import SettingsDialog
-from gui.work.lanes import EngineThreads, ThreadName
-from gui.work.page_name import PageName
-from gui.work.state import State
+from gui.window.main_content import MainContent
+from gui.workspace.state import PageName, State
+from gui.workspace.threads import EngineThreads, ThreadName
 from tests.gui.windows import end_window
 from tests.judged import GOOD, SURE_A, SURE_GOOD, B, stored_run
 from tests.model_files import PublishedFile

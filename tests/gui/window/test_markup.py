@@ -25,22 +25,21 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from engine.core.cancel import CancelToken
-from engine.people.hand_over import annotation_file
+from engine.core.events import CancelToken
+from engine.results.annotation_file import annotation_file
 from engine.store.run_store import RunStore
-from gui.kit.lines_dialog import LinesDialog
-from gui.kit.notice import question
-from gui.people import hand_over_jobs
-from gui.people.hand_over_dialog import AddWordsDialog, ExportWordsDialog
-from gui.people.said_in_words import override_in_words
+from gui.review import annotation_file_jobs
+from gui.review.annotation_exchange import AddWordsDialog, ExportWordsDialog
+from gui.review.drafts import override_in_words
 from gui.runs import runs_jobs
-from gui.runs.delete_dialog import DeleteDialog
-from gui.runs.differences_dialog import DifferencesDialog
-from gui.runs.name_dialog import RunNameDialog
-from gui.runs.queued import Queued
-from gui.window.interior import MainContent
+from gui.runs.queue import Queued
+from gui.runs.run_dialogs import DeleteDialog, DifferencesDialog
+from gui.runs.runs_table import RunNameDialog
+from gui.widgets.lines_dialog import LinesDialog
+from gui.widgets.notice import question
+from gui.window.main_content import MainContent
 from gui.window.submission_jobs import Unanswered
-from gui.work.lanes import JobControl
+from gui.workspace.threads import JobControl
 from tests.gui.window.test_keyboard import more_dialogs
 from tests.gui.window.test_long_names import (  # noqa: F401  the fixture
     MainContentOf,
@@ -134,7 +133,7 @@ def dialogs_of_annotators(made: MainContent, study: Study) -> Iterator[QDialog]:
     other.write()
     with RunStore(other.store()) as away:
         files = [(study.file_name(".json"), annotation_file(away, 1))]
-    made_of = hand_over_jobs._counted(space.store_path, 1, files, {})
+    made_of = annotation_file_jobs._counted(space.store_path, 1, files, {})
     assert made_of.joining.namesakes
     yield AddWordsDialog(made_of, frame)
     yield LinesDialog("Changes", [override_in_words(each) for each in space.run.results.reviews.overrides])

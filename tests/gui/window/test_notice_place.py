@@ -10,11 +10,10 @@ from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.core.errors import SetupError
-from gui.kit.notice import Message
+from gui.widgets.notice import Message
 from gui.window.frame import MainWindow
 from gui.window.notice_place import NoticePlace
-from gui.work.page_name import PageName
-from gui.work.state import State
+from gui.workspace.state import PageName, State
 
 MANY = "\n".join(f"{number} ids are missing." for number in range(40))
 LONG = Message(f"Written: a.tsv\n{MANY}", "Look." * 40)

@@ -11,14 +11,14 @@ from PySide6.QtWidgets import QAbstractButton, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.data.submission import write_submission
-from engine.decisions.opened_submission import open_submission
-from engine.decisions.run_results import submission_of
+from engine.results.opened_submission import open_submission
+from engine.results.run_results import submission_of
 from engine.store.run_store import RunStore
-from gui.kit.labels import is_guarded
-from gui.kit.notice import Message
-from gui.review.override_controls import ExplanationEditor, OverrideButtons
-from gui.window.interior import MainContent
-from gui.work.page_name import PageName
+from gui.review.criterion_strip import ExplanationEditor, OverrideButtons
+from gui.widgets.labels import is_guarded
+from gui.widgets.notice import Message
+from gui.window.main_content import MainContent
+from gui.workspace.state import PageName
 from tests.gui.review.steps import open_panel
 from tests.gui.window.test_long_names import MainContentOf, main_content_of  # noqa: F401  the fixture
 from tests.gui.window.test_sizes import DEFAULT, SMALL

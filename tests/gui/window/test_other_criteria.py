@@ -10,9 +10,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from gui.window.frame import MainWindow
-from gui.window.interior import MainContent
-from gui.work.page_name import PageName
-from gui.work.state import State
+from gui.window.main_content import MainContent
+from gui.workspace.state import PageName, State
 from tests.gui.windows import end_window
 from tests.judged import BAD, GOOD, SURE_A, A, B, dataset, stored_run
 

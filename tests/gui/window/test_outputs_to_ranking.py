@@ -14,9 +14,8 @@ from engine.data.dataset import load_dataset
 from engine.system.paths import demo_dataset
 from gui.dataset import outputs_dialog
 from gui.window.frame import MainWindow
-from gui.window.interior import MainContent
-from gui.work.page_name import PageName
-from gui.work.state import State
+from gui.window.main_content import MainContent
+from gui.workspace.state import PageName, State
 from tests.gui.windows import end_window
 
 A_WHILE = 60_000

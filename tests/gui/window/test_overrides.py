@@ -9,7 +9,7 @@ PROGRAM = """
 import os
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
-from gui.window.overrides import guard_overrides
+from gui.window.start import guard_overrides
 
 class Before(QWidget):
     def resizeEvent(self, event):

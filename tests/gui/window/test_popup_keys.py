@@ -9,8 +9,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from gui.kit.fields import ComboBox
-from gui.window.popup_keys import PopupKeys
+from gui.widgets.fields import ComboBox
+from gui.window.start import PopupKeys
 
 
 class ShownPage(QWidget):

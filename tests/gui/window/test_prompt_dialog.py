@@ -13,16 +13,16 @@ from pytestqt.qtbot import QtBot
 from engine.core.events import Preparing
 from engine.core.items import Item, Method, Order
 from engine.core.prompt_text import Source
-from engine.core.run_setup import RunSetup
-from engine.core.settings import Mode
 from engine.data.dataset import load_dataset
+from engine.settings.rows import Mode
+from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.judge.prompt_jobs import KeyedPrompt, PromptHead, PromptKey, Subject, ask, show_prompts
-from gui.reading.prompt_pane import InkSample
+from gui.widgets.prompt_pane import InkSample
 from gui.window.prompt_dialog import PromptDialog, PromptRequest
-from gui.work.lanes import JobControl, ThreadName
-from gui.work.workspace import Workspace
+from gui.workspace.threads import JobControl, ThreadName
+from gui.workspace.workspace import Workspace
 from tests.gui.jobs import done
 from tests.gui.labels import text_of
 

@@ -12,14 +12,14 @@ from PySide6.QtWidgets import QDialog, QScrollArea, QTabWidget, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.core.formatting import words
-from gui.judge.rubric.edited import EditedRubric
-from gui.judge.rubric.rubric_dialog import RubricDialog, RubricRequest
-from gui.kit.fold import Fold
-from gui.kit.theme import TEXT_SIZES
+from gui.judge.rubric_dialog import RubricDialog, RubricRequest
+from gui.judge.rubric_edit import EditedRubric
 from gui.runs.runs_dialog import RunsDialog
-from gui.window.help_dialogs import KeysDialog
-from gui.window.interior import MainContent
-from gui.work.page_name import PageName
+from gui.widgets.fields import Fold
+from gui.widgets.theme import TEXT_SIZES
+from gui.window.dialogs import KeysDialog
+from gui.window.main_content import MainContent
+from gui.workspace.state import PageName
 from tests.gui.fits import wrong_with
 from tests.gui.window.test_long_names import (  # noqa: F401  the fixture
     A_WHILE,

@@ -17,10 +17,9 @@ from engine.data.submission import read_submission
 from engine.store.run_store import RunStore
 from gui.window.check_dialog import CheckDialog
 from gui.window.frame import MainWindow
-from gui.window.interior import MainContent
-from gui.work.page_name import PageName
-from gui.work.run_picker import CHECK, OPEN_SUBMISSION
-from gui.work.state import State
+from gui.window.main_content import MainContent
+from gui.workspace.run_picker import CHECK, OPEN_SUBMISSION
+from gui.workspace.state import PageName, State
 
 A_WHILE = 60_000
 LONG = "n" * 251 + ".tsv"

@@ -15,16 +15,15 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
-from engine.core.run_setup import RunSetup
-from engine.core.settings import Mode
+from engine.settings.rows import Mode
+from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_model
 from gui.results.export_jobs import Form
-from gui.runs.queued import QueueState
+from gui.runs.queue import QueueState
 from gui.window.frame import MainWindow
-from gui.window.interior import MainContent
-from gui.work.page_name import PageName
-from gui.work.run_picker import OfferedRun, RunPicker
-from gui.work.state import State
+from gui.window.main_content import MainContent
+from gui.workspace.run_picker import OfferedRun, RunPicker
+from gui.workspace.state import PageName, State
 from tests.gui.windows import end_window
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("demo_tried")]

@@ -18,9 +18,8 @@ from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.store.run_store import RunStore
 from gui.window.frame import MainWindow
-from gui.window.interior import MainContent
-from gui.work.page_name import PageName
-from gui.work.state import State
+from gui.window.main_content import MainContent
+from gui.workspace.state import PageName, State
 from tests.full_disk import disk_that_holds
 from tests.gui.windows import end_window
 
@@ -61,8 +60,8 @@ def held(store: Path) -> Iterator[None]:
 def test_words_for_a_store_that_is_held_are_said_to_wait_and_stored_once_it_is_free(
     qtbot: QtBot, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gui.work.people_words._SLOW_MS", 100)
-    monkeypatch.setattr("gui.work.people_words._AGAIN_MS", 100)
+    monkeypatch.setattr("gui.workspace.annotations._SLOW_MS", 100)
+    monkeypatch.setattr("gui.workspace.annotations._AGAIN_MS", 100)
     with window(qtbot, store) as main_content:
         space = main_content.workspace
         with held(store):
@@ -169,7 +168,7 @@ def test_a_disk_that_does_not_take_the_memory_of_the_window_is_told_once(qtbot: 
 def test_what_is_being_typed_is_a_draft_soon_also_while_one_types_on(
     qtbot: QtBot, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gui.people.drafts.KEEP_MS", 50)
+    monkeypatch.setattr("gui.review.drafts.KEEP_MS", 50)
     with window(qtbot, store) as main_content:
         review = main_content.review
         main_content.frame.show()

@@ -11,13 +11,12 @@ from pytestqt.qtbot import QtBot
 from engine.core.judgments import CriterionCalibration
 from engine.core.rubric import ELOQUENT
 from engine.data.rubrics.files import rubric_text
-from engine.decisions.calibration import Calibration, judge_of_run, save_calibration
+from engine.results.calibration import Calibration, judge_of_run, save_calibration
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.window.frame import MainWindow
-from gui.window.interior import MainContent
-from gui.work.page_name import PageName
-from gui.work.state import State
+from gui.window.main_content import MainContent
+from gui.workspace.state import PageName, State
 
 A_WHILE = 60_000
 NEUTRAL = CriterionCalibration(1, (0, 0, 0, 0), None, 1)

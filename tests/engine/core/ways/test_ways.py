@@ -9,11 +9,19 @@ import pytest
 from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES, Method, Order, Preference
 from engine.core.judgments import AnswerLogProbs, RawPrediction
+from engine.core.methods import (
+    GRADES,
+    LETTERS,
+    METHODS,
+    asked_by,
+    mean_grade,
+    mean_grades,
+    parse_methods,
+    raw_prediction_of,
+    together,
+)
 from engine.core.rubric import DEFAULT_WORDING, PromptWording
-from engine.core.ways.all_ways import METHODS, asked_by, parse_methods, raw_prediction_of, together
-from engine.core.ways.graded import GRADES, mean_grade, mean_grades
-from engine.core.ways.letters import LETTERS
-from engine.weigh.item_winner import score_of
+from engine.ranking.weighted_judge import score_of
 
 
 def answer(*probabilities: float, question: str = "") -> AnswerLogProbs:

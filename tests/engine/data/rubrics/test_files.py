@@ -11,8 +11,13 @@ from hypothesis import strategies as st
 
 from engine.core.errors import InputError, SetupError
 from engine.core.rubric import ELOQUENT, LONGEST_TEXT, Criterion, PromptWording, Rubric
-from engine.data.rubrics.files import MOST_BYTES_OF_RUBRIC, load_rubric, rubric_text, save_rubric
-from engine.data.rubrics.offered import shipped_rubrics
+from engine.data.rubrics.files import (
+    MOST_BYTES_OF_RUBRIC,
+    load_rubric,
+    rubric_text,
+    save_rubric,
+    shipped_rubrics,
+)
 
 Save = Callable[[str, bytes], Path]
 

@@ -7,8 +7,7 @@ import pytest
 
 from engine.core.errors import SetupError
 from engine.core.rubric import ELOQUENT, Rubric
-from engine.data.rubrics.files import save_rubric
-from engine.data.rubrics.offered import draft_rubric, find_rubric, shipped_rubrics
+from engine.data.rubrics.files import draft_rubric, find_rubric, save_rubric, shipped_rubrics
 from engine.system.paths import rubrics_folder
 
 NAMES = ("task", "helpful-harmless", "summaries", "translation", "code", "faithfulness", "style")

@@ -13,8 +13,8 @@ from engine.core.rubric import (
     Rubric,
     marks_of,
 )
-from gui.judge.rubric.edited import RUBRIC, WORDING, EditedCriterion, EditedRubric, FieldPlace
-from gui.judge.rubric.wording_tab import MARKS
+from gui.judge.rubric_edit import RUBRIC, WORDING, EditedCriterion, EditedRubric, FieldPlace
+from gui.judge.rubric_tabs import MARKS
 
 MANNERS = Rubric(
     "Manners",

@@ -5,19 +5,18 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from engine.core.cancel import CancelToken
+from engine.core.events import CancelToken
 from engine.core.items import Method, Order
 from engine.core.prompt_text import Source
 from engine.core.rubric import ELOQUENT
-from engine.core.run_setup import RunSetup
 from engine.data.dataset import Dataset, load_dataset
-from engine.judge.item_prompt import PromptFacts, question_of_setup, shown_prompts
+from engine.judging.item_prompt import PromptFacts, question_of_setup, shown_prompts
+from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_model
 from gui.judge.prompt_jobs import KINDS
-from gui.judge.rubric.draft import RubricDraft
-from gui.judge.rubric.edited import EditedRubric
-from gui.judge.rubric.preview_panel import PreviewPanel
-from gui.work.lanes import EngineThreads
+from gui.judge.rubric_edit import EditedRubric, RubricDraft
+from gui.judge.rubric_preview import PreviewPanel
+from gui.workspace.threads import EngineThreads
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 

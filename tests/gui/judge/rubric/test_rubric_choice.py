@@ -10,15 +10,14 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from engine.core.rubric import ELOQUENT, Criterion, Rubric
-from engine.core.run_setup import RunSetup
-from engine.data.rubrics.files import save_rubric
-from engine.data.rubrics.offered import shipped_rubrics
+from engine.data.rubrics.files import save_rubric, shipped_rubrics
+from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_model, rubrics_folder
 from gui.judge.judge_page import JudgePage
-from gui.judge.rubric.rubric_choice import RubricChoice
-from gui.runs.queued import Queued
-from gui.work.state import State
-from gui.work.workspace import Workspace
+from gui.judge.rubric_choice import RubricChoice
+from gui.runs.queue import Queued
+from gui.workspace.state import State
+from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import A_WHILE, new_page, wait_for_plan
 
 pytestmark = pytest.mark.usefixtures("demo_tried")

@@ -12,18 +12,17 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from engine.core.rubric import DEFAULT_WORDING, ELOQUENT, Criterion, PromptWording, Rubric
-from engine.data.rubrics.files import load_rubric, rubric_text
-from engine.data.rubrics.offered import shipped_rubrics
+from engine.data.rubrics.files import load_rubric, rubric_text, shipped_rubrics
 from engine.system.paths import rubrics_folder
-from gui.judge.rubric import rubric_file
-from gui.judge.rubric.edited import FIELDS_OF_CRITERION, RUBRIC, WORDING, EditedRubric, FieldPlace
-from gui.judge.rubric.fields import LineField, TextField
-from gui.judge.rubric.rubric_dialog import RubricDialog, RubricRequest
-from gui.judge.rubric.rubric_jobs import read_rubric
-from gui.kit.labels import shown_text
-from gui.kit.theme import ThemeChoice, apply_theme
-from gui.work.lanes import ThreadName
-from gui.work.workspace import Workspace
+from gui.judge import rubric_file
+from gui.judge.rubric_dialog import RubricDialog, RubricRequest
+from gui.judge.rubric_edit import FIELDS_OF_CRITERION, RUBRIC, WORDING, EditedRubric, FieldPlace
+from gui.judge.rubric_fields import LineField, TextField
+from gui.judge.rubric_jobs import read_rubric
+from gui.widgets.labels import shown_text
+from gui.widgets.theme import ThemeChoice, apply_theme
+from gui.workspace.threads import ThreadName
+from gui.workspace.workspace import Workspace
 
 MANNERS = Rubric(
     "Manners",

@@ -1,0 +1,416 @@
+"""The search for the best settings of a model on a labelled dataset, within a time.
+
+What came of the search for the best settings, and what is reported while it lasts: plain records.
+
+Each prompt is judged by an ordinary run of the store, so that whatever was judged is stored, can be looked
+at, and is not judged again. First all prompts read some items; those that are behind are given up; the others
+read the rest of the items to choose by; what is chosen is held against items that took no part.
+"""
+
+import time
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from engine.analysis.held_out import HeldOut, TriedRun, held_out
+from engine.analysis.recipe import Recipe
+from engine.analysis.tuning_choice import (
+    BOTH,
+    DEFAULT_TRIED,
+    NO_TIME,
+    DataSplit,
+    ItemCost,
+    PartOfItems,
+    Prompt,
+    RatedSettings,
+    SettingsChoice,
+    SettingsRun,
+    TriedSettings,
+    choose,
+    columns_of_examples,
+    looks_at,
+    parts_of,
+    prompts_of,
+    scored_items,
+    wide,
+)
+from engine.calibration.fitting import LEAST_FOR_FITTING
+from engine.calibration.run_calibration import calibrating
+from engine.core.errors import SetupError
+from engine.core.events import (
+    CancelToken,
+    FilesRead,
+    MeasureProgress,
+    Preparing,
+    Reports,
+    RunEnded,
+    RunEvent,
+    TuningStage,
+    followed,
+)
+from engine.core.formatting import counted, duration
+from engine.core.items import Method, Order, digest
+from engine.core.rubric import Rubric, default_criterion
+from engine.data.dataset import Dataset, load_dataset
+from engine.data.submission import write_dataset
+from engine.judging.forecast import forecast
+from engine.judging.plan import RunPlan
+from engine.judging.prepare import prepare_run
+from engine.results.calibration import judge_of_run
+from engine.results.run_results import RunResults, load_results
+from engine.settings.identity import StoredRun
+from engine.settings.run_setup import RunSetup
+from engine.store.run_store import RunStore
+from engine.system.files import make_folder
+
+
+@dataclass(frozen=True)
+class GivenUp:
+    """A prompt that was tried no further: after how many items, by how many nats the best one was better on
+    them, None where nothing could be compared; `why`: a clause.
+    """
+
+    prompt: Prompt
+    items: int
+    behind: float | None
+    why: str
+
+
+@dataclass(frozen=True)
+class TuningResult:
+    """`criteria`: those that were asked; `runs`: the number of the run of each prompt. `held_out`: None where
+    too few items took no part. `own_examples`: whether the examples of the recipe were held out for it.
+    `seconds`: of work in all; `out_of_time`: whether the time ended something.
+    """
+
+    choice: SettingsChoice
+    held_out: HeldOut | None
+    criteria: tuple[str, ...]
+    recipe: Recipe
+    own_examples: bool
+    given_up: tuple[GivenUp, ...]
+    runs: Mapping[Prompt, int]
+    seconds: float
+    out_of_time: bool
+
+
+TuneEvent = TuningStage | FilesRead | Preparing | MeasureProgress | RunEvent
+
+
+_UNTIL = (0.4, 0.65, 1.0)  # shares of the time by which each stage is to end
+_COMPARED_BY = (0.5, 0.8)  # the same of what the first and the second stage are compared for
+# What comes after the last stage, fits for the held-out items and the nested ones of the calibration, takes
+# about as long as comparing this many looks.
+_LOOKS_OF_OUTCOME = 12
+_MOST_KEPT = 2  # prompts that are tried further next to the default one
+_STAGES = 4
+_ITEMS_COUNTED = 12  # for what a look costs
+_DIGITS = 8  # of a hash, in the name of a file
+
+EXAMPLES_FOLDER = "examples"
+"""Beside the run store, where examples are that were held out."""
+JudgePlan = Callable[[RunPlan], Iterable[RunEvent]]
+"""Judges a plan, into the store; the last event is RunEnded."""
+
+
+@dataclass(frozen=True)
+class TuneRequest:
+    """What is asked for.
+
+    `run`: dataset, model, criteria and machine; of its settings methods, orders, and examples without a file
+    are tried. `seconds`: from its beginning, for all of it. `items`: this many are judged at most. `rubrics`:
+    more wordings of the same criteria.
+    """
+
+    run: RunSetup
+    seconds: float
+    items: int | None = None
+    seed: int = 0
+    methods: tuple[Method, ...] = DEFAULT_TRIED
+    rubrics: tuple[Rubric, ...] = ()
+
+
+def tuning(
+    request: TuneRequest,
+    store_path: Path,
+    judge: JudgePlan,
+    cancel: CancelToken,
+    current: Dataset | None = None,
+) -> Generator[TuneEvent, None, TuningResult]:
+    """Find the best settings; `current`: the dataset, where it is open.
+
+    SetupError where there are too few labels, nothing can be judged, or the time is too short; Cancelled. The
+    same request resumes what its runs have judged. Examples that are held out for it are written next to
+    the run store.
+    """
+    yield Preparing("Reading the files")
+    run = request.run
+    dataset = current or load_dataset(run.dataset_path, run.rubric, cancel, columns=run.columns)
+    search = _Search(request, dataset, store_path, judge, cancel)
+    yield from search.prepare()
+    yield TuningStage("Trying all prompts on some items", 1, _STAGES)
+    yield from search.judge(search.prompts, search.parts.first, _UNTIL[0])
+    kept = yield from search.kept()
+    yield TuningStage("Judging the other selection items", 2, _STAGES)
+    yield from search.judge(kept, search.parts.to_choose_by, _UNTIL[1])
+    yield TuningStage("Comparing", 3, _STAGES)
+    choice = yield from search.choice(kept, search.parts.to_choose_by)
+    yield TuningStage("Judging held-out items", 4, _STAGES)
+    finalists = list(dict.fromkeys([choice.chosen.look.prompt, search.prompts[0]]))
+    yield from search.judge(finalists, search.parts.judged, _UNTIL[2])
+    return (yield from search.outcome(choice))
+
+
+class _Search:
+    """One search: its parts, its plans, what its runs hold so far."""
+
+    def __init__(
+        self, request: TuneRequest, dataset: Dataset, store_path: Path, judge: JudgePlan, cancel: CancelToken
+    ) -> None:
+        run = request.run
+        self._request = request
+        self._dataset = dataset
+        self._store_path = store_path
+        self._judge = judge
+        self._cancel = cancel
+        self.criteria = tuple(name for name in run.criteria if name in dataset.criteria)
+        own = run.examples_path is None
+        self.parts: DataSplit = parts_of(dataset, self.criteria, request.seed, request.items, own)
+        self.prompts = prompts_of(run, request.rubrics, with_examples=bool(self.parts.examples) or not own)
+        self._examples = self._put_aside() if self.parts.examples else run.examples_path
+        self._plans: dict[Prompt, RunPlan] = {}
+        self._costs: dict[Prompt, Mapping[TriedSettings, float]] = {}
+        self.given_up: list[GivenUp] = []
+        self._began = time.monotonic()
+        self._before = 0.0
+        self._out_of_time = False
+        self._for_outcome = 0.0  # seconds
+
+    # Preparing
+
+    def prepare(self) -> Generator[FilesRead | Preparing | MeasureProgress, None, None]:
+        """Write the examples, make a plan for each prompt, count what each takes; the time begins with it.
+        Raises what these raise.
+        """
+        if self.parts.examples and self._examples is not None:
+            make_folder(self._examples.parent)
+            write_dataset(self._examples, columns_of_examples(self._dataset, self.parts))
+        for place, prompt in enumerate(self.prompts):
+            setup = wide(
+                prompt.in_setup(self._request.run, self._examples), self._request.methods, self.parts.judged
+            )
+            setup = replace(setup, criteria=self.criteria, name=f"Settings tried: {prompt.words}")
+            prepared = Reports(prepare_run(setup, self._cancel, self._dataset))
+            for event in prepared:
+                if place == 0 or isinstance(event, Preparing):
+                    yield event
+            self._plans[prompt] = prepared.result.plan
+            yield Preparing(f"Counting: {prompt.words}")
+            self._costs[prompt] = self._tokens(prompt)
+        with RunStore(self._store_path) as store:
+            self._before = sum(
+                effort.seconds
+                for prompt in self.prompts
+                if (run := self._run_of(store, prompt)) is not None
+                for effort in store.efforts(run.id)
+            )
+
+    def _put_aside(self) -> Path:
+        """Where the examples are; another file for other ones."""
+        content = digest(dict(columns_of_examples(self._dataset, self.parts)))
+        return self._store_path.absolute().parent / EXAMPLES_FOLDER / f"examples-{content[:_DIGITS]}.tsv"
+
+    def _tokens(self, prompt: Prompt) -> Mapping[TriedSettings, float]:
+        """What the model reads of an item of typical length for each look at a prompt."""
+        plan, methods = self._plans[prompt], self._request.methods
+        some = replace(plan, dataset=plan.dataset.at(range(min(_ITEMS_COUNTED, len(plan.dataset)))))
+        found = followed(forecast(some, None, self._cancel), lambda _event: None)
+        items = max(found.items - len(found.too_long), 1)
+        of_methods = {method: found.tokens_by_method.get(method, 0) for method in methods}
+        shared = found.tokens_to_read - sum(of_methods.values())
+        return {
+            look: (shared + sum(of_methods[method] for method in look.methods))
+            * len(look.orders)
+            / len(Order)
+            / items
+            for look in looks_at(prompt, methods)
+        }
+
+    # Judging
+
+    @property
+    def _elapsed(self) -> float:
+        """Seconds since it began."""
+        return time.monotonic() - self._began
+
+    def _left(self, until: float) -> float:
+        """Seconds up to a share of the time."""
+        return until * self._request.seconds - self._elapsed
+
+    def judge(
+        self, prompts: Sequence[Prompt], ids: Sequence[str], until: float
+    ) -> Generator[RunEvent, None, None]:
+        """Judge items by each of these prompts, those that are left; all of it `until` a share of the time.
+        The first has what it needs of it, the others as much as each other. Cancelled.
+        """
+        for place, prompt in enumerate(prompts):
+            left = self._left(until) - self._for_outcome
+            left /= len(prompts) - place if place else 1
+            if left <= 0:
+                continue
+            part = PartOfItems(ids, self._request.seed, default_criterion(self.criteria), left)
+            plan = replace(self._plans[prompt], question_plan=part)
+            for event in self._judge(plan):
+                yield event
+                if isinstance(event, RunEnded) and event.stopped:
+                    self._cancel.cancel()
+            self._cancel.raise_if_requested()
+        missing = {prompt: len(ids) - self._judged(prompt, ids) for prompt in prompts}
+        self._out_of_time = self._out_of_time or any(missing.values())
+
+    def _run_of(self, store: RunStore, prompt: Prompt) -> StoredRun | None:
+        return store.find(self._plans[prompt].identity().key)
+
+    def _judged(self, prompt: Prompt, ids: Sequence[str]) -> int:
+        """How many of some items the run of a prompt holds by now."""
+        with RunStore(self._store_path) as store:
+            run = self._run_of(store, prompt)
+            places = store.positions(run.id) if run is not None else set[int]()
+        known = self._plans[prompt].dataset.ids
+        return len({known[place] for place in places} & set(ids))
+
+    def _results(self, prompt: Prompt) -> RunResults | None:
+        """What the run of a prompt holds by now."""
+        with RunStore(self._store_path) as store:
+            run = self._run_of(store, prompt)
+            return None if run is None else load_results(store, run.id)
+
+    # Choosing
+
+    def kept(self) -> Generator[MeasureProgress, None, list[Prompt]]:
+        """The prompts that are tried further: the first, and the best of those that are within one standard
+        error of the best; the first alone where there was no time for others.
+        """
+        seen = self._seen(self.prompts, self.parts.first)
+        default, there = self.prompts[0], {each.prompt for each in seen}
+        self.given_up += [
+            GivenUp(prompt, 0, None, NO_TIME) for prompt in self.prompts[1:] if prompt not in there
+        ]
+        if default not in there or len(seen) == 1:
+            return [default]
+        choice = yield from self._compared(seen, _COMPARED_BY[0])
+        best: dict[Prompt, RatedSettings] = {}
+        for standing in choice.standings:  # the best first
+            best.setdefault(standing.look.prompt, standing)
+        good = [prompt for prompt, standing in best.items() if prompt is not default and standing.as_good]
+        kept = [default, *good[:_MOST_KEPT]]
+        self.given_up += [
+            GivenUp(prompt, choice.items, standing.behind, _why_behind(standing))
+            for prompt, standing in best.items()
+            if prompt not in kept
+        ]
+        self.given_up += [GivenUp(prompt, 0, None, why) for prompt, why in choice.left_out.items()]
+        return kept
+
+    def choice(
+        self, prompts: Sequence[Prompt], ids: Sequence[str]
+    ) -> Generator[MeasureProgress, None, SettingsChoice]:
+        """What is chosen of these prompts by items that they judged. SetupError for too few."""
+        seen = self._seen(prompts, ids)
+        if prompts[0] not in {each.prompt for each in seen}:
+            raise SetupError(
+                f"In {duration(self._elapsed)} {counted(self._judged(prompts[0], ids), 'item', 'items')} of"
+                f" {self._dataset.name} were judged, and too few of them have a judgment for the selection.",
+                "Give it more time: it is resumed from there. If items do not fit, use a larger context.",
+            )
+        began = self._elapsed
+        choice = yield from self._compared(seen, _COMPARED_BY[1])
+        of_a_look = (self._elapsed - began) / len(choice.standings)
+        # Half of what is left is for judging in any case: else nobody knew what was chosen is worth.
+        self._for_outcome = max(0.0, min(_LOOKS_OF_OUTCOME * of_a_look, self._left(_UNTIL[2]) / 2))
+        self.given_up += [GivenUp(prompt, 0, None, why) for prompt, why in choice.left_out.items()]
+        return choice
+
+    def _compared(
+        self, seen: Sequence[SettingsRun], until: float
+    ) -> Generator[MeasureProgress, None, SettingsChoice]:
+        """As many looks as there is time for until a share of it."""
+        return (
+            yield from choose(seen, self._dataset, self.criteria, self._cancel, lambda: self._left(until))
+        )
+
+    def _seen(self, prompts: Sequence[Prompt], ids: Sequence[str]) -> list[SettingsRun]:
+        """What there is to compare: prompts by which enough items have a judgment."""
+        found = []
+        instructions = self._dataset.groups
+        for prompt in prompts:
+            results = self._results(prompt)
+            some = results.only(frozenset(ids)) if results is not None else None
+            scored = scored_items(some, self.criteria) if some is not None else frozenset[str]()
+            asked = {instructions[item_id] for item_id in scored}
+            if some is not None and len(asked) >= LEAST_FOR_FITTING:
+                found.append(SettingsRun(prompt, some, self._costs_of(prompt, some)))
+        return found
+
+    def _costs_of(self, prompt: Prompt, results: RunResults) -> Mapping[TriedSettings, ItemCost]:
+        tokens = sum(item.tokens_read for item in results.judged)
+        time_estimate = sum(item.seconds for item in results.judged) / max(tokens, 1)
+        return {look: ItemCost(count, time_estimate * count) for look, count in self._costs[prompt].items()}
+
+    # The outcome
+
+    def outcome(self, choice: SettingsChoice) -> Generator[MeasureProgress, None, TuningResult]:
+        """What was chosen, calibrated on all that was judged, and what it is worth where it took no part."""
+        look, default = choice.chosen.look, TriedSettings(self.prompts[0])
+        chosen = self._tried(look)
+        rival = (
+            self._tried(default) if Method.LABEL_TOKENS in self._request.methods and default != look else None
+        )
+        worth = held_out(chosen, rival, self._dataset, self.parts, self._cancel)
+        whole = chosen.beside(self._dataset, frozenset(self.parts.judged))
+        made = yield from calibrating(whole.matched, self._cancel)
+        calibration = made.calibration
+        if look.orders != BOTH:
+            asked = chosen.results.as_asked(look.methods, look.orders).run.identity
+            calibration = calibration.in_one_order(judge_of_run(asked))
+        examples = self._examples.absolute() if look.prompt.shots and self._examples is not None else None
+        judge = replace(look.in_setup(self._request.run, examples), criteria=self.criteria)
+        with RunStore(self._store_path) as store:
+            runs = {prompt: run.id for prompt in self.prompts if (run := self._run_of(store, prompt))}
+        return TuningResult(
+            choice=choice,
+            held_out=worth,
+            criteria=self.criteria,
+            recipe=Recipe(judge, calibration, measured=_measured(worth)),
+            own_examples=examples is not None and bool(self.parts.examples),
+            given_up=tuple(self.given_up),
+            runs=runs,
+            seconds=self._before + self._elapsed,
+            out_of_time=self._out_of_time,
+        )
+
+    def _tried(self, look: TriedSettings) -> TriedRun:
+        results = self._results(look.prompt)
+        assert results is not None  # it was compared
+        return TriedRun(look, results.model_alone())
+
+
+def _why_behind(standing: RatedSettings) -> str:
+    return "others were better" if not standing.as_good else f"{_MOST_KEPT} others were as good or better"
+
+
+def _measured(worth: HeldOut | None) -> dict[str, object] | None:
+    if worth is None:
+        return None
+    over = worth.over_frequent
+    return {
+        "items": worth.items,
+        "instructions": worth.instructions,
+        "accuracy": worth.right.value,
+        "accuracy_interval": worth.right.ends,
+        "most_frequent_label": worth.frequent.value,
+        "gain": over.right.value,
+        "gain_interval": over.right.ends,
+        "log_loss": worth.log_loss,
+        "log_loss_gain": over.nats.as_json(),
+    }

@@ -1,0 +1,49 @@
+"""`selftest`: test whether each part of the program works on this computer.
+
+Knows: what it prints.
+"""
+
+import argparse
+
+from engine.cli.shared.console import DONE, INCOMPLETE, command_parser, interruptible, printable
+from engine.cli.shared.hints import OPTIONS
+from engine.core.events import followed
+from engine.operations.diagnostics import tell_diagnostics
+from engine.operations.self_test import self_test
+
+_WIDTH = 26
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of `selftest`."""
+    made = command_parser(
+        "selftest",
+        "Test each part of the program on this computer: its folders, a run store, the demo model in a\n"
+        "child process, judging two items. The exit code is 1 if a check failed.",
+    )
+    made.add_argument(
+        "--diagnostics",
+        action="store_true",
+        help="test nothing; print versions, computer, settings and the last bug, for a bug report."
+        " It contains no texts and no names of datasets, models or annotators",
+    )
+    return made
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the checks, printing each as it ends, or print the diagnostics; the exit code."""
+    if options.diagnostics:
+        with interruptible() as cancel:
+            for line in followed(tell_diagnostics(cancel), lambda _event: None).splitlines():
+                print(printable(line))
+        return DONE
+    failed = 0
+    with interruptible() as cancel:
+        for check in self_test(cancel):
+            failed += not check.passed
+            word = "passed" if check.passed else "FAILED"
+            print(f"{word}  {check.name.ljust(_WIDTH)}{printable(check.found)}", flush=True)
+            if check.hint:
+                print(f"        {''.ljust(_WIDTH)}{printable(OPTIONS.of(check.hint))}", flush=True)
+    print("All checks passed." if not failed else f"Failed: {failed}.")
+    return INCOMPLETE if failed else DONE

@@ -1,0 +1,333 @@
+"""The tokens that each order of a stored run's items takes, counted again by the vocabulary of its model.
+
+What a model is shown of one item by a run, made or still to be made, and what it would write after it.
+
+The text needs the model's vocabulary alone; what comes next is read as the run reads it.
+"""
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from engine.core.errors import Hint, Setting, SetupError, Step
+from engine.core.events import CancelToken, MeasureProgress, Preparing
+from engine.core.items import Item, Method, Order
+from engine.core.judgments import AnswerLogProbs, Shortening
+from engine.core.methods import MethodQuestion, Question
+from engine.core.prompt_text import Preview
+from engine.core.rubric import Rubric
+from engine.data.dataset import Dataset
+from engine.judging.plan import asked_alike, check_same_format, session_shape
+from engine.judging.prepare import examples_of_setup, judge_settings
+from engine.llama.session import LlamaSession
+from engine.llama.tokens import Pieces
+from engine.models.checked_model import CheckedModel, checked_model
+from engine.models.memory import check_memory
+from engine.models.model_file import ModelFile, read_model_file
+from engine.models.opening import machine_settings, open_session, open_template
+from engine.prompt.examples import ExamplePool
+from engine.prompt.judge_prompt import PROMPT_VERSION
+from engine.prompt.preview import NextTokens, Previewer, TokenRanking
+from engine.prompt.sizes import PromptSizer, SizedItem
+from engine.prompt.template import ChatTemplate
+from engine.prompt.tokens import Round
+from engine.settings.identity import StoredRun
+from engine.settings.rows import JudgeSettings, MachineSettings, settings_of
+from engine.settings.run_setup import RunSetup
+
+# Users see the methods in this order; they are read in another, for their prompts.
+_PLACES = {method: place for place, method in enumerate(Method)}
+
+
+@dataclass(frozen=True)
+class ItemQuestion:
+    """An item with all that decides how it is asked.
+
+    `run`: the stored run that asked it, None for one that is still to be made. `notes`: where it is not known
+    to be what that run asked, why.
+    """
+
+    item: Item
+    rubric: Rubric
+    settings: JudgeSettings
+    machine: MachineSettings
+    file: ModelFile
+    model: CheckedModel
+    examples: ExamplePool
+    run: StoredRun | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PromptFacts:
+    """What is true of all prompts of an item.
+
+    `cells`: tokens of context that the item takes in a run, `context`: those that there are. `notes`: what a
+    person should know, of the chat template too. `asked`: all that is asked of each criterion, methods in
+    their default order; of reasoning samples the first.
+    """
+
+    cells: int
+    context: int
+    shortening: Shortening | None
+    notes: tuple[str, ...]
+    asked: tuple[MethodQuestion, ...]
+
+    @property
+    def fits(self) -> bool:
+        """Whether a run judges the item; else it is unscored."""
+        return self.cells <= self.context
+
+
+@dataclass(frozen=True)
+class OnePrompt:
+    """The prompt of one question of a criterion in one order."""
+
+    criterion: str
+    order: Order
+    asked: MethodQuestion
+    preview: Preview
+
+
+def question_of_setup(setup: RunSetup, item: Item, cancel: CancelToken) -> ItemQuestion:
+    """An item as a run of this setup would ask it. SetupError, ModelFileError, InputError, Cancelled."""
+    file = read_model_file(setup.model_path)
+    rubric = setup.asked
+    return ItemQuestion(
+        item=item,
+        rubric=rubric,
+        settings=judge_settings(setup, file),
+        machine=machine_settings(setup.threads),
+        file=file,
+        model=checked_model(file, cancel),
+        examples=examples_of_setup(setup, rubric, cancel),
+    )
+
+
+def question_of_run(run: StoredRun, setup: RunSetup, item: Item, cancel: CancelToken) -> ItemQuestion:
+    """An item as a stored run has asked it; threads and examples are those of a setup.
+
+    Where something is no longer as it was in the run, a note says so. `run`: not an opened submission.
+    SetupError, ModelFileError, InputError, Cancelled.
+    """
+    identity = run.identity
+    rubric = identity.asked
+    file = read_model_file(identity.model_path)
+    model = checked_model(file, cancel)
+    shown = identity.settings.get("examples", "")
+    examples = examples_of_setup(setup, rubric, cancel) if shown else ExamplePool()
+    notes = []
+    if model.hash != identity.model_hash:
+        notes.append(f"{file.path.name} is not the file of the run: its content has changed.")
+    if identity.prompt_version != PROMPT_VERSION or not asked_alike(run, rubric):
+        notes.append(f"Run {run.id} used another prompt wording than this version of Tiebreak.")
+    if examples.hash != shown:
+        examples = ExamplePool()
+        notes.append(
+            f"Run {run.id} used labelled examples, which are missing here: choose the same file, number and"
+            " selection of examples for the next run, then look again."
+        )
+    return ItemQuestion(
+        item=item,
+        rubric=rubric,
+        settings=settings_of(identity.settings),
+        machine=machine_settings(setup.threads),
+        file=file,
+        model=model,
+        examples=examples,
+        run=run,
+        notes=tuple(notes),
+    )
+
+
+def shown_prompts(
+    question: ItemQuestion,
+    first: tuple[str, Order],
+    cancel: CancelToken,
+    method: Method | None = None,
+    name: str | None = None,
+) -> Iterator[PromptFacts | OnePrompt]:
+    """The facts, then the prompt of each criterion and order, that of `first` before the others.
+
+    `method`, `name`: the method and its question; None for the first. Opens the vocabulary of the model only.
+    SetupError where no item fits the context, the item may not be shown, or the run asks no such
+    question; ModelFileError, Cancelled.
+    """
+    question.model.check_unchanged()
+    with open_template(question.model.path, cancel) as (_, template):
+        sizer = _sizer(question, template, cancel)
+        sized, shortening = sizer.as_judged(question.item)
+        _check_shown(sized)
+        notes = (*question.notes, template.frame.note, *_other_format(question, template))
+        asked = _asked_once(sizer.asked)
+        yield PromptFacts(
+            sized.cells, question.settings.context, shortening, tuple(note for note in notes if note), asked
+        )
+        one = _chosen(asked, method, name)
+        place = sizer.asked.index(one)
+        previewer = Previewer(template, sizer.stem)
+        places = [(name, order) for order in question.settings.orders for name in question.rubric.names]
+        # False sorts first: the one that the user looks at comes at once.
+        for criterion, order in sorted(places, key=lambda each: each != first):
+            cancel.raise_if_requested()
+            branch, tokens = question.rubric.names.index(criterion), sized.rounds[order][place].tokens
+            made = previewer.preview(sized.trees[order], one.question, tokens, branch)
+            yield OnePrompt(criterion, order, one, made)
+
+
+def _check_shown(sized: SizedItem) -> None:
+    """SetupError for an item that no run shows its model."""
+    if sized.refused:
+        raise SetupError(
+            f"Item {sized.shown.id} cannot be shown to this model: {sized.refused}.",
+            "A run leaves it unscored: use another model for it.",
+        )
+
+
+def _asked_once(asked: Sequence[MethodQuestion]) -> tuple[MethodQuestion, ...]:
+    """What is asked, without what is only asked again after another reasoning sample."""
+    once: dict[tuple[Method, Question], MethodQuestion] = {}
+    for each in asked:
+        once.setdefault((each.method, each.question), each)
+    return tuple(sorted(once.values(), key=lambda each: _PLACES[each.method]))
+
+
+def _chosen(asked: Sequence[MethodQuestion], method: Method | None, name: str | None) -> MethodQuestion:
+    of_method = [each for each in asked if method in (None, each.method)]
+    if not of_method:
+        methods = dict.fromkeys(each.method.title for each in asked)
+        raise SetupError(
+            f"The elicitation method “{method.title if method else ''}” is not among those of this run.",
+            f"Choose from {', '.join(methods)}.",
+        )
+    found = [each for each in of_method if name in (None, each.name)]
+    if not found:
+        names = ", ".join(each.name for each in of_method if len(of_method) > 1)
+        hint = f"Choose from {names}." if names else "Omit it: this method has one question."
+        raise SetupError(f"The method “{of_method[0].method.title}” has no question “{name}”.", hint)
+    return found[0]
+
+
+def read_next_tokens(
+    cancel: CancelToken, question: ItemQuestion, most: int
+) -> Generator[Preparing, None, tuple[NextTokens, ...]]:
+    """The `most` likeliest next tokens after each question of each criterion in each order, by reading them.
+
+    Where the model is to think first, they are those with which reasoning begins.
+
+    The model reads in the batches of a run; where a neighbour has the same instruction, a run reads that on
+    its own, and the last digits differ. SetupError where the item does not fit, ModelFileError,
+    NoRoomError, Cancelled.
+    """
+    settings = question.settings
+    check_memory(question.file, settings.context, kv_type=settings.kv_type)
+    yield Preparing("Loading the model")
+    shape = partial(session_shape, settings, len(question.rubric.criteria), question.model)
+    with open_session(question.model, question.machine, shape, cancel) as opened:
+        yield Preparing("Reading the prompt")
+        sizer = _sizer(question, opened.template, cancel, opened.session.keeps_state)
+        sized, _ = sizer.as_judged(question.item)
+        _check_shown(sized)
+        if not sizer.fits(sized):
+            raise SetupError(
+                f"Item {question.item.id} needs {sized.cells:,} tokens, the context holds"
+                f" {settings.context:,}: a run leaves it unscored.",
+                Hint("Use a larger ", Setting.CONTEXT, ", or ", Setting.SHORTEN, "."),
+            )
+        opened.session.hold_stem(sizer.stem)
+        ranking = TokenRanking(most, Pieces(opened.session.vocabulary))
+        found: list[NextTokens] = []
+        once = _asked_once(sizer.asked)
+        opened.session.hold_common(sized.apart)
+        for order in settings.orders_as_read:
+            rounds = zip(sizer.asked, sized.rounds[order], strict=True)
+            asked = [(one, each) for one, each in rounds if one in once]
+            found += _read(opened.session, question.rubric, order, asked, ranking)
+    return tuple(found)
+
+
+def _read(
+    session: LlamaSession,
+    rubric: Rubric,
+    order: Order,
+    rounds: Sequence[tuple[MethodQuestion, Round]],
+    ranking: TokenRanking,
+) -> Iterator[NextTokens]:
+    trunk: tuple[int, ...] = ()
+    for asked, each in rounds:
+        if each.tokens.trunk != trunk:
+            trunk = each.tokens.trunk
+            session.read_trunk(0, trunk)
+        branches = each.tokens.branches
+        scores, log_probs = session.score_among_all(0, branches, goes_on=True)
+        for name, branch, row, among in zip(rubric.names, branches, scores, log_probs, strict=True):
+            found, rest = ranking.ranked(among, branch.labels)
+            yield NextTokens(
+                name, order, asked, found, rest, AnswerLogProbs(asked.name, tuple(map(float, row)))
+            )
+
+
+def _sizer(
+    question: ItemQuestion, template: ChatTemplate, cancel: CancelToken, keeps_state: bool = False
+) -> PromptSizer:
+    return PromptSizer(
+        template,
+        question.rubric,
+        question.settings,
+        question.examples,
+        cancel.raise_if_requested,
+        keeps_state=keeps_state,
+    )
+
+
+def _other_format(question: ItemQuestion, template: ChatTemplate) -> tuple[str, ...]:
+    """A note where a run began in another chat format than its model has now."""
+    if question.run is None:
+        return ()
+    try:
+        check_same_format(question.run, template)
+    except SetupError:
+        return (f"Run {question.run.id} used another chat format for its prompts than this one.",)
+    return ()
+
+
+_ITEMS_AT_ONCE = 50  # between two reports
+
+
+def order_tokens(
+    run: StoredRun, dataset: Dataset, cancel: CancelToken
+) -> Generator[MeasureProgress, None, Mapping[str, tuple[int, int]]]:
+    """By item id the tokens of AB with all that is read once, and those of BA; progress every 50 items.
+
+    `dataset`: the items of the run. Raises SetupError where the run's prompts cannot be made again,
+    ModelFileError, Cancelled.
+    """
+    identity = run.identity
+    checked = checked_model(read_model_file(identity.model_path), cancel)
+    as_it_was = checked.hash == identity.model_hash and identity.prompt_version == PROMPT_VERSION
+    if not as_it_was or identity.settings["examples"]:
+        why = "used labelled examples" if as_it_was else "used another model file or another prompt wording"
+        raise SetupError(
+            f"The tokens of run {run.id} cannot be counted again: it {why}.", Hint(Step.CHOOSE_RUN)
+        )
+    # AB is counted as what is read first.
+    settings = replace(settings_of(identity.settings), second_order_below=1.0)
+    found: dict[str, tuple[int, int]] = {}
+    with open_template(checked.path, cancel) as (model, template):
+        sizer = PromptSizer(
+            template,
+            identity.asked,
+            settings,
+            ExamplePool(),
+            cancel.raise_if_requested,
+            keeps_state=model.keeps_state,
+        )
+        held: tuple[int, ...] = ()
+        for position, item in enumerate(dataset):
+            if position % _ITEMS_AT_ONCE == 0:
+                yield MeasureProgress(position, len(dataset))
+            sized = sizer.sized(item, item, position in dataset.series)
+            found[item.id] = sizer.tokens_by_order(sized, held)
+            held = () if settings.explains else sized.apart
+    yield MeasureProgress(len(dataset), len(dataset))
+    return found

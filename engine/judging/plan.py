@@ -1,0 +1,291 @@
+"""The plan of a run: all that it needs, what makes two runs the same, and why one cannot resume another.
+
+Knows: what can change a result. Does not know: the order of judging, SQL, windows.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from engine.core.errors import Hint, ModelFileError, Setting, SetupError
+from engine.core.events import CancelToken
+from engine.core.formatting import words
+from engine.core.items import digest
+from engine.core.rubric import ELOQUENT, Rubric
+from engine.data.dataset import Dataset
+from engine.judging.question_plan import QuestionPlan
+from engine.llama.context import BATCH, SessionShape
+from engine.llama.library import library_version
+from engine.llama.model import LlamaModel
+from engine.models.checked_model import CheckedModel
+from engine.models.opening import OpenModel, open_session
+from engine.prompt.examples import ExamplePool
+from engine.prompt.judge_prompt import PROMPT_VERSION
+from engine.prompt.template import ChatTemplate
+from engine.results.calibration import Calibration, asked_by, judge_of_run
+from engine.settings.identity import (
+    CHOSEN,
+    CLUSTER,
+    COLUMNS,
+    COMPUTED_ON,
+    CONTINUED,
+    DEVICE,
+    DEVICE_LEFT,
+    DRIVER,
+    GPU_LAYERS,
+    RANDOM_ORDER,
+    REWRITTEN,
+    SAMPLE,
+    THREADS_ADAPT,
+    RunIdentity,
+    StoredRun,
+)
+from engine.settings.rows import SETTINGS, JudgeSettings, MachineSettings, settings_of
+from engine.settings.sampling import ItemSample
+from engine.system.places import real_path
+
+_FORMAT = "chat_format_hash"
+_THIS = "this run"
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """All that a run needs to know. SetupError where the calibration was made for another judge.
+
+    `dataset`: the items to judge. `chosen`: they are a choice out of their file, not its first ones.
+    `sample`: how they were drawn, None where they were not.
+    `name`, `note`: what users call the run and note of it when it begins or continues; None changes nothing.
+    `began_on`: the key of the device that the run began on where another machine resumes it, else None.
+    `question_plan`: what the run is to answer, and to stop once it is; None to judge all.
+    """
+
+    dataset: Dataset
+    rubric: Rubric
+    settings: JudgeSettings
+    machine: MachineSettings
+    model: CheckedModel
+    examples: ExamplePool = field(default_factory=ExamplePool)
+    calibration: Calibration | None = None
+    chosen: bool = False
+    sample: ItemSample | None = None
+    name: str | None = None
+    note: str | None = None
+    began_on: str | None = None
+    question_plan: QuestionPlan | None = None
+
+    def __post_init__(self) -> None:
+        if self.calibration is not None:
+            identity = self.identity()
+            self.calibration.check_fits(judge_of_run(identity))
+            self.calibration.check_parts(asked_by(identity), _THIS)
+
+    @property
+    def parts_lacking(self) -> str:
+        """A sentence on what its calibration looks at and the run will not read; empty for nothing."""
+        calibration = self.calibration
+        return calibration.check_parts(asked_by(self.identity()), _THIS) if calibration else ""
+
+    @property
+    def device(self) -> str | None:
+        """The key of the device whose run it is; None for the processor alone."""
+        return self.began_on or (self.machine.device.key if self.machine.device else None)
+
+    def by_processor(self) -> "RunPlan":
+        """The same run, resumed by the processor alone."""
+        machine = replace(self.machine, device=None, gpu_layers=0)
+        return replace(self, machine=machine, began_on=self.device)
+
+    def identity(self) -> RunIdentity:
+        """What the store knows a run by: all that can change a result; no names, labels or threads."""
+        settings = {**self.settings.as_json(), "examples": self.examples.hash}
+        if self.calibration is not None and self.settings.explains:
+            # Raw predictions do not depend on it; explanations are written for what is decided.
+            settings["explained_with_calibration"] = self.calibration.hash
+        if self.device is not None:
+            settings[DEVICE] = self.device
+        if self.chosen:
+            # The hash alone could not find them again in their file.
+            settings[CHOSEN] = self.dataset.ids
+        if self.sample is not None:
+            settings[SAMPLE] = self.sample.as_json()
+        made_of = (self.dataset.hash, self.model.hash, library_version(), PROMPT_VERSION)
+        return RunIdentity(
+            key=_key(made_of, self.rubric, settings),
+            dataset_path=real_path(self.dataset.path),
+            dataset_hash=self.dataset.hash,
+            items=len(self.dataset),
+            model_path=_with_its_name(self.model.path),
+            model_name=self.model.name,
+            model_hash=self.model.hash,
+            prompt_version=PROMPT_VERSION,
+            criteria=self.rubric.names,
+            settings=settings,
+            rubric=None if self.rubric.is_part_of(ELOQUENT) else self.rubric,
+        )
+
+
+def _with_its_name(path: Path) -> Path:
+    """An absolute path that ends as `path` does: in the cache of Hugging Face names are links to hashes."""
+    return real_path(path.parent) / path.name
+
+
+def _key(made_of: Sequence[str], rubric: Rubric, settings: Mapping[str, Any]) -> str:
+    """`made_of`: the hashes of dataset and model, the build of llama.cpp, the prompt version.
+
+    How items were drawn takes no part: the same items make the same run.
+    """
+    return digest([*made_of, rubric.asked, {name: settings[name] for name in settings if name != SAMPLE}])
+
+
+def asked_alike(run: StoredRun, rubric: Rubric) -> bool:
+    """Whether a run that has begun was asked the questions of a rubric; its key shows it."""
+    identity = run.identity
+    library = str(run.manifest.get("llama_cpp"))
+    made_of = (identity.dataset_hash, identity.model_hash, library, identity.prompt_version)
+    return identity.key == _key(made_of, rubric, identity.settings)
+
+
+@contextmanager
+def open_model(plan: RunPlan, cancel: CancelToken, batch: int = BATCH) -> Iterator[OpenModel]:
+    """The model of a plan, loaded, with room for the plan's settings. Raises ModelFileError or Cancelled."""
+
+    def shape(model: LlamaModel) -> SessionShape:
+        made = session_shape(plan.settings, len(plan.rubric.criteria), plan.model, model)
+        return replace(made, batch=batch)
+
+    with open_session(plan.model, plan.machine, shape, cancel) as opened:
+        yield opened
+
+
+def check_context(settings: JudgeSettings, checked: CheckedModel, model: LlamaModel) -> None:
+    """ModelFileError where the context of these settings is more than the model was trained with."""
+    if settings.context > model.trained_context:
+        raise ModelFileError(
+            f"{checked.path.name}: a context of {settings.context:,} tokens is more than the"
+            f" {model.trained_context:,} that the model was trained with.",
+            Hint("Use ", Setting.CONTEXT.at(model.trained_context), " or less."),
+        )
+
+
+def session_shape(
+    settings: JudgeSettings, criteria: int, checked: CheckedModel, model: LlamaModel
+) -> SessionShape:
+    """The session of a run with these settings and this many criteria. ModelFileError as of check_context."""
+    check_context(settings, checked, model)
+    # Explanations continue AB, which stays in its slot while BA is read in one more.
+    aside = 1 if settings.may_read_one_order else 0
+    slots = settings.items_at_once + aside if settings.explains else 1
+    return SessionShape(settings.context, slots, criteria, settings.kv_type)
+
+
+def worked_alike(manifest: Mapping[str, Any], machine: MachineSettings) -> bool:
+    """Whether all sessions of a run used this many threads, adapted or not, and this device."""
+    now = machine_manifest(machine)
+    names = {*now, THREADS_ADAPT, COMPUTED_ON, DRIVER}
+    sessions = (manifest, *manifest.get(CONTINUED, []))
+    return all(session.get(name) == now.get(name) for session in sessions for name in names)
+
+
+def machine_manifest(machine: MachineSettings) -> Mapping[str, Any]:
+    """How the computer works, for the manifest of a run. Of threads that adapt: the most."""
+    adapts = {THREADS_ADAPT: True} if machine.adapts else {}
+    made = {"threads": machine.threads, **adapts, GPU_LAYERS: machine.gpu_layers}
+    if machine.device is None:
+        return made
+    return {**made, COMPUTED_ON: machine.device.title, DRIVER: machine.device.driver or "not told"}
+
+
+def check_resumed(plan: RunPlan, run: StoredRun) -> None:
+    """SetupError where a plan would not resume this run: what differs from how the run began."""
+    if plan.identity().key == run.identity.key:
+        return
+    differs = [*_other_files(plan, run), *_other_settings(plan, run)]
+    hint = "Restore that and resume again, or start a new run."
+    if not differs:
+        began = run.manifest.get("llama_cpp", "another build")
+        differs = [f"llama.cpp or the prompts ({began} then, {library_version()} now)"]
+        hint = "Resume it with the version of Tiebreak that started it, or start a new run."
+    raise SetupError(
+        f"Run {run.id} cannot be resumed. Changed since its start: {'; '.join(differs)}.",
+        f"{hint} The judgments of run {run.id} are stored.",
+    )
+
+
+def _other_files(plan: RunPlan, run: StoredRun) -> list[str]:
+    now, then = plan.identity(), run.identity
+    differs = []
+    if now.dataset_hash != then.dataset_hash:
+        count = f" ({then.items:,} then, {now.items:,} now)" if now.items != then.items else ""
+        differs.append(f"the items of {plan.dataset.name}{count}")
+    if now.model_hash != then.model_hash:
+        differs.append(f"the content of the model file {plan.model.path.name}")
+    return differs
+
+
+_WORDS = {
+    **{row.key: row.noun for row in SETTINGS},
+    DEVICE: "compute device",
+    "examples": "labelled examples",
+    "explained_with_calibration": "calibration",
+}
+
+
+def _other_settings(plan: RunPlan, run: StoredRun) -> list[str]:
+    # The store keeps plain values: lists for tuples.
+    now, then = json.loads(json.dumps(plan.identity().settings)), run.identity.settings
+    differs = [
+        f"the {_WORDS.get(name, words(name))}"
+        for name in sorted({*now, *then} - {CHOSEN, SAMPLE})  # other items are another dataset
+        if now.get(name) != then.get(name)
+    ]
+    return differs if plan.rubric.names == run.identity.criteria else [*differs, "the criteria"]
+
+
+def check_same_format(run: StoredRun, template: ChatTemplate) -> None:
+    """SetupError where a run began with another chat format than its model has now."""
+    sessions = (run.manifest, *run.manifest.get(CONTINUED, []))
+    began = next((session[_FORMAT] for session in sessions if _FORMAT in session), None)
+    if began is not None and began != format_hash(template, settings_of(run.identity.settings)):
+        raise SetupError(
+            f"Run {run.id} cannot be resumed: its prompts used another chat format than"
+            f" {run.identity.model_name} has now.",
+            "Resume it with the version of Tiebreak that started it, or start a new run."
+            f" The judgments of run {run.id} are stored.",
+        )
+
+
+def format_hash(template: ChatTemplate, settings: JudgeSettings) -> str:
+    """Which chat format the prompts of a run with these settings are in."""
+    frame, thinking = template.frame, template.frame.thinking
+    own = [thinking.pieces, thinking.slots] if thinking is not None and settings.reasons else []
+    return digest([frame.pieces, frame.slots, *own])
+
+
+def session_manifest(
+    plan: RunPlan, template: ChatTemplate, worked: Mapping[str, Any] | None = None
+) -> Mapping[str, Any]:
+    """How a run was made, beyond what identifies it. `worked`: how, where not as this computer does."""
+    columns = plan.dataset.columns
+    return {
+        "llama_cpp": library_version(),
+        _FORMAT: format_hash(template, plan.settings),
+        "chat_template_note": template.frame.note,
+        "replies_begin": template.frame.pieces[-2],
+        "system_message_merged": template.merges_system,
+        "model_bytes": plan.model.size_bytes,
+        **(machine_manifest(plan.machine) if worked is None else worked),
+        **({COLUMNS: columns.as_json()} if columns is not None else {}),
+    }
+
+
+def continued_manifest(before: Mapping[str, Any], now: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The manifest of a run with one more session: what differs from the first is stored next to it."""
+    if not before:
+        return now
+    beside = (CONTINUED, REWRITTEN, DEVICE_LEFT, CLUSTER, RANDOM_ORDER)
+    first = {name: value for name, value in before.items() if name not in beside}
+    later = list(before.get(CONTINUED, []))
+    return before if now in (first, *later) else {**before, CONTINUED: [*later, now]}

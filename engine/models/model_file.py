@@ -1,0 +1,367 @@
+"""A GGUF model file: what it is, by its header.
+
+A model in several files, as large ones are published: its parts by their names, their headers as one.
+
+llama.cpp reads all parts when it is given the first, and finds the others by their names.
+
+What users call a model file: the name of the file, not the one that its header gives.
+
+Headers name a base model, a training run, a folder of whoever converted it, or nothing (`LLaMA v2`, `.`,
+`Models`).
+"""
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from engine.core.errors import ModelFileError
+from engine.core.formatting import short_count, without_middle
+from engine.models.checks import precheck
+from engine.models.header import DOWNLOAD_AGAIN, GgufHeader, HeaderValues, read_header
+from engine.models.weights import LABEL, quantisation
+from engine.settings.rows import KvType
+from engine.system.files import plain_values
+from engine.system.paths import home
+from engine.system.places import PathKind, seen_at
+
+_PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<parts>\d{5})(?P<suffix>\.gguf)", re.IGNORECASE)
+
+
+class PartName(NamedTuple):
+    """What the name of a file says: `stem`-00002-of-00003.gguf. `number`: from 1 to `parts`."""
+
+    stem: str
+    number: int
+    parts: int
+    suffix: str
+
+
+class WholeModel(NamedTuple):
+    """The header of a whole model, and its files: one, or its parts in order."""
+
+    header: GgufHeader
+    files: tuple[Path, ...]
+
+
+def part_name(path: Path) -> PartName | None:
+    """What a file's name says of the model that it is part of; None for a file that is none."""
+    found = _PART.fullmatch(path.name)
+    return (
+        PartName(found["stem"], int(found["number"]), int(found["parts"]), found["suffix"]) if found else None
+    )
+
+
+def first_part(path: Path) -> Path:
+    """The first part of the model that a file is part of, by its name; the file itself where it is none."""
+    name = part_name(path)
+    return _part(path, name, 1) if name else path
+
+
+def _part(path: Path, name: PartName, number: int) -> Path:
+    return path.with_name(f"{name.stem}-{number:05}-of-{name.parts:05}{name.suffix}")
+
+
+def read_whole(path: Path) -> WholeModel:
+    """The header of a model by its file, or by any of its parts; the other parts are read too.
+
+    The tensors are those of all parts, the file size that of all, the rest is the first part's. Raises
+    ModelFileError: what `read_header` raises; a part is missing, has another name, or is another model's.
+    """
+    header = read_header(path)
+    values = HeaderValues(header)
+    parts = values.integer("split.count") or 0
+    if parts <= 1:
+        return WholeModel(header, (path,))
+    name = part_name(path)
+    if name is None or name.parts != parts:
+        raise values.refused(
+            f"this is part {_number(values)} of a model that was split into {parts} files, which are"
+            " identified by their names",
+            f"Restore the published names of the parts: NAME-00001-of-{parts:05}.gguf and so on, in one"
+            " folder.",
+        )
+    files = tuple(_part(path, name, number) for number in range(1, parts + 1))
+    headers = [header if file == path else _part_header(file, parts) for file in files]
+    for number, one in enumerate(headers, start=1):
+        values = HeaderValues(one)
+        if (_number(values), values.integer("split.count")) != (number, parts):
+            raise values.refused(
+                f"this is not part {number} of {parts}, although its name says so", DOWNLOAD_AGAIN
+            )
+    return WholeModel(_joined(headers), files)
+
+
+def _number(values: HeaderValues) -> int:
+    return (values.integer("split.no") or 0) + 1
+
+
+def _part_header(path: Path, parts: int) -> GgufHeader:
+    if seen_at(path) is PathKind.NOTHING:
+        raise ModelFileError(
+            f"{path.name}: this part of a model of {parts} parts is missing in {path.parent}.",
+            "Download all parts into one folder.",
+        )
+    return read_header(path)
+
+
+def _joined(headers: Sequence[GgufHeader]) -> GgufHeader:
+    first = headers[0]
+    tensors = tuple(tensor for header in headers for tensor in header.tensors)
+    values = HeaderValues(first)
+    expected, different = values.integer("split.tensors.count"), len({tensor.name for tensor in tensors})
+    if different < len(tensors):
+        raise values.refused(
+            f"its parts do not belong together: {len(tensors) - different:,} tensors are in two of them",
+            DOWNLOAD_AGAIN,
+        )
+    if expected not in (None, len(tensors)):
+        raise values.refused(
+            f"its parts do not belong together: they hold {len(tensors):,} tensors, and the header says"
+            f" {expected:,}",
+            DOWNLOAD_AGAIN,
+        )
+    # What is joined is one model: what follows must not refuse it as a part.
+    metadata = {key: value for key, value in first.metadata.items() if not key.startswith("split.")}
+    size = sum(header.file_size for header in headers)
+    return dataclasses.replace(first, metadata=metadata, tensors=tensors, file_size=size)
+
+
+SUFFIX = ".gguf"
+
+_SAYS_NOTHING = re.compile(
+    r"|(ggml[-_.]?)?models?|ggml[-_.]?model[-_.].*|unsloth|weights|gguf", re.IGNORECASE
+)
+_NO_NAME_OF_A_FOLDER = re.compile(r"[0-9a-f]{16,}|snapshots|blobs", re.IGNORECASE)
+# Deep enough for the cache of Hugging Face, whose folders in between say nothing.
+_FOLDERS_UP = 4
+_HUGGING_FACE = "models--"  # models--PUBLISHER--MODEL/snapshots/REVISION/FILE
+
+
+def called(path: Path) -> str:
+    """What users know a model file by, also one that cannot be read.
+
+    The file's name without `.gguf`, and without the number of a part; Ollama's own name for its blobs; with
+    the folder's name where the file's says nothing (`Qwen3-8B/model`).
+    """
+    if is_blob(path):
+        return (ollama_names(path.parent) or {}).get(path.name, path.name)
+    part = part_name(path)
+    stem = part.stem if part else path.stem if path.suffix.lower() == SUFFIX else path.name
+    if _says_something(stem):
+        return stem
+    folder = _telling_folder(path)
+    return f"{folder}/{stem}" if folder else stem
+
+
+def says_more(title: str, name: str) -> bool:
+    """Whether a header's name for a model tells something that the name of its file does not."""
+    words = _letters(title)
+    # A path of whoever converted it, or nearly nothing.
+    if len(words) < 3 or "/" in title or "\\" in title or not _says_something(title):
+        return False
+    return words not in _letters(name)
+
+
+def _letters(text: str) -> str:
+    return "".join(char for char in text.casefold() if char.isalnum())
+
+
+def _says_something(name: str) -> bool:
+    return _SAYS_NOTHING.fullmatch(LABEL.sub("", name).strip("-_. ")) is None
+
+
+def _telling_folder(path: Path) -> str:
+    """The name of the nearest folder that says what is in it; empty where none near does."""
+    for folder in path.absolute().parents[:_FOLDERS_UP]:
+        if folder == home():
+            break
+        if folder.name.startswith(_HUGGING_FACE):
+            return folder.name.rpartition("--")[2]
+        if not _NO_NAME_OF_A_FOLDER.fullmatch(folder.name) and _says_something(folder.name):
+            return folder.name
+    return ""
+
+
+_BLOB = re.compile(r"sha256-[0-9a-f]{64}")
+_MODEL_LAYER = "application/vnd.ollama.image.model"
+_OLLAMA_HOSTS = frozenset({"registry.ollama.ai", "ollama.com"})
+
+
+def is_blob(path: Path) -> bool:
+    """Whether a file is named as Ollama names what it keeps: models, projectors, templates, licences."""
+    return path.parent.name == "blobs" and _BLOB.fullmatch(path.name) is not None
+
+
+def ollama_names(folder: Path) -> dict[str, str] | None:
+    """Name of the blob file -> name in `ollama list`, of all models there; None for other folders.
+
+    Ollama keeps projectors and adapters as blobs too: only its manifests tell which is which.
+    """
+    manifests = [
+        place for place in sorted(folder.parent.glob("manifests*")) if seen_at(place) is PathKind.FOLDER
+    ]
+    if folder.name != "blobs" or not manifests:
+        return None
+    names: dict[str, str] = {}
+    for place in manifests:
+        for manifest in sorted(place.glob("*/*/*/*")):
+            for digest in _model_digests(manifest):
+                name = _ollama_name(*manifest.relative_to(place).parts)
+                names.setdefault(digest.replace(":", "-"), name)
+    return names
+
+
+def _ollama_name(host: str, space: str, model: str, tag: str) -> str:
+    if host not in _OLLAMA_HOSTS:
+        return f"{host}/{space}/{model}:{tag}"
+    return f"{model}:{tag}" if space == "library" else f"{space}/{model}:{tag}"
+
+
+def _model_digests(manifest: Path) -> list[str]:
+    try:
+        layers = plain_values(manifest.read_bytes())["layers"]
+        return [str(layer["digest"]) for layer in layers if layer["mediaType"] == _MODEL_LAYER]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []  # not a manifest: its blob is omitted, as Ollama leaves it out
+
+
+NOTICE_KEY = "tiebreak.notice"
+
+NO_TEMPLATE = "plain text is used. It may be a base model, which is not trained to follow instructions."
+
+_LONGEST_NOTICE = 600  # characters
+_BYTES_PER_F16 = 2
+Q8_0_BLOCK = 32
+"""Numbers in a block of the Q8_0 format, kept in 34 bytes."""
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A model file as its header describes it.
+
+    `path`: the file, the first part where it is split; `more_files`: the other parts, in order.
+    `size_bytes`: of all. `name`: what users call it, by its file. `title`: what its header calls it, empty
+    where it does not. `parameters`: numbers in all tensors. `trained_context`: tokens. `kv_bytes_per_token`:
+    of KV cache in f16, for one token of context. `kv_types`: what the KV cache can be kept in.
+    `vocabulary_size`: tokens. `experts`: how many a mixture has, and how many of them a token is read by; 0
+    in others. `notice`: what a model made for this program has to tell its users, empty in others.
+    `layers`: how many a GPU could take some of.
+    """
+
+    path: Path
+    size_bytes: int
+    name: str
+    architecture: str
+    quantisation: str
+    parameters: int
+    trained_context: int
+    kv_bytes_per_token: int
+    vocabulary_size: int
+    has_chat_template: bool
+    notice: str = ""
+    kv_types: tuple[KvType, ...] = tuple(KvType)
+    title: str = ""
+    more_files: tuple[Path, ...] = ()
+    experts: tuple[int, int] = (0, 0)
+    layers: int = 0
+
+    @property
+    def size_in_words(self) -> str:
+        """Its parameters, `46.7 B (2 of 8 experts at a time)`."""
+        every, used = self.experts
+        at_a_time = f" ({used} of {every} experts at a time)" if every else ""
+        return f"{short_count(self.parameters)}{at_a_time}"
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All its files, in order."""
+        return (self.path, *self.more_files)
+
+    @property
+    def other_name(self) -> str:
+        """The name in its header where that tells more than the name of the file, else empty."""
+        return self.title if says_more(self.title, self.name) else ""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the user should know before a run with it, to be read after its name; empty for nothing."""
+        template = "" if self.has_chat_template else f"no chat template: {NO_TEMPLATE}"
+        return tuple(filter(None, (template, self.notice)))
+
+
+def read_model_file(path: Path) -> ModelFile:
+    """Read, check and describe a model by its file or any part; ModelFileError where it cannot judge."""
+    whole = read_whole(path)
+    precheck(whole.header)
+    return describe(whole.header, *whole.files)
+
+
+def template_source(path: Path) -> str:
+    """The chat template of a model as its file has it, empty for none. ModelFileError as above."""
+    whole = read_whole(path)
+    precheck(whole.header)
+    return HeaderValues(whole.header).text("tokenizer.chat_template") or ""
+
+
+def describe(header: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
+    """What a header that passed `precheck` says of its model; `more_files`: further parts of it."""
+    values = HeaderValues(header)
+    return ModelFile(
+        path=path,
+        size_bytes=header.file_size,
+        name=called(path),
+        architecture=values.architecture,
+        quantisation=quantisation(header.tensors, values.file_type, called(path)),
+        parameters=sum(tensor.n_elements for tensor in header.tensors),
+        trained_context=values.integer(values.key("context_length")) or 0,
+        kv_bytes_per_token=_kv_bytes_per_token(values),
+        vocabulary_size=len(values.tokens),
+        has_chat_template=bool(values.get("tokenizer.chat_template")),
+        notice=without_middle((values.text(NOTICE_KEY) or "").strip(), _LONGEST_NOTICE),
+        kv_types=_kv_types(values),
+        title=values.title,
+        more_files=more_files,
+        experts=_experts(values),
+        layers=values.integer(values.key("block_count")) or 0,
+    )
+
+
+def _experts(values: HeaderValues) -> tuple[int, int]:
+    every, used = (
+        max(values.per_layer(values.key(name)), default=0) for name in ("expert_count", "expert_used_count")
+    )
+    return every, used
+
+
+def _kv_bytes_per_token(values: HeaderValues) -> int:
+    """Bytes of KV cache for one token: over the layers, KV heads x (key length + value length) x 2.
+
+    Sliding windows take less; recurrent states, which do not grow with the context, are omitted.
+    """
+    kv_heads = values.per_layer(values.key("attention.head_count_kv")) or _heads(values)
+    # One number stands for all layers.
+    if len(kv_heads) == 1:
+        kv_heads *= values.integer(values.key("block_count")) or 0
+    return sum(kv_heads) * sum(_head_lengths(values)) * _BYTES_PER_F16
+
+
+def _kv_types(values: HeaderValues) -> tuple[KvType, ...]:
+    """f16 in any case; q8_0 where a head's numbers fill whole blocks, or where there are no heads."""
+    # A row of a cache in q8_0 must be whole blocks; llama.cpp refuses others, once all is loaded.
+    whole = all(length % Q8_0_BLOCK == 0 for length in _head_lengths(values))
+    return tuple(KvType) if whole or not any(_heads(values)) else (KvType.F16,)
+
+
+def _heads(values: HeaderValues) -> list[int]:
+    return values.per_layer(values.key("attention.head_count"))
+
+
+def _head_lengths(values: HeaderValues) -> tuple[int, int]:
+    """Numbers in the key and in the value of one head."""
+    head_size = (values.integer(values.key("embedding_length")) or 0) // max([*_heads(values), 1])
+    key_length = values.integer(values.key("attention.key_length")) or head_size
+    value_length = values.integer(values.key("attention.value_length")) or head_size
+    return key_length, value_length

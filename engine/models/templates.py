@@ -1,0 +1,248 @@
+"""A model's chat template, rendered where it can do no harm: in child processes, once for each template.
+
+What is remembered of model files: hashes, contents that ran well, frames, speeds, trials of devices.
+
+It only saves time: where it cannot be read or written, everything is done again. What was found bad is not
+kept: the reason may have been the computer's, and trying again costs seconds.
+
+A template is a program inside a model file. It gets little time, little memory, and two processes of its own,
+which must agree: what cannot be repeated could not be resumed, or checked by anybody else.
+"""
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from engine.core.errors import EngineBug, NoRoomError
+from engine.core.events import CancelToken
+from engine.core.items import digest
+from engine.llama.library import library_version
+from engine.llama.model import Vocabulary
+from engine.llama.speed import DeviceTrial, ModelSpeed
+from engine.prompt.conversation import (
+    FRAME_VERSION,
+    RENDER_SECONDS,
+    Frame,
+    UnusableTemplateError,
+    plain_frame,
+)
+from engine.prompt.template import ChatTemplate
+from engine.system.child_process import CRASHES, run_child
+from engine.system.paths import CHILD, cache_folder, self_command, text_of_path
+from engine.system.places import real_path
+
+Made = TypeVar("Made")
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS content (path TEXT PRIMARY KEY, state TEXT, hash TEXT)",
+    "CREATE TABLE IF NOT EXISTS good (hash TEXT, build TEXT, PRIMARY KEY (hash, build))",
+    "CREATE TABLE IF NOT EXISTS frame (key TEXT PRIMARY KEY, frame TEXT)",
+    "CREATE TABLE IF NOT EXISTS speed (key TEXT PRIMARY KEY, speed TEXT)",
+    "CREATE TABLE IF NOT EXISTS devices (key TEXT PRIMARY KEY, trial TEXT)",
+)
+
+
+def file_state(files: Sequence[Path]) -> tuple[int, int]:
+    """The size of all files together, and when the last of them was changed, in ns."""
+    states = [path.stat() for path in files]
+    return sum(state.st_size for state in states), max(state.st_mtime_ns for state in states)
+
+
+@dataclass(frozen=True)
+class SeenFiles:
+    """Files at one moment. `path`: of the first, without links. `state`: changes with the content of any."""
+
+    path: str
+    state: str
+
+    @classmethod
+    def now(cls, files: Sequence[Path]) -> Self:
+        """As they are now. OSError where one cannot be asked."""
+        found = [path.stat() for path in files]
+        # Whoever copies or unpacks a file may set its time, but not its number, nor when that was done. Only
+        # on Windows, which tells the birth of the file for it, is what is written in place not seen so.
+        states = [(each.st_size, each.st_mtime_ns, each.st_ctime_ns, each.st_ino) for each in found]
+        return cls(text_of_path(real_path(files[0])), json.dumps(states))
+
+
+class ModelMemory:
+    """The memory, open. Made by `model_memory`."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        for statement in _TABLES:
+            self._write(statement, ())
+
+    def hash_of(self, seen: SeenFiles) -> str | None:
+        """The SHA-256 of files that have not changed since it was remembered."""
+        statement = "SELECT hash FROM content WHERE path = ? AND state = ?"
+        return self._first(statement, (seen.path, seen.state))
+
+    def remember_hash(self, seen: SeenFiles, file_hash: str) -> None:
+        """Keep the SHA-256 of files as they were seen before it was computed."""
+        self._write("INSERT OR REPLACE INTO content VALUES (?, ?, ?)", (seen.path, seen.state, file_hash))
+
+    def found_good(self, file_hash: str) -> bool:
+        """Whether this build of llama.cpp ran a content well."""
+        statement = "SELECT hash FROM good WHERE hash = ? AND build = ?"
+        return self._first(statement, (file_hash, library_version())) is not None
+
+    def remember_good(self, file_hash: str) -> None:
+        """Keep that this build of llama.cpp ran a content well."""
+        self._write("INSERT OR REPLACE INTO good VALUES (?, ?)", (file_hash, library_version()))
+
+    def frame(self, key: str) -> Frame | None:
+        """A rendered chat template; `key` says all that it depends on."""
+        return self._made("SELECT frame FROM frame WHERE key = ?", key, Frame.of_json)
+
+    def remember_frame(self, key: str, frame: Frame) -> None:
+        """Keep a rendered chat template."""
+        self._write("INSERT OR REPLACE INTO frame VALUES (?, ?)", (key, json.dumps(frame.as_json())))
+
+    def speed(self, key: str) -> ModelSpeed | None:
+        """What was measured; `key` says all that it depends on."""
+        return self._made("SELECT speed FROM speed WHERE key = ?", key, ModelSpeed.of_json)
+
+    def remember_speed(self, key: str, speed: ModelSpeed) -> None:
+        """Keep what was measured, in place of what was before."""
+        self._write("INSERT OR REPLACE INTO speed VALUES (?, ?)", (key, json.dumps(speed.as_json())))
+
+    def devices(self, key: str) -> DeviceTrial | None:
+        """What a trial of this computer's devices found; `key` says all that it depends on but drivers."""
+        return self._made("SELECT trial FROM devices WHERE key = ?", key, DeviceTrial.of_json)
+
+    def remember_devices(self, key: str, trial: DeviceTrial) -> None:
+        """Keep what a trial found, in place of what was before."""
+        self._write("INSERT OR REPLACE INTO devices VALUES (?, ?)", (key, json.dumps(trial.as_json())))
+
+    def _made(self, statement: str, key: str, of_json: Callable[[Any], Made]) -> Made | None:
+        text = self._first(statement, (key,))
+        with suppress(ValueError, KeyError, TypeError):  # written by anybody: the cache is an open folder
+            return of_json(json.loads(text)) if text else None
+        return None
+
+    def _first(self, statement: str, values: tuple[str | int, ...]) -> str | None:
+        row: tuple[str] | None = None
+        with suppress(sqlite3.Error):
+            row = self._db.execute(statement, values).fetchone()
+        return row[0] if row else None
+
+    def _write(self, statement: str, values: tuple[str | int, ...]) -> None:
+        with suppress(sqlite3.Error):
+            self._db.execute(statement, values)
+
+
+@contextmanager
+def model_memory() -> Iterator[ModelMemory]:
+    """The memory in the cache folder; one that forgets, where there can be no such file."""
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        db = sqlite3.connect(folder / "models.sqlite", isolation_level=None)
+    except (OSError, sqlite3.Error):
+        # Forgetting costs seconds; refusing to judge because a cache cannot be written would cost more.
+        db = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        yield ModelMemory(db)
+    finally:
+        db.close()
+
+
+RENDER_COMMAND = (CHILD, "render")
+_START_SECONDS = 50.0  # more, for a process to start on a slow and busy computer
+_MOST_BYTES = 512 << 20
+_TIMED_OUT = 1  # how faulthandler ends a process
+_FAULT = 3  # how this program ends at a fault of its own; on Windows abort(), too
+_MARK_BYTES = (16, 1600)  # messages of two lengths: what stands around them must not depend on it
+
+_rendered: dict[str, Frame] = {}  # by this process, which may have no cache
+
+
+class _LimitReachedError(UnusableTemplateError):
+    """A limit that a very busy computer might reach, too."""
+
+
+def chat_template(source: str | None, vocabulary: Vocabulary, cancel: CancelToken) -> ChatTemplate:
+    """The chat format of a template for the model of `vocabulary`.
+
+    Plain text, and a note, where `source` is None or cannot be used. Raises NoRoomError where the computer
+    cannot render it now, Cancelled where `cancel` is set.
+    """
+    return ChatTemplate(_frame(source, vocabulary, cancel), vocabulary)
+
+
+def _frame(source: str | None, vocabulary: Vocabulary, cancel: CancelToken) -> Frame:
+    if source is None:
+        return plain_frame("The model has no chat template")
+    asked = {"source": source, "bos": vocabulary.bos_text, "eos": vocabulary.eos_text}
+    key = digest([FRAME_VERSION, asked])
+    with model_memory() as memory:
+        frame = _rendered.get(key) or memory.frame(key)
+        if frame is None:
+            frame = _rendered_apart(asked, cancel)
+            memory.remember_frame(key, frame)
+    _rendered[key] = frame
+    return frame
+
+
+def _rendered_apart(asked: Mapping[str, str], cancel: CancelToken) -> Frame:
+    try:
+        given = {**asked, "seconds": RENDER_SECONDS}
+        # Twice, with messages of different length: what cannot be repeated could not be resumed.
+        first, second = (_frame_of_children({**given, "mark_bytes": size}, cancel) for size in _MARK_BYTES)
+        if first != second:
+            raise UnusableTemplateError("its output changes each time, or with the messages")
+    except UnusableTemplateError as error:
+        return plain_frame(f"The model's chat template cannot be used ({error})")
+    return first
+
+
+def _frame_of_children(asked: Mapping[str, object], cancel: CancelToken) -> Frame:
+    """What a child process makes of a template, or the next one where that reached a limit."""
+    try:
+        return _frame_of_child(asked, cancel)
+    except _LimitReachedError:
+        return _frame_of_child(asked, cancel)
+
+
+def _frame_of_child(asked: Mapping[str, object], cancel: CancelToken) -> Frame:
+    """Raises UnusableTemplateError, NoRoomError, Cancelled, EngineBug."""
+    command = [*self_command(), *RENDER_COMMAND]
+    given = json.dumps(asked).encode()
+    began = time.monotonic()
+    try:
+        seconds = RENDER_SECONDS + _START_SECONDS
+        code, printed = run_child(command, cancel, seconds=seconds, most_bytes=_MOST_BYTES, given=given)
+    except TimeoutError as error:
+        raise _not_now("not started in time") from error
+    except MemoryError as error:
+        raise _LimitReachedError(f"it takes more than {_MOST_BYTES >> 20} MB of memory") from error
+    if code == _TIMED_OUT and time.monotonic() - began >= RENDER_SECONDS:
+        raise _LimitReachedError(f"it takes more than {RENDER_SECONDS:.0f} seconds")
+    # 3 may be a fault of ours, which is reported as one below.
+    if code in CRASHES and code != _FAULT:
+        raise _LimitReachedError("it crashes the process that renders it")
+    if code < 0:
+        raise _not_now("ended from outside")
+    return _frame_of_answer(code, printed)
+
+
+def _not_now(why: str) -> NoRoomError:
+    return NoRoomError(
+        f"The model's chat template could not be rendered now: its process was {why}.",
+        "Close other programs, then try again.",
+    )
+
+
+def _frame_of_answer(code: int, printed: bytes) -> Frame:
+    try:
+        answer: Mapping[str, Any] = json.loads(printed)
+        if "refused" in answer:
+            raise UnusableTemplateError(str(answer["refused"]))
+        return Frame.of_json(answer["frame"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise EngineBug(f"rendering a chat template ended with exit code {code}") from error

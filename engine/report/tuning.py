@@ -1,0 +1,202 @@
+"""What came of the search for the best settings, as a sheet: what was chosen, what it is worth, what was
+tried.
+
+Knows: which tables and sentences there are, their words. Does not know: how settings are found, terminals,
+windows.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from engine.analysis.held_out import GAIN_TO_SEE, HeldOut
+from engine.analysis.recipe import Recipe
+from engine.analysis.tuning import TuningResult
+from engine.analysis.tuning_choice import RatedSettings
+from engine.core.formatting import counted, duration, number, words
+from engine.core.tables import Column, Facts, Kind, Part, Section, Sentences, Sheet, Table, Tone
+
+DEFAULT_IN_WORDS = "label tokens, both orders, no examples"
+_WORTH = (
+    Column("beside", "better than", Kind.NAME, "What the chosen settings are compared with."),
+    Column(
+        "right",
+        "accuracy gain",
+        Kind.ESTIMATE,
+        "By how many percentage points the accuracy is higher, with its 95 % interval.",
+    ),
+    Column("nats", "nats", Kind.NUMBER, "By how much the log-loss is lower.", digits=3),
+    Column("low", "from", Kind.NUMBER, "The lower end of that gain's 95 % interval over instructions.", 3),
+    Column("high", "to", Kind.NUMBER, "Its upper end.", 3),
+)
+_WORTH_NOTE = (
+    "On held-out items, the mean over the criteria, calibrated on the other items. If an interval is"
+    " above 0, the chosen settings are significantly better."
+)
+_COMPARED = (
+    Column(
+        "settings", "settings", Kind.NAME, "Elicitation methods, orders, and further parts of the prompt."
+    ),
+    Column(
+        "log_loss",
+        "log-loss",
+        Kind.NUMBER,
+        "The log-loss of the calibrated judge in nats, cross-validated, the mean over the criteria;"
+        " lower is better.",
+        digits=3,
+    ),
+    Column("behind", "behind", Kind.NUMBER, "The log-loss minus that of the best settings.", digits=3),
+    Column(
+        "error",
+        "± 1 s.e.",
+        Kind.NUMBER,
+        "The standard error of that difference over instructions: settings within one standard error"
+        " count as equally good.",
+        digits=3,
+    ),
+    Column("tokens", "tokens", Kind.COUNT, "Tokens that the model reads per item."),
+    Column("seconds", "seconds", Kind.NUMBER, "Seconds per item on this computer, for labels only."),
+    Column("chosen", "", Kind.NAME, "The chosen settings: the cheapest of those that are equally good."),
+)
+_COMPARED_NOTE = (
+    "The cheapest settings within one standard error of the best are chosen. These numbers were used to"
+    " choose, so the one of the chosen settings is optimistic; the table of held-out items above is not."
+)
+
+
+def tuning_sheet(tuning_result: TuningResult) -> Sheet:
+    """All of it, the outcome first."""
+    return Sheet("The best settings", [_outcome(tuning_result), _compared(tuning_result)])
+
+
+def told(tuning_result: TuningResult) -> Recipe:
+    """The recipe that came of it, which says what was found."""
+    return replace(tuning_result.recipe, says=tuple(outcome_in_words(tuning_result)))
+
+
+def _outcome(tuning_result: TuningResult) -> Section:
+    chosen, worth = tuning_result.choice.chosen, tuning_result.held_out
+    cost = f"{chosen.cost.tokens:,.0f} tokens, {number(chosen.cost.seconds)} s here, for labels only"
+    facts = [
+        ("settings", chosen.look.in_words),
+        ("cost per item", cost),
+        ("chosen by", counted(tuning_result.choice.items, "item", "items")),
+        *([("held out", counted(worth.items, "item", "items"))] if worth else []),
+        ("work", duration(tuning_result.seconds)),
+    ]
+    tone = Tone.PLAIN if worth is not None and worth.beats_frequent else Tone.CAVEAT
+    beside = [*_given_up(tuning_result), *_on_time(tuning_result)]
+    parts: list[Part] = [
+        Facts(facts),
+        Sentences(outcome_in_words(tuning_result), tone),
+        *([_worth_table(worth)] if worth else []),
+        *([Sentences(beside)] if beside else []),
+    ]
+    return Section("outcome", "Chosen settings", parts, _WORTH_NOTE if worth else "")
+
+
+def outcome_in_words(tuning_result: TuningResult) -> list[str]:
+    """What the chosen settings are worth on items that took no part, in sentences."""
+    worth = tuning_result.held_out
+    if worth is None:
+        return ["Too few items were held out: the quality of the chosen settings is not known."]
+    if worth.beats_frequent:
+        said = ["The chosen settings are significantly better than always giving the most frequent label."]
+    elif not tuning_result.choice.over_frequencies.significantly_above:
+        # Not even on the items by which the best was found, which flatter it.
+        said = [
+            (
+                "No settings that were tried are significantly better than always giving the most frequent"
+                " label."
+            )
+        ]
+    else:
+        said = [
+            ("The chosen settings are not significantly better than always giving the most frequent label.")
+        ]
+    right = f"{worth.right} % accuracy on held-out items, {worth.frequent} % with always"
+    said.append(f"{right} the most frequent label.")
+    if worth.over_default is not None:
+        are_better = "" if worth.over_default.significantly_better else "not "
+        said.append(
+            f"They are {are_better}significantly better than the default settings ({DEFAULT_IN_WORDS})."
+        )
+    return [*said, _needed(worth), *_on_criteria(tuning_result, worth)]
+
+
+def _on_criteria(tuning_result: TuningResult, worth: HeldOut) -> Iterator[str]:
+    """What was not measured, or is not calibrated, for want of labels; what could not be judged."""
+    if unmeasured := [name for name in tuning_result.criteria if name not in worth.criteria]:
+        yield f"Not measured on {_listed(unmeasured)}: too few labels."
+    if plain := [
+        name for name in tuning_result.criteria if name not in tuning_result.recipe.calibration.criteria
+    ]:
+        yield f"Not calibrated, because of too few labels: {_listed(plain)}."
+    if worth.unscored:
+        judgments = counted(worth.unscored, "judgment is", "judgments are")
+        yield f"{judgments} unscored on held-out items and excluded."
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(words, names))
+
+
+def _worth_table(worth: HeldOut) -> Table:
+    rows = [("the most frequent label", worth.over_frequent)]
+    if worth.over_default is not None:
+        rows.append(("the default settings", worth.over_default))
+    return Table(
+        _WORTH,
+        [[name, gain.right, gain.nats.value, *(gain.nats.interval or (None, None))] for name, gain in rows],
+    )
+
+
+def _needed(worth: HeldOut) -> str:
+    gain = f"A gain of {100 * GAIN_TO_SEE:.0f} points over the most frequent label"
+    if worth.needed <= worth.instructions:
+        return f"{gain} would be detected on the held-out items, with 80 % power."
+    held = counted(worth.instructions, "instruction was", "instructions were")
+    return (
+        f"{gain} would be detected with 80 % power with about {worth.needed:,} labelled instructions held"
+        f" out; {held}."
+    )
+
+
+def _given_up(tuning_result: TuningResult) -> Iterator[str]:
+    for each in tuning_result.given_up:
+        after = f" after {counted(each.items, 'item', 'items')}" if each.items else ""
+        behind = "" if each.behind is None else f" ({number(each.behind, 3)} nats behind the best)"
+        yield f"Dropped{after}: {each.prompt.words}{behind}: {each.why}."
+
+
+def _on_time(tuning_result: TuningResult) -> Iterator[str]:
+    if tuning_result.out_of_time:
+        yield "The time limit was reached before all items were judged. Run it again to resume."
+    if uncompared := tuning_result.choice.uncompared:
+        settings = counted(uncompared, "setting was", "settings were")
+        yield f"{settings} not compared: the time limit was reached. Run it again to compare them."
+
+
+def _compared(tuning_result: TuningResult) -> Section:
+    standings = tuning_result.choice.standings
+    rows = [_row(standing, standing is tuning_result.choice.chosen) for standing in standings]
+    runs = ", ".join(f"run {run} ({prompt.words})" for prompt, run in tuning_result.runs.items())
+    return Section(
+        "compared",
+        "What was compared",
+        [Table(_COMPARED, rows), Sentences([f"All raw predictions are in the run store: {runs}."])],
+        _COMPARED_NOTE,
+    )
+
+
+def _row(standing: RatedSettings, is_chosen: bool) -> list[str | float | None]:
+    cost = standing.cost
+    state = "chosen" if is_chosen else "equally good" if standing.as_good else ""
+    return [
+        standing.look.in_words,
+        standing.log_loss,
+        standing.behind,
+        standing.error,
+        round(cost.tokens),
+        cost.seconds,
+        state,
+    ]

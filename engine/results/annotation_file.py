@@ -1,0 +1,422 @@
+"""The annotation file, by which a run's annotations go to another computer: without the texts of items.
+
+Knows: what such a file contains, how it is made of a run, checked and read. Does not know: to which
+run its annotations belong elsewhere, windows.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from engine.annotations.effective import Annotation, Reviews
+from engine.annotations.imported import ImportedAnnotations, StepKey, step_of
+from engine.annotations.records import checked_author, checked_explanation, checked_tags, now
+from engine.core.errors import InputError, SetupError
+from engine.core.formatting import listed, quoted
+from engine.core.items import Item, Preference
+from engine.core.judgments import Confirmation, ItemNote, Origin, Override, ReviewMark, ReviewState
+from engine.data.dataset import Dataset
+from engine.data.json_records import load_record
+from engine.settings.identity import StoredRun
+from engine.settings.sampling import checked_seed
+from engine.store.row_validator import DamagedError, RowValidator
+from engine.store.run_store import RunStore
+from engine.system.files import write_json
+from engine.system.sandbox import sandboxed
+
+FORMAT = 1
+"""The version of these files; a newer program may write a later one."""
+WHAT = "annotation file"
+_MARK = "tiebreak_people"
+_FIRST_BYTES = 512
+_IS_ONE = re.compile(rb'\s*(?:\xef\xbb\xbf)?\s*\{\s*"' + _MARK.encode() + rb'"\s*:')
+_NO_TEXTS = "no texts of the dataset"
+_TEXTS = ("instruction", "output_a", "output_b")
+_EXPORT_AGAIN = "Ask its sender to export it again."
+_LAST_YEAR = 8999  # that a store reads
+_SHA256 = re.compile("[0-9a-f]{64}")
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """The run of the annotations: its `title`, who judged, its criteria, the dataset by name and hash."""
+
+    title: str
+    judge: str
+    criteria: tuple[str, ...]
+    dataset: str
+    dataset_hash: str
+
+
+@dataclass(frozen=True)
+class AnnotationFile:
+    """What such a file holds. `words`: of its own items, notes too, and only of these.
+
+    `store`: the id of the run store that it was written by, at `written` (UTC). `items`: the hash of the
+    content of each item of which anything is said, by its id. `known_as`: by name, how that annotator is
+    called in other stores, each by its id. `texts`: of items, where these were asked for.
+    """
+
+    store: str
+    written: datetime
+    run: RunFacts
+    items: Mapping[str, str]
+    words: ImportedAnnotations
+    known_as: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
+    texts: Mapping[str, Item] = field(default_factory=dict)
+
+    @property
+    def annotators(self) -> tuple[str, ...]:
+        """The annotators, sorted by name."""
+        return self.words.annotators
+
+    @property
+    def texts_in_words(self) -> str:
+        """A sentence on whether texts of the dataset are included: this decides who may read the file."""
+        return (
+            f"It holds {'the instruction and both responses of each of them' if self.texts else _NO_TEXTS}."
+        )
+
+
+def is_annotation_file(file: Path | bytes) -> bool:
+    """Whether a file, or one that begins with these bytes, claims to be one; it may be damaged."""
+    if isinstance(file, bytes):
+        return _IS_ONE.match(file) is not None
+    with suppress(OSError, ValueError), file.open("rb") as opened:
+        return is_annotation_file(opened.read(_FIRST_BYTES))
+    return False
+
+
+def annotation_file(
+    store: RunStore, run_id: int, annotators: Iterable[str] = (), dataset: Dataset | None = None
+) -> AnnotationFile:
+    """The annotations of a run; of all, or of those named alone. `dataset`: whose texts are included.
+
+    StoreError for no run, SetupError where nobody, or one of those named, has said anything.
+    """
+    own_id = store.own_id()
+    with store.reading():
+        run, words = store.run(run_id), store.imported_annotations(run_id)
+        hashes, met = store.content_hashes(run_id), store.imported_annotators()
+    wanted = frozenset(annotators)
+    if unknown := sorted(wanted - set(words.annotators)):
+        by = (
+            f"It has annotations of {listed(words.annotators)}."
+            if words.annotators
+            else "It has no annotations."
+        )
+        raise SetupError(f"{run.title} has no annotations of {listed(unknown)}.", by)
+    if not words.annotators:
+        raise SetupError(f"There are no annotations of {run.called}.", "Review it first.")
+    if wanted:
+        words = words.of(wanted)
+    places = _first_ids(hashes)
+    ids = {places[word.content_hash] if isinstance(word, ItemNote) else word.item_id for word in words.all}
+    items = {item_id: content for item_id, content in hashes.items() if item_id in ids}
+    known_as: dict[str, list[tuple[str, str]]] = {}
+    for there, called in met.items():
+        known_as.setdefault(called, []).append(there)
+    return AnnotationFile(
+        own_id,
+        now(),
+        _facts(run),
+        items,
+        words,
+        {name: known_as[name] for name in words.annotators if name in known_as},
+        {item.id: item for item in dataset if item.id in items} if dataset is not None else {},
+    )
+
+
+def _first_ids(hashes: Mapping[str, str]) -> dict[str, str]:
+    """By the hash of its content, the first item that has it: where a note is stored."""
+    return {content: item_id for item_id, content in reversed([*hashes.items()])}
+
+
+def _facts(run: StoredRun) -> RunFacts:
+    identity = run.identity
+    return RunFacts(
+        run.title, identity.model_name, identity.criteria, identity.dataset_path.name, identity.dataset_hash
+    )
+
+
+def save_annotation_file(path: Path, made: AnnotationFile) -> None:
+    """Write it, whole or not at all. SetupError where that cannot be."""
+    write_json(path, as_json(made))
+
+
+def as_json(made: AnnotationFile) -> dict[str, Any]:
+    """The plain values of the file."""
+    run = made.run
+    row = partial(_row, made.words, _first_ids(made.items))
+    return {
+        _MARK: FORMAT,
+        "store": made.store,
+        "written": made.written.isoformat(),
+        "run": {
+            "title": run.title,
+            "judge": run.judge,
+            "criteria": list(run.criteria),
+            "dataset": {"name": run.dataset, "sha256": run.dataset_hash},
+        },
+        "people": [
+            {
+                "name": name,
+                "known_as": [{"store": of, "name": as_} for of, as_ in made.known_as.get(name, ())],
+            }
+            for name in made.annotators
+        ],
+        "items": [
+            {"id": item_id, "sha256": content, **_texts(made.texts.get(item_id))}
+            for item_id, content in made.items.items()
+        ],
+        "overrides": [row(each) for each in made.words.reviews.overrides],
+        "confirmations": [row(each) for each in made.words.reviews.confirmations],
+        "marks": [row(each) for each in made.words.reviews.marks],
+        "notes": [row(each) for each in made.words.notes],
+    }
+
+
+def _texts(item: Item | None) -> dict[str, str]:
+    return {name: getattr(item, name) for name in _TEXTS} if item is not None else {}
+
+
+def _row(words: ImportedAnnotations, places: Mapping[str, str], word: Annotation) -> dict[str, Any]:
+    """An annotation as plain values, without what is not known of it."""
+    turned = words.turned(word)
+    values: dict[str, Any] = {
+        "item": places[word.content_hash] if isinstance(word, ItemNote) else word.item_id,
+        "author": word.author,
+        "said": word.created.isoformat(),
+        "undone": turned.undone and turned.undone.isoformat(),
+        "redone": turned.redone and turned.redone.isoformat(),
+    }
+    match word:
+        case ItemNote():
+            values |= {"text": word.text, "tags": list(word.tags)}
+        case ReviewMark():
+            values |= {"state": word.state.value}
+        case Override() | Confirmation():
+            values |= {
+                "criterion": word.criterion,
+                "label": word.preference and word.preference.value,
+                "origin": word.origin and word.origin.value,
+                "seed": word.seed,
+                "blind": word.blind,
+            }
+    if isinstance(word, Override):
+        values |= {
+            "explanation": word.explanation,
+            "written_for": word.written_for and word.written_for.value,
+            "settles": word.settles or None,
+        }
+    return {name: value for name, value in values.items() if value is not None}
+
+
+@sandboxed
+def load_annotation_file(path: Path) -> AnnotationFile:
+    """What a file of annotations holds.
+
+    SetupError where it cannot be read, InputError with all that is wrong in it.
+    """
+    return load_record(path, WHAT, partial(_annotation_file_of, path), _EXPORT_AGAIN)
+
+
+def _annotation_file_of(path: Path, values: Any) -> AnnotationFile:
+    """What `as_json` gave. InputError with the problems found; what load_record takes for what is no file of
+    the kind.
+    """
+    version = values[_MARK]
+    if version != FORMAT:
+        raise InputError(
+            path,
+            [f"is an {WHAT} of version {quoted(str(version))}; this program knows {FORMAT}."],
+            "Use a newer Tiebreak.",
+        )
+    reader = _Reader()
+    made = reader.read(values)
+    if reader.problems or made is None:
+        raise InputError(path, reader.problems, _EXPORT_AGAIN)
+    return made
+
+
+class _Reader:
+    """Reads the values of a file; `problems`: all that is wrong with them, each with its place."""
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+        self._redone: dict[StepKey, datetime] = {}
+
+    def read(self, values: Mapping[str, Any]) -> AnnotationFile | None:
+        """All of it; None where it has problems."""
+        head = self._try(lambda: _head(values))
+        facts = self._try(lambda: _facts_of(values["run"]))
+        known_as = dict(self._each("people", values, _annotator))
+        pairs = self._each("items", values, _item)
+        items = {item_id: content for item_id, content, _ in pairs}
+        if len(items) < len(pairs):
+            self.problems.append("items: an id occurs twice.")
+        self._items, self._annotators = items, known_as
+        overrides = self._each("overrides", values, self._override)
+        confirmations = self._each("confirmations", values, self._confirmation)
+        marks = self._each("marks", values, self._mark)
+        notes = self._each("notes", values, self._note)
+        if self.problems or head is None or facts is None:
+            return None
+        reviews = Reviews(tuple(overrides), tuple(marks), tuple(confirmations))
+        words = ImportedAnnotations(reviews, tuple(notes), self._redone)
+        texts = {item_id: item for item_id, _, item in pairs if item is not None}
+        known_as = {name: there for name, there in known_as.items() if there}
+        return AnnotationFile(*head, facts, items, words, known_as, texts)
+
+    def _each(
+        self, name: str, values: Mapping[str, Any], made_of: Callable[[RowValidator, Mapping[str, Any]], Made]
+    ) -> list[Made]:
+        """What is made of each row of a list, but for those that have a problem."""
+        rows = values.get(name)
+        if not isinstance(rows, list):
+            self.problems.append(f"{name}: this list is missing.")
+            return []
+        found = []
+        for number, row in enumerate(rows, start=1):
+            validator = RowValidator(f"{name}, entry {number}")
+            if not isinstance(row, dict):
+                self.problems.append(f"{validator.of}: it is not an object.")
+                continue
+            made = self._try(partial(validator.made, "values", row, partial(made_of, validator, row)))
+            if made is not None:
+                found.append(made)
+        return found
+
+    def _try(self, make: Callable[[], Made]) -> Made | None:
+        try:
+            return make()
+        except DamagedError as error:
+            self.problems.append(error.problem)
+            return None
+
+    def _said(self, validator: RowValidator, row: Mapping[str, Any]) -> dict[str, Any]:
+        """What all annotations have: item, author, times."""
+        item_id, author = validator.text("item", row["item"]), validator.text("author", row["author"])
+        if item_id not in self._items:
+            validator.refuse("item", item_id, "one of the items of the file")
+        if author not in self._annotators:
+            validator.refuse("author", author, "one of the annotators of the file")
+        return {
+            "item_id": item_id,
+            "author": author,
+            "created": _time(validator, "said", row["said"]),
+            "undone": _or_none(partial(_time, validator, "undone"), row.get("undone")),
+        }
+
+    def _kept(self, validator: RowValidator, row: Mapping[str, Any], word: Made) -> Made:
+        """An annotation, once the time is stored when it was redone."""
+        if (redone := row.get("redone")) is not None:
+            self._redone[step_of(word)] = _time(validator, "redone", redone)  # type: ignore[arg-type]
+        return word
+
+    def _override(self, validator: RowValidator, row: Mapping[str, Any]) -> Override:
+        text = _or_none(partial(validator.text, "explanation"), row.get("explanation"))
+        made = Override(
+            id=0,
+            preference=_or_none(partial(validator.one_of, Preference, "label"), row.get("label")),
+            explanation=checked_explanation(text),
+            written_for=_or_none(
+                partial(validator.one_of, Preference, "written_for"), row.get("written_for")
+            ),
+            settles=validator.flag("settles", row.get("settles", False)),
+            **self._said(validator, row),
+            **_judged(validator, row),
+        )
+        return self._kept(validator, row, made)
+
+    def _confirmation(self, validator: RowValidator, row: Mapping[str, Any]) -> Confirmation:
+        label = validator.one_of(Preference, "label", row["label"])
+        made = Confirmation(preference=label, **self._said(validator, row), **_judged(validator, row))
+        return self._kept(validator, row, made)
+
+    def _mark(self, validator: RowValidator, row: Mapping[str, Any]) -> ReviewMark:
+        state = validator.one_of(ReviewState, "state", row["state"])
+        return self._kept(validator, row, ReviewMark(state=state, **self._said(validator, row)))
+
+    def _note(self, validator: RowValidator, row: Mapping[str, Any]) -> ItemNote:
+        said = self._said(validator, row)
+        content = self._items[said.pop("item_id")]
+        tags = tuple(checked_tags(validator.texts("tags", row["tags"])))
+        return self._kept(
+            validator,
+            row,
+            ItemNote(content, text=validator.text("text", row["text"]).strip(), tags=tags, **said),
+        )
+
+
+def _head(values: Mapping[str, Any]) -> tuple[str, datetime]:
+    validator = RowValidator("The file")
+    return validator.text("store", values["store"]), _time(validator, "written", values["written"])
+
+
+def _facts_of(run: Any) -> RunFacts:
+    validator = RowValidator("run")
+
+    def make() -> RunFacts:
+        return RunFacts(
+            validator.text("title", run["title"]),
+            validator.text("judge", run["judge"]),
+            validator.texts("criteria", run["criteria"]),
+            validator.text("dataset", run["dataset"]["name"]),
+            validator.text("sha256", run["dataset"]["sha256"]),
+        )
+
+    return validator.made("values", run, make)
+
+
+def _annotator(validator: RowValidator, row: Mapping[str, Any]) -> tuple[str, list[tuple[str, str]]]:
+    known_as = [
+        (validator.text("store", each["store"]), validator.text("name", each["name"]))
+        for each in row["known_as"]
+    ]
+    name = validator.text("name", row["name"])
+    if checked_author(name) != name:
+        validator.refuse("name", name, "a name without white space around it")
+    return name, known_as
+
+
+def _item(validator: RowValidator, row: Mapping[str, Any]) -> tuple[str, str, Item | None]:
+    item_id, content = validator.text("id", row["id"]), validator.text("sha256", row["sha256"])
+    if not _SHA256.fullmatch(content):
+        validator.refuse("sha256", content, "a SHA-256")
+    if not any(name in row for name in _TEXTS):
+        return item_id, content, None
+    instruction, output_a, output_b = (validator.text(name, row[name]) for name in _TEXTS)
+    item = Item(item_id, instruction, output_a, output_b)
+    if item.content_hash != content:
+        validator.refuse("sha256", content, "the hash of its texts")
+    return item_id, content, item
+
+
+def _judged(validator: RowValidator, row: Mapping[str, Any]) -> dict[str, Any]:
+    """What labels and confirmations have: the criterion, and how the annotator came to the item."""
+    seed = row.get("seed")
+    return {
+        "criterion": validator.text("criterion", row["criterion"]),
+        "origin": _or_none(partial(validator.one_of, Origin, "origin"), row.get("origin")),
+        "seed": None if seed is None else checked_seed(validator.count("seed", seed)),
+        "blind": _or_none(partial(validator.flag, "blind"), row.get("blind")),
+    }
+
+
+def _time(validator: RowValidator, field_name: str, value: object) -> datetime:
+    at = validator.time(field_name, value).astimezone(UTC)
+    if at.year >= _LAST_YEAR:
+        validator.refuse(field_name, value, "an earlier time")
+    return at
+
+
+def _or_none(read: Callable[[Any], Made], value: object) -> Made | None:
+    return None if value is None else read(value)

@@ -1,0 +1,459 @@
+"""A calibration with what it was made for, as a file and in the run store.
+
+Knows: the JSON form, which runs a calibration fits. Does not know: how one is fitted.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from engine.core.errors import FileKind, Hint, SetupError, Step
+from engine.core.features import (
+    LENGTHS,
+    Feature,
+    FeatureKind,
+    FittedOn,
+    Overlap,
+    estimate_of,
+    fitted_on_of,
+    part_of,
+    parts_in_words,
+)
+from engine.core.formatting import quoted, without_middle, words
+from engine.core.items import PREFERENCES, digest
+from engine.core.judgments import CriterionCalibration, JudgedItem
+from engine.core.rubric import ELOQUENT, Rubric
+from engine.core.tables import Estimate
+from engine.data.file_kinds import expecting
+from engine.data.json_records import load_record, real_number
+from engine.results.decision import CriterionPredictions, PredictionSource, of_part
+from engine.settings.identity import RunIdentity, RunKind, StoredRun
+from engine.settings.rows import DEFAULT_METHODS, settings_of
+from engine.system.files import write_json
+from engine.system.sandbox import sandboxed
+
+FORMAT = 2
+_WITHOUT_PARTS = 1  # as earlier versions wrote it, and read it
+_MARK = "tiebreak_calibration"
+_WHEN = ("before", "after", "more")
+_LONGEST_SHOWN = 120  # characters of a question
+_MAKE_AGAIN = Hint(Step.CALIBRATE_AGAIN)
+
+RECIPE_MARK = "tiebreak_recipe"
+"""The parts of a recipe besides its calibration."""
+
+
+@dataclass(frozen=True)
+class AskedQuestion:
+    """What was asked on a criterion. `sha256`: of all of it, with the meanings of good and bad and the words
+    of the prompt around it; `question`: for display.
+    """
+
+    question: str
+    sha256: str
+
+
+def asked_questions(rubric: Rubric) -> dict[str, AskedQuestion]:
+    """What a rubric asks, by criterion."""
+    return {
+        criterion.name: AskedQuestion(criterion.question, digest([list(criterion.asked), rubric.wording.own]))
+        for criterion in rubric.criteria
+    }
+
+
+_OF_TASK = asked_questions(ELOQUENT)
+
+
+@dataclass(frozen=True)
+class JudgeIdentity:
+    """What gives raw predictions: a calibration is of use for no other.
+
+    `orders`, `methods`: as in the settings of a run. `examples`: the hash of the labelled examples, empty for
+    none. With chain of thought, `methods` says how many reasoning samples of how many tokens.
+    `model_name`: for display; the same model may have been called otherwise by another version, or renamed.
+    `asked`: by criterion; of one that is missing, as in older files, it was what the task's rubric asks.
+    """
+
+    model_name: str
+    model_hash: str
+    prompt_version: str
+    orders: tuple[str, ...]
+    examples: str
+    methods: tuple[str, ...] = DEFAULT_METHODS
+    asked: Mapping[str, AskedQuestion] = field(default_factory=dict)
+
+    def asked_of(self, criterion: str) -> AskedQuestion | None:
+        """What was asked on a criterion; None where it is not known."""
+        return self.asked.get(criterion) or _OF_TASK.get(criterion)
+
+
+def judge_of_run(identity: RunIdentity) -> JudgeIdentity:
+    """The judge of a run."""
+    return JudgeIdentity(
+        model_name=identity.model_name,
+        model_hash=identity.model_hash,
+        prompt_version=identity.prompt_version,
+        orders=tuple(identity.settings["orders"]),
+        examples=identity.settings["examples"] or "",
+        methods=_methods(identity.settings),
+        asked=asked_questions(identity.asked),
+    )
+
+
+def asked_by(identity: RunIdentity) -> set[PredictionSource]:
+    """By whom and how the raw predictions of a run are made that a model judges."""
+    settings = settings_of(identity.settings)
+    return {PredictionSource(0, method, order) for method in settings.methods for order in settings.orders}
+
+
+def _read_by(identity: RunIdentity, judged: Sequence[JudgedItem]) -> set[PredictionSource]:
+    """By whom and how the raw predictions of a run were made."""
+    if identity.kind is RunKind.JUDGED:
+        return asked_by(identity)
+    return set().union(*(CriterionPredictions(judged, name).read_by for name in identity.criteria))
+
+
+def _methods(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    methods = tuple(map(str, settings.get("ways", DEFAULT_METHODS)))
+    if "thoughts" not in settings:
+        return methods
+    # Stored in calibrations and compared with them: this text never changes.
+    reasoning_samples = f"{settings['thoughts']} thoughts of {settings['max_thought_tokens']} tokens"
+    return (*methods, reasoning_samples)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Calibrations by criterion. `dataset`, `dataset_hash`: of the one whose labels it was fitted on.
+
+    `measured`: the cross-validated figures, as plain values, for display. `accuracies`: the shares of labels
+    that were right `before` and `after`, and how many `more` were, cross-validated, as means over the
+    criteria; None in a file of an earlier version. `of_recipe`: whether it is one of a recipe, whose settings
+    were chosen with it. `alike`: whether A and B are treated
+    alike, so that no label depends on the place of a response; older files do not. `fitted_on`: the items
+    that took part in the fit of any criterion; None in one of an earlier version, where it is not known.
+    """
+
+    judge: JudgeIdentity
+    dataset: str
+    dataset_hash: str
+    criteria: Mapping[str, CriterionCalibration]
+    measured: Mapping[str, Any]
+    alike: bool = False
+    fitted_on: FittedOn | None = None
+    accuracies: Mapping[str, Estimate] | None = None
+    of_recipe: bool = field(default=False, compare=False)
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 (hex) of what it does; the names and figures take no part."""
+        return digest({name: _done_by(fitted) for name, fitted in self.criteria.items()})
+
+    def overlap_in_words(self, overlap: Overlap) -> str:
+        """How much of what is scored took part in the fit, and what that means; empty where nothing did."""
+        said = [overlap.in_words("the calibration")]
+        if overlap.items and all(fitted.folds for fitted in self.criteria.values()):
+            said.append("Items that took part in the fit are predicted out of fold, by a fit without them.")
+        elif overlap.items:
+            said.append("Measured on these items, it looks better than it is.")
+        if overlap.instructions:
+            said.append("Measured on other items of the same instructions, it may look better than it is.")
+        return " ".join(filter(None, said))
+
+    @property
+    def parts(self) -> tuple[Feature, ...]:
+        """What it looks at next to the mean of an item's raw predictions, on any criterion."""
+        decide = (each for fitted in self.criteria.values() for each in (fitted, *fitted.folds))
+        return tuple(dict.fromkeys(part for fitted in decide for part in fitted.parts))
+
+    @property
+    def looks_at(self) -> str:
+        """What it looks at, in a sentence; empty where that is the mean of all raw predictions alone."""
+        own = (part for fitted in self.criteria.values() for part in fitted.parts)
+        used = parts_in_words(tuple(dict.fromkeys(own)))
+        return f"Besides the mean raw prediction, its features are {used}." if used else ""
+
+    @property
+    def in_words(self) -> str:
+        """What it looks at, whether A and B are alike to it, and whether it lacks what decides items of one
+        order.
+        """
+        alike = f"A and B are {'' if self.alike else 'not '}treated alike."
+        said = " ".join(filter(None, (self.looks_at, alike)))
+        lacking = len(self.judge.orders) > 1 and any(not each.first_order for each in self.criteria.values())
+        return f"{said} It was not fitted for items read in one order." if lacking else said
+
+    def in_one_order(self, judge: JudgeIdentity) -> "Calibration":
+        """What decides the items of a judge that reads the first order alone; without the figures, which are
+        of both orders. Criteria for which that is not known are omitted.
+        """
+        alone = {name: fitted.in_one_order for name, fitted in self.criteria.items()}
+        known = {name: fitted for name, fitted in alone.items() if fitted is not None}
+        return replace(self, judge=judge, criteria=known, measured={}, accuracies=None)
+
+    def check_lengths(self, judged: Iterable[JudgedItem], run: str) -> None:
+        """Raise SetupError where it looks at the lengths of responses and a run does not know them."""
+        if LENGTHS in self.parts and any(item.lengths is None for item in judged):
+            raise lengths_unknown(run)
+
+    def check_run(self, run: StoredRun, judged: Sequence[JudgedItem]) -> str:
+        """All that must be right before it decides what was judged of a run: SetupError where it was made for
+        another judge or looks at nothing that is there; a sentence on what it looks at that is not, or none.
+        """
+        self.check_fits(judge_of_run(run.identity))
+        self.check_lengths(judged, run.title)
+        return self.check_parts(_read_by(run.identity, judged), run.title)
+
+    def check_parts(self, read_by: Collection[PredictionSource], run: str) -> str:
+        """A sentence on parts that are raw predictions of which a run, read so, has none; empty without any.
+        SetupError where no part of it is in the run.
+        """
+        lacking = [
+            part
+            for part in self.parts
+            if part.kind is FeatureKind.RAW_PREDICTIONS and not any(map(of_part(part), read_by))
+        ]
+        if not lacking:
+            return ""
+        named = "; ".join(part.in_words for part in lacking)
+        if len(lacking) == len(self.parts):
+            raise SetupError(
+                f"This calibration uses {named}: {run} has no such raw predictions.", Hint(Step.CALIBRATE)
+            )
+        return (
+            f"The calibration also uses {named}, and {run} has no such raw predictions. They are replaced"
+            " by their mean over the items of the fit."
+        )
+
+    def check_fits(self, judge: JudgeIdentity) -> None:
+        """Raise SetupError where it was made for another judge; the model is known by its hash alone."""
+        made_for = self.judge
+        if made_for.model_hash != judge.model_hash:
+            raise self._made_for("the model", _model(made_for), _model(judge))
+        for what, mine, other in (
+            ("prompt version", made_for.prompt_version, judge.prompt_version),
+            ("orders", " and ".join(made_for.orders), " and ".join(judge.orders)),
+            ("elicitation methods", " and ".join(made_for.methods), " and ".join(judge.methods)),
+            ("labelled examples", made_for.examples[:12] or "none", judge.examples[:12] or "none"),
+        ):
+            if mine != other:
+                raise self._made_for(what, mine, other)
+        self._check_questions(judge)
+
+    def _check_questions(self, judge: JudgeIdentity) -> None:
+        """SetupError where both have no criterion in common, or one that was asked in other words."""
+        shared = [name for name in self.criteria if name in judge.asked]
+        if self.criteria and judge.asked and not shared:
+            raise self._made_for("the criteria", ", ".join(self.criteria), ", ".join(judge.asked))
+        for part in self.parts if judge.asked else ():
+            if part.kind is FeatureKind.CRITERION and part.criterion not in judge.asked:
+                raise SetupError(
+                    f"{self._called} also uses {part.in_words}, which this judge is not asked.",
+                    Hint("Also judge that criterion. ", *self._other.parts),
+                )
+        for name in shared:
+            mine, other = self.judge.asked_of(name), judge.asked[name]
+            if mine is None or mine.question != other.question:
+                raise self._made_for(f"the question on {words(name)}", _question(mine), _question(other))
+            if mine.sha256 != other.sha256:
+                raise SetupError(
+                    f"{self._called} was made for the same question on {words(name)} in another prompt:"
+                    " with other meanings of good and bad, or another wording.",
+                    self._other,
+                )
+
+    def _made_for(self, what: str, mine: str, other: str) -> SetupError:
+        return SetupError(f"{self._called} was made for {what} {mine}, not for {other}.", self._other)
+
+    @property
+    def _called(self) -> str:
+        return "The calibration of this recipe" if self.of_recipe else "This calibration"
+
+    @property
+    def _other(self) -> Hint:
+        """How one is got that fits: a calibration alone would lose what the recipe chose."""
+        return Hint(Step.TUNE, " Or use another recipe.") if self.of_recipe else Hint(Step.CALIBRATE)
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it, as plain values."""
+        judge = self.judge
+        return {
+            _MARK: FORMAT if self.parts else _WITHOUT_PARTS,
+            "made_for": {
+                "model": {"name": judge.model_name, "sha256": judge.model_hash},
+                "prompt_version": judge.prompt_version,
+                "orders": list(judge.orders),
+                "examples": judge.examples,
+                # Omitted as before there were other methods: such files stay what they were.
+                **({"ways": list(judge.methods)} if judge.methods != DEFAULT_METHODS else {}),
+                "asked": {name: asdict(asked) for name, asked in judge.asked.items()},
+            },
+            "dataset": {"name": self.dataset, "sha256": self.dataset_hash},
+            "a_and_b_alike": self.alike,
+            "criteria": {name: self._folded_json(fitted) for name, fitted in self.criteria.items()},
+            "measured": dict(self.measured),
+            **({"took_part": self.fitted_on.as_json()} if self.fitted_on else {}),
+            **({"mean_accuracy": _accuracies_json(self.accuracies)} if self.accuracies else {}),
+        }
+
+    def _folded_json(self, fitted: CriterionCalibration) -> dict[str, Any]:
+        """With the calibrations of its folds, each with the places of the items that it omitted."""
+        items = self.fitted_on.items if self.fitted_on else ()
+        folds = [
+            _criterion_json(fold)
+            | {"left_out": [at for at, item in enumerate(items) if fitted.fold_of.get(item) == place]}
+            for place, fold in enumerate(fitted.folds)
+        ]
+        return _criterion_json(fitted) | ({"folds": folds} if folds else {})
+
+
+def _done_by(fitted: CriterionCalibration) -> list[Any]:
+    first = fitted.first_order
+    parts = _parts_json(fitted).get("parts", [])
+    numbers = [fitted.scale, *fitted.biases, *parts, *(_done_by(first) if first else ())]
+    folds = [list(map(_done_by, fitted.folds)), dict(fitted.fold_of)]
+    # Without folds as before there were any: runs know those calibrations by this hash.
+    return [*numbers, *folds] if fitted.folds else numbers
+
+
+def _question(asked: AskedQuestion | None) -> str:
+    return f"“{without_middle(asked.question, _LONGEST_SHOWN)}”" if asked else "that is not known"
+
+
+def lengths_unknown(run: str) -> SetupError:
+    """What is said of a run without the lengths of its responses, where they are to count."""
+    return SetupError(
+        f"{run} was judged by an earlier version, which did not store the lengths of responses.",
+        "Judge its items again, or use a calibration without the lengths of responses.",
+    )
+
+
+def _model(judge: JudgeIdentity) -> str:
+    return f"{judge.model_name} ({judge.model_hash[:12]})"
+
+
+def _criterion_json(calibration: CriterionCalibration) -> dict[str, Any]:
+    biases = zip(PREFERENCES, calibration.biases, strict=True)
+    return {
+        "scale": calibration.scale,
+        "biases": {label.value: bias for label, bias in biases},
+        "strength": calibration.strength,
+        "items": calibration.items,
+        **_parts_json(calibration),
+        **({"first_order": _criterion_json(calibration.first_order)} if calibration.first_order else {}),
+    }
+
+
+def _parts_json(calibration: CriterionCalibration) -> dict[str, Any]:
+    """Omitted where there are none, as before there were any."""
+    if not calibration.parts:
+        return {}
+    known = {part: {"mean": list(mean)} for part, mean in calibration.part_means.items()}
+    parts = [
+        part.as_json() | {"factor": factor} | known.get(part, {})
+        for part, factor in calibration.parts.items()
+    ]
+    return {"parts": parts, "strength_of_parts": calibration.penalty_of_features}
+
+
+def calibration_of(value: Mapping[str, Any]) -> Calibration:
+    """The calibration that `as_json` gave.
+
+    Raises KeyError, AttributeError, TypeError, ValueError or SetupError for anything else.
+    """
+    if value[_MARK] not in {FORMAT, _WITHOUT_PARTS}:
+        raise ValueError(f"its version is {value[_MARK]!r}, this program knows {FORMAT}")
+    made_for = value["made_for"]
+    fitted_on = fitted_on_of(value["took_part"]) if "took_part" in value else None
+    return Calibration(
+        judge=JudgeIdentity(
+            model_name=str(made_for["model"]["name"]),
+            model_hash=str(made_for["model"]["sha256"]),
+            prompt_version=str(made_for["prompt_version"]),
+            orders=tuple(map(str, made_for["orders"])),
+            examples=str(made_for["examples"]),
+            methods=tuple(map(str, made_for.get("ways", DEFAULT_METHODS))),
+            asked={
+                str(name): AskedQuestion(str(of["question"]), str(of["sha256"]))
+                for name, of in made_for.get("asked", {}).items()
+            },
+        ),
+        dataset=str(value["dataset"]["name"]),
+        dataset_hash=str(value["dataset"]["sha256"]),
+        criteria={
+            str(name): _folded(values, fitted_on.items if fitted_on else ())
+            for name, values in value["criteria"].items()
+        },
+        measured=dict(value["measured"]),
+        alike=value.get("a_and_b_alike") is True,
+        fitted_on=fitted_on,
+        accuracies=_accuracies(value["mean_accuracy"]) if "mean_accuracy" in value else None,
+        of_recipe=RECIPE_MARK in value,
+    )
+
+
+def _accuracies_json(accuracies: Mapping[str, Estimate]) -> dict[str, Any]:
+    return {when: {"share": found.value, "interval": found.ends} for when, found in accuracies.items()}
+
+
+def _accuracies(value: Mapping[str, Any]) -> dict[str, Estimate]:
+    return {when: estimate_of(value[when]["share"], value[when]["interval"]) for when in _WHEN}
+
+
+def _folded(value: Mapping[str, Any], items: Sequence[str]) -> CriterionCalibration:
+    """With its folds, which omit some of `items`. Every item is omitted by one of them at most."""
+    folds = value.get("folds", [])
+    fold_of: dict[str, int] = {}
+    for place, fold in enumerate(folds):
+        for at in map(_whole_number, fold["left_out"]):
+            if not 0 <= at < len(items) or fold_of.setdefault(items[at], place) != place:
+                raise ValueError(f"a fold omits item {at}, which it cannot")
+    return replace(_criterion(value), folds=tuple(map(_criterion, folds)), fold_of=fold_of)
+
+
+def _criterion(value: Mapping[str, Any]) -> CriterionCalibration:
+    a, b, both_good, both_bad = (real_number(value["biases"][label.value]) for label in PREFERENCES)
+    strength = value["strength"]
+    return CriterionCalibration(
+        scale=real_number(value["scale"]),
+        biases=(a, b, both_good, both_bad),
+        strength=None if strength is None else real_number(strength),
+        items=_whole_number(value["items"]),
+        first_order=_criterion(value["first_order"]) if "first_order" in value else None,
+        parts=_parts(value.get("parts", [])),
+        part_means=_part_means(value.get("parts", [])),
+        penalty_of_features=real_number(value["strength_of_parts"]) if "parts" in value else None,
+    )
+
+
+def _parts(values: Sequence[Mapping[str, Any]]) -> dict[Feature, float]:
+    parts = {part_of(each): real_number(each["factor"]) for each in values}
+    if len(parts) < len(values):
+        raise ValueError("a part is there twice")
+    return parts
+
+
+def _part_means(values: Sequence[Mapping[str, Any]]) -> dict[Feature, tuple[float, ...]]:
+    means = {part_of(each): tuple(map(real_number, each["mean"])) for each in values if "mean" in each}
+    if any(len(mean) != len(PREFERENCES) for mean in means.values()):
+        raise ValueError("the mean of a part is not a number for each label")
+    return means
+
+
+def _whole_number(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{quoted(str(value))} is not a number of items")
+    return value
+
+
+@sandboxed
+def load_calibration(path: Path) -> Calibration:
+    """The calibration in a file that `save_calibration` wrote. SetupError where it is none."""
+    with expecting(path, FileKind.CALIBRATION):
+        return load_record(path, "calibration", calibration_of, _MAKE_AGAIN)
+
+
+def save_calibration(path: Path, calibration: Calibration) -> None:
+    """Write a calibration, whole or not at all. SetupError where it cannot be written."""
+    write_json(path, calibration.as_json())

@@ -1,0 +1,237 @@
+"""RunSetup: one run as it was asked for, by the window or by the command line; plain values that can be kept.
+
+Knows: the choices of a run, and what the defaults are. Does not know: widgets, arguments, how a run is made
+of them.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from engine.core.column_map import ColumnMap
+from engine.core.errors import SetupError
+from engine.core.rubric import ELOQUENT, Rubric
+from engine.settings.identity import StoredRun, checked_name, checked_note
+from engine.settings.rows import (
+    CPU,
+    DEFAULT_SHOTS,
+    LARGEST,
+    ChosenSettings,
+    ExampleKind,
+    rows_of,
+    settings_of,
+)
+from engine.settings.sampling import ItemSample, StoppingRule, dataset_in_words
+
+
+@dataclass(frozen=True)
+class RunSetup(ChosenSettings):
+    """One run as it was asked for; None leaves the choice to the engine.
+
+    `items`: the first this many, None for all. `sample`: this many drawn in their place. `ids`: the items
+    with these ids in their place, in the order of the file; empty where none are chosen. `until`: a question
+    that the run stops at once it is answered; None for all of them. `device`: what computes, in the user's
+    words: the name of a GPU or a part of it, CPU for the processor alone, None for what a trial with the
+    model proposed. `gpu_layers`: how many of the model's are on it, None for as many as its memory holds.
+    `fresh`: a new run, also where one could continue. `resumes`: the number of the run to resume, None for
+    what fits. `criteria`: those of the `rubric` that are asked, by name. `columns`: by which a foreign
+    dataset is read, `example_columns`: by which the labelled examples are; None for what is remembered for
+    it. `name`, `note`: what the run is called and noted from its beginning on; None for what the store has.
+    SetupError for a text that is no name, or a note that is too long.
+    """
+
+    dataset_path: Path
+    model_path: Path
+    items: int | None = None
+    sample: ItemSample | None = None
+    ids: tuple[str, ...] = ()
+    until: StoppingRule | None = None
+    both_orders: bool = True
+    rubric: Rubric = ELOQUENT
+    criteria: tuple[str, ...] = ELOQUENT.names
+    examples_path: Path | None = None
+    example_columns: ColumnMap | None = None
+    shots: int = DEFAULT_SHOTS
+    example_choice: ExampleKind = ExampleKind.FIXED
+    calibration_path: Path | None = None
+    context: int | None = None
+    threads: int | None = None
+    device: str | None = None
+    gpu_layers: int | None = None
+    fresh: bool = False
+    resumes: int | None = None
+    columns: ColumnMap | None = None
+    name: str | None = None
+    note: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.name is not None:
+            checked_name(self.name)
+        if self.note is not None:
+            checked_note(self.note)
+        if self.device is not None:
+            checked_device(self.device)
+
+    @classmethod
+    def going_on_with(cls, run: StoredRun) -> "RunSetup":
+        """What resumes a run, by what the store knows of it.
+
+        SetupError where there is nothing to resume, or where the store does not tell all that it was
+        asked with: labelled examples and calibrations are files that it knows by their content alone.
+        """
+        known = run.identity.settings
+        if run.why_over:
+            raise SetupError(
+                f"{run.title} cannot be resumed: {run.why_over}.", "Choose one that is not finished."
+            )
+        files = {"examples": "labelled examples", "explained_with_calibration": "a calibration"}
+        if unknown := [words for name, words in files.items() if known.get(name)]:
+            raise SetupError(
+                f"{run.title} was started with {' and '.join(unknown)}, whose file is not recorded in the"
+                " store.",
+                "Choose the same settings and that file on the Judge page: its button then reads Resume.",
+            )
+        return replace(cls.as_in(run), resumes=run.id, until=run.until)
+
+    @classmethod
+    def as_in(cls, run: StoredRun) -> "RunSetup":
+        """What judges the items of a run as it did, but for what the store does not tell: the files of
+        labelled examples and calibrations, and what computes.
+        """
+        identity = run.identity
+        settings = settings_of(identity.settings)
+        return cls(
+            dataset_path=identity.dataset_path,
+            model_path=identity.model_path,
+            items=None if identity.items_are else identity.items,
+            sample=identity.sample,
+            ids=() if identity.sample is not None else identity.chosen,
+            both_orders=len(settings.orders) > 1,
+            rubric=identity.rubric or ELOQUENT,
+            criteria=identity.criteria,
+            columns=run.columns,
+            context=settings.context,
+            **settings.chosen,
+        )
+
+    @property
+    def asked(self) -> Rubric:
+        """What is asked of each item. SetupError for no criterion, or one that is not the rubric's."""
+        return self.rubric.only(self.criteria)
+
+    @property
+    def dataset_in_words(self) -> str:
+        """What is to be judged, for users: `demo.tsv`, `5 chosen items of demo.tsv`."""
+        items = dataset_in_words(self.dataset_path, len(self.ids), self.sample)
+        return items if self.until is None else f"{items}, {self.until.in_words}"
+
+    @property
+    def asks(self) -> bool:
+        """Whether there is anything to ask: a criterion, and an elicitation method."""
+        return bool(self.criteria and self.methods)
+
+    @property
+    def shows_examples(self) -> bool:
+        """True where the model is shown labelled examples."""
+        return self.examples_path is not None
+
+    @property
+    def may_use_gpu(self) -> bool:
+        """True but where the processor alone was asked for."""
+        return self.device != CPU
+
+    def as_json(self) -> dict[str, Any]:
+        """All choices as plain values."""
+        keys = {row.name: row.key for row in rows_of(type(self))}
+        names = [choice.name for choice in fields(self)]
+        return {keys.get(name, name): _plain(getattr(self, name)) for name in names}
+
+    @classmethod
+    def of_json(cls, values: Mapping[str, Any], default: "RunSetup") -> "RunSetup":
+        """Remembered choices. The missing and the damaged are as in `default`, or left to the engine."""
+        rubric = _rubric(values.get("rubric")) or default.rubric
+        rows = rows_of(cls)
+        return cls(
+            dataset_path=_path(values.get("dataset_path")) or default.dataset_path,
+            model_path=_path(values.get("model_path")) or default.model_path,
+            items=_positive(values.get("items")),
+            sample=ItemSample.of_json(values.get("sample")),
+            ids=_ids(values.get("ids")),
+            until=StoppingRule.of_json(values.get("until")),
+            both_orders=_yes(values.get("both_orders"), default.both_orders),
+            rubric=rubric,
+            criteria=_criteria(values.get("criteria"), rubric) or rubric.names,
+            examples_path=_path(values.get("examples_path")),
+            example_columns=ColumnMap.of_json(values.get("example_columns")),
+            calibration_path=_path(values.get("calibration_path")),
+            device=_text(values.get("device"), checked_device),
+            fresh=_yes(values.get("fresh"), default.fresh),
+            resumes=_positive(values.get("resumes")),
+            columns=ColumnMap.of_json(values.get("columns")),
+            name=_text(values.get("name"), checked_name),
+            note=_text(values.get("note"), checked_note),
+            **{row.name: row.remembered(values.get(row.key), getattr(default, row.name)) for row in rows},
+        )
+
+
+def checked_device(words: str) -> str:
+    """What a device is called by the user. SetupError for nothing."""
+    if not words.strip():
+        raise SetupError("The device has no name.", f"Name it, or use {CPU}.")
+    return words
+
+
+def orders_in_words(both: bool, below: float | None) -> str:
+    """In which orders a run reads: `both orders`, `one order`, `second order below a margin of 0.5`."""
+    if not both:
+        return "one order"
+    return "both orders" if below is None else f"second order below a margin of {below:g}"
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, ColumnMap | ItemSample | Rubric | StoppingRule):
+        return value.as_json()
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _path(value: object) -> Path | None:
+    return Path(value) if isinstance(value, str) and value and "\0" not in value else None
+
+
+def _text(value: object, check: Callable[[str], str]) -> str | None:
+    """A name, a note, a device; of one that could not be stored nothing."""
+    if not isinstance(value, str):
+        return None
+    with suppress(SetupError):
+        return check(value)
+    return None
+
+
+def _positive(value: object) -> int | None:
+    return value if type(value) is int and 1 <= value <= LARGEST else None
+
+
+def _yes(value: object, default: bool) -> bool:
+    return value if isinstance(value, bool) else default
+
+
+def _ids(value: object) -> tuple[str, ...]:
+    """Chosen ids; of a list that is damaged none, for the others alone would be another run."""
+    ids = value if isinstance(value, list) else []
+    return tuple(ids) if all(isinstance(item_id, str) for item_id in ids) else ()
+
+
+def _rubric(value: Any) -> Rubric | None:
+    """A rubric; of one that is damaged nothing, for a part of it would be another run."""
+    with suppress(KeyError, TypeError, ValueError, AttributeError, SetupError):
+        return Rubric.of_json(value)
+    return None
+
+
+def _criteria(value: object, rubric: Rubric) -> tuple[str, ...]:
+    named = value if isinstance(value, list) else []
+    return tuple(name for name in rubric.names if name in named)

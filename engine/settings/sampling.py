@@ -1,0 +1,165 @@
+"""PairsPlan: which pairs are made out of the outputs of several candidates.
+
+ItemSample: this many items of a dataset, drawn by a seed; how they, or chosen ones, are called.
+
+The stopping rule of a run: until when items are judged.
+"""
+
+import math
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.core.errors import SetupError
+from engine.core.formatting import counted, named
+
+DEFAULT_SEED = 0
+LARGEST_SEED = 2**31 - 1  # what a field of the window can hold
+
+
+def checked_seed(seed: int) -> int:
+    """A seed that something can be drawn by; SetupError for any other number."""
+    if not 0 <= seed <= LARGEST_SEED:
+        raise SetupError(f"The seed is {seed}.", f"Use 0 to {LARGEST_SEED:,}.")
+    return seed
+
+
+@dataclass(frozen=True)
+class ItemSample:
+    """`items` drawn by a `seed`: from all alike, or, by a column, as evenly over its values as can be.
+
+    SetupError for numbers that nothing can be drawn with.
+    """
+
+    items: int
+    seed: int = DEFAULT_SEED
+    by: str = ""
+
+    def __post_init__(self) -> None:
+        if self.items < 1:
+            raise SetupError(f"The sample size is {self.items}.", "Use 1 or more.")
+        checked_seed(self.seed)
+
+    @property
+    def how(self) -> str:
+        """How they are drawn: `at random, seed 0`, `evenly over subset, seed 0`."""
+        return f"{f'evenly over {named(self.by)}' if self.by else 'at random'}, seed {self.seed}"
+
+    def of(self, dataset: str) -> str:
+        """What is judged, for users: `100 items of demo.tsv at random, seed 0`."""
+        return f"{counted(self.items, 'item', 'items')} of {dataset} {self.how}"
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return asdict(self)
+
+    @classmethod
+    def of_json(cls, values: object) -> "ItemSample | None":
+        """What `as_json` gave; None for anything else."""
+        if not isinstance(values, Mapping):
+            return None
+        items, seed, by = (values.get(name) for name in ("items", "seed", "by"))
+        if type(items) is not int or type(seed) is not int or not isinstance(by, str):
+            return None
+        with suppress(SetupError):
+            return cls(items, seed, by)
+        return None
+
+
+def dataset_in_words(path: Path, chosen: int = 0, sample: ItemSample | None = None) -> str:
+    """A dataset, or this many items that were chosen or drawn of it: `demo.tsv`, `5 chosen items of
+    demo.tsv`, `100 items of demo.tsv at random, seed 0`.
+    """
+    if sample is not None:
+        return sample.of(path.name)
+    return f"{counted(chosen, 'chosen item', 'chosen items')} of {path.name}" if chosen else path.name
+
+
+SIGNIFICANT = "significant"
+"""What is written on the command line for StoppingRule(width=None)."""
+LEAST_WIDTH = 0.1  # points: with all answers alike it takes 6,000 instructions
+
+
+@dataclass(frozen=True)
+class StoppingRule:
+    """Judge in a random order of instructions, by a `seed`, until the result is clear enough.
+
+    `width`: until the interval of each candidate's win rate is at most this wide, in percentage points; None:
+    until the difference of each two candidates is significant. SetupError for impossible numbers.
+    """
+
+    width: float | None = None
+    seed: int = DEFAULT_SEED
+
+    def __post_init__(self) -> None:
+        checked_seed(self.seed)
+        if self.width is not None and not LEAST_WIDTH <= self.width < 100:
+            raise SetupError(
+                f"The width of an interval is {self.width:g} points.",
+                f"Use {LEAST_WIDTH} or more and less than 100: 10 is plus and minus 5 points.",
+            )
+
+    @classmethod
+    def of_text(cls, text: str, seed: int = DEFAULT_SEED) -> "StoppingRule":
+        """`significant`, or a width in points. SetupError for anything else."""
+        if text.strip().casefold() == SIGNIFICANT:
+            return cls(None, seed)
+        with suppress(ValueError):
+            width = float(text)
+            if math.isfinite(width):
+                return cls(width, seed)
+        raise SetupError(
+            f"{text!r} is no stopping rule of a run.",
+            f"Use {SIGNIFICANT} (for which of each two candidates is better), or an interval width in points,"
+            " such as 10.",
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return asdict(self)
+
+    @classmethod
+    def of_json(cls, values: object) -> "StoppingRule | None":
+        """What `as_json` gave; None for anything else."""
+        if not isinstance(values, Mapping):
+            return None
+        width, seed = values.get("width"), values.get("seed")
+        if type(seed) is not int or not (width is None or type(width) in (int, float)):
+            return None
+        with suppress(SetupError):
+            return cls(width, seed)
+        return None
+
+    @property
+    def in_words(self) -> str:
+        """`until intervals are at most 10 points wide`, for instance."""
+        if self.width is None:
+            return "until it is significant which candidate is better"
+        return f"until intervals are at most {self.width:g} points wide"
+
+
+@dataclass(frozen=True)
+class PairsPlan:
+    """Which pairs are made: all, those with `baseline`, or `pairs` of either, drawn evenly by `seed`.
+
+    SetupError for fewer than one pair, and a seed that nothing can be drawn by.
+    """
+
+    baseline: str | None = None
+    pairs: int | None = None
+    seed: int = DEFAULT_SEED
+
+    def __post_init__(self) -> None:
+        checked_seed(self.seed)
+        if self.pairs is not None and self.pairs < 1:
+            raise SetupError(f"{self.pairs:,} pairs are requested.", "Request 1 or more.")
+
+    def possible(self, candidates: int, instructions: int) -> int:
+        """How many pairs there are of this many candidates that all answered this many instructions, without
+        a number that is asked for.
+        """
+        others = candidates - 1
+        met = others if self.baseline is not None else candidates * others // 2
+        return met * instructions

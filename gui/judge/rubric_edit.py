@@ -1,0 +1,228 @@
+"""What is under way in the editor: the rubric as it stands, its problems, the current criterion.
+
+A rubric as it stands in the editor: texts that may be wrong still, and what is wrong with each of them.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import NamedTuple
+
+from PySide6.QtCore import QObject, Signal
+
+from engine.core.errors import SetupError
+from engine.core.formatting import words
+from engine.core.rubric import (
+    DEFAULT_WORDING,
+    MOST_CRITERIA,
+    WORDING_PARTS,
+    Criterion,
+    FieldProblem,
+    PromptWording,
+    Rubric,
+    criteria_problems,
+    criterion_problems,
+    rubric_problems,
+    wording_problems,
+)
+from gui.widgets.value_table import sentence_case
+
+RUBRIC, WORDING = -1, -2
+"""In the place of a criterion's number: fields of the rubric itself, parts of the wording."""
+FIELDS_OF_RUBRIC = ("name", "source", "tie_threshold", "criteria")
+FIELDS_OF_CRITERION = ("name", "question", "good", "bad", "weight")
+_VERBS = ("is", "has", "holds", "needs")
+
+
+class FieldPlace(NamedTuple):
+    """A field: of a criterion by its number, else RUBRIC or WORDING; and its name."""
+
+    place: int
+    field: str
+
+
+@dataclass(frozen=True)
+class EditedCriterion:
+    """The fields of a criterion as they are written."""
+
+    name: str = ""
+    question: str = ""
+    good: str = ""
+    bad: str = ""
+    weight: float = 1.0
+
+    @property
+    def title(self) -> str:
+        """What it is called in a sentence."""
+        return words(self.name) if self.name.strip() else "without a name"
+
+
+@dataclass(frozen=True)
+class EditedRubric:
+    """The fields of a rubric as they are written; `wording`: of every part, the defaults too."""
+
+    name: str = ""
+    source: str = ""
+    tie_threshold: float = 0.5
+    criteria: tuple[EditedCriterion, ...] = (EditedCriterion(),)
+    wording: Mapping[str, str] = field(default_factory=lambda: asdict(DEFAULT_WORDING))
+
+    @classmethod
+    def of(cls, rubric: Rubric) -> "EditedRubric":
+        """A rubric, ready to be edited."""
+        return cls(
+            rubric.name,
+            rubric.source,
+            rubric.tie_threshold,
+            tuple(EditedCriterion(**asdict(criterion)) for criterion in rubric.criteria),
+            asdict(rubric.wording),
+        )
+
+    def rubric(self) -> Rubric:
+        """The rubric. SetupError where something is wrong with it."""
+        criteria = tuple(Criterion(**asdict(criterion)) for criterion in self.criteria)
+        return Rubric(self.name, criteria, self.tie_threshold, self.source, PromptWording(**self.wording))
+
+    def with_criterion(self, place: int, criterion: EditedCriterion) -> "EditedRubric":
+        """The same with another criterion at a place."""
+        return replace(self, criteria=(*self.criteria[:place], criterion, *self.criteria[place + 1 :]))
+
+    def with_part(self, part: str, text: str) -> "EditedRubric":
+        """The same with another part of the wording."""
+        return replace(self, wording={**self.wording, part: text})
+
+    @property
+    def problems(self) -> dict[FieldPlace, str]:
+        """What is wrong, by field, in sentences; empty where the rubric is sound."""
+        whole = {"name": self.name, "source": self.source, "tie_threshold": self.tie_threshold}
+        count = [f"criterion{number}" for number in range(len(self.criteria))]
+        found = {
+            FieldPlace(RUBRIC, problem.field): _sentences(problem)
+            for problem in (*criteria_problems(count), *reversed([*rubric_problems(whole)]))
+        }
+        for place, criterion in enumerate(self.criteria):
+            for problem in reversed([*self._of_name(place), *criterion_problems(asdict(criterion))]):
+                found[FieldPlace(place, problem.field)] = _sentences(problem)
+        for problem in reversed([*wording_problems(self.wording)]):
+            for part in self._alike(problem.field.split(", ")):
+                found[FieldPlace(WORDING, part)] = _sentences(problem)
+        return dict(sorted(found.items(), key=_as_read))
+
+    def sound(self, place: int) -> Rubric:
+        """A rubric of one criterion that can be shown: what is wrong in it is as by default, or left open."""
+        problems = self.problems
+        there = 0 <= place < len(self.criteria)
+        written = self.criteria[place] if there else EditedCriterion("criterion", "…")
+        open_ = {"name": "criterion", "question": "…", "good": "", "bad": ""}
+        wrong = {name: text for name, text in open_.items() if FieldPlace(place, name) in problems}
+        criterion = Criterion(**{**asdict(written), **wrong})
+        default = asdict(DEFAULT_WORDING)
+        parts = {
+            part: default[part] if FieldPlace(WORDING, part) in problems else self.wording[part]
+            for part in WORDING_PARTS
+        }
+        try:
+            wording = PromptWording(**parts)
+        except SetupError:  # a default part may say what another one says
+            wording = DEFAULT_WORDING
+        return Rubric("preview", (criterion,), wording=wording)
+
+    def _of_name(self, place: int) -> Iterator[FieldProblem]:
+        """What is wrong with the name of a criterion beside the others'."""
+        name = self.criteria[place].name
+        if not name:
+            yield FieldProblem("name", "is empty.", "Write one, of letters, digits and underscores.")
+        others = (criterion.name for number, criterion in enumerate(self.criteria) if number != place)
+        if name and any(True for other in others for _ in criteria_problems((other, name))):
+            yield FieldProblem("name", "is that of another criterion.", "Give each a name of its own.")
+
+    def _alike(self, parts: Sequence[str]) -> list[str]:
+        """Of parts of the wording that must differ, those that do not; a part that stands alone."""
+        said = Counter(self.wording[part].casefold() for part in parts)
+        return [part for part in parts if len(parts) == 1 or said[self.wording[part].casefold()] > 1]
+
+
+def _sentences(problem: FieldProblem) -> str:
+    """What is wrong with a field, where it stands: without the name of the field."""
+    if ", " in problem.field:
+        return f"Another of these is the same. {problem.advice}"
+    if problem.field == "criteria":
+        return f"Criteria {problem.problem} {problem.advice}"
+    begins = problem.problem.split(" ", 1)[0] in _VERBS
+    return sentence_case(f"{'it ' if begins else ''}{problem.problem} {problem.advice}")
+
+
+def _as_read(found: tuple[FieldPlace, str]) -> tuple[int, int]:
+    """The order in which the user comes to a field: the rubric, its criteria, its wording."""
+    at, _ = found
+    order = (*FIELDS_OF_RUBRIC, *FIELDS_OF_CRITERION, *WORDING_PARTS)
+    place = {RUBRIC: -1, WORDING: MOST_CRITERIA * 100}.get(at.place, at.place)
+    return place, order.index(at.field)
+
+
+class RubricDraft(QObject):
+    """`problems`: what is wrong with it now, by field. `place`: the number of the current criterion."""
+
+    changed = Signal()  # the rubric; its problems are those of it
+    place_changed = Signal()
+
+    def __init__(self, rubric: EditedRubric, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.rubric = rubric
+        self.place = 0 if rubric.criteria else -1
+        self.problems: dict[FieldPlace, str] = rubric.problems
+
+    @property
+    def criterion(self) -> EditedCriterion | None:
+        """The current criterion, None where there are none."""
+        criteria = self.rubric.criteria
+        return criteria[self.place] if 0 <= self.place < len(criteria) else None
+
+    @property
+    def can_add(self) -> bool:
+        """Whether one criterion more is allowed."""
+        return len(self.rubric.criteria) < MOST_CRITERIA
+
+    def write(self, rubric: EditedRubric) -> None:
+        """Let this be the rubric from now on."""
+        if rubric != self.rubric:
+            self.rubric, self.problems = rubric, rubric.problems
+            self.changed.emit()
+            self.choose(self.place)
+
+    def choose(self, place: int) -> None:
+        """Turn to another criterion, or to the nearest that there is."""
+        place = max(min(place, len(self.rubric.criteria) - 1), 0 if self.rubric.criteria else -1)
+        if place != self.place:
+            self.place = place
+            self.place_changed.emit()
+
+    def add(self) -> None:
+        """One criterion more, below the current one."""
+        if self.can_add:
+            self._put(self.place + 1, EditedCriterion())
+
+    def remove(self) -> None:
+        """Take the current criterion out."""
+        if self.criterion is not None:
+            here = self.place
+            others = (*self.rubric.criteria[:here], *self.rubric.criteria[here + 1 :])
+            self._write_criteria(others, min(here, len(others) - 1))
+
+    def move(self, step: int) -> None:
+        """Let the current criterion change places with its neighbour, and stay current."""
+        criteria, here, there = list(self.rubric.criteria), self.place, self.place + step
+        if 0 <= here < len(criteria) and 0 <= there < len(criteria):
+            criteria[here], criteria[there] = criteria[there], criteria[here]
+            self._write_criteria(tuple(criteria), there)
+
+    def _put(self, place: int, criterion: EditedCriterion) -> None:
+        criteria = self.rubric.criteria
+        self._write_criteria((*criteria[:place], criterion, *criteria[place:]), place)
+
+    def _write_criteria(self, criteria: tuple[EditedCriterion, ...], place: int) -> None:
+        self.rubric = replace(self.rubric, criteria=criteria)
+        self.problems = self.rubric.problems
+        self.place = place
+        self.changed.emit()
+        self.place_changed.emit()

@@ -1,0 +1,364 @@
+"""Jobs on model files: which there are on this computer, whether they fit, how fast they are; one converted.
+
+Knows: what the choice of a model depends on, what works apart with a file. Does not know: windows.
+"""
+
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.core.errors import ModelFileError, SetupError, StoreError
+from engine.core.events import MeasureProgress, Preparing, followed
+from engine.settings.rows import CPU, Device, KvType, default_context
+from engine.settings.run_setup import RunSetup
+from engine.system.paths import demo_model
+from engine.system.places import real_path
+from gui.models.device_jobs import blamed
+from gui.workspace.threads import Job, JobControl
+from gui.workspace.worker_jobs import worker
+
+if TYPE_CHECKING:
+    from engine.llama.speed import ModelSpeed
+    from engine.models.conversion import Conversion
+    from engine.models.finder import FoundModel, Stamp
+    from engine.models.memory import Fit, MemoryEstimate
+    from engine.models.model_file import ModelFile
+    from engine.results.answer_mass import RunMass
+    from engine.system.computer import Memory
+
+DEMO_SOURCE = "Tiebreak"
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """What memory and speed of a model depend on; None for the defaults of each model and this computer.
+
+    `context`: in tokens. `device`, `gpu_layers`: as in RunSetup. `devices`: those that are known to be there.
+    `store`: the runs whose answer mass is shown, None for none.
+    """
+
+    context: int | None
+    kv_type: KvType
+    threads: int | None = None
+    device: str | None = None
+    gpu_layers: int | None = None
+    devices: tuple[Device, ...] = ()
+    store: Path | None = None
+
+    @classmethod
+    def of(cls, setup: RunSetup, devices: tuple[Device, ...] = ()) -> "ModelRequest":
+        """What a setup says."""
+        return cls(setup.context, setup.kv_type, setup.threads, setup.device, setup.gpu_layers, devices)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A file to choose from. `estimate`, `fit`: None where it cannot judge; `memory`: that of this computer.
+
+    `hash`: empty where it is not remembered; `speed`: as it was measured here, with the threads that are set
+    and the device that would compute, whose title is `speed_on`, empty for the processor; `run`: what its
+    newest run gave. None where that is not known.
+    """
+
+    found: "FoundModel"
+    is_demo: bool
+    context: int = 0
+    estimate: "MemoryEstimate | None" = None
+    fit: "Fit | None" = None
+    memory: "Memory | None" = None
+    hash: str = ""
+    speed: "ModelSpeed | None" = None
+    speed_on: str = ""
+    run: "RunMass | None" = None
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self.found.path
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All its files: the parts, where the model is split."""
+        return self.found.model.files if self.found.model else (self.found.path,)
+
+    @property
+    def name(self) -> str:
+        """The name that is shown for the file."""
+        return self.found.name
+
+    @property
+    def usable(self) -> bool:
+        """Whether it can judge."""
+        return self.found.model is not None
+
+
+def find(
+    files: Sequence[Path], folders: Sequence[Path], request: ModelRequest, growing: Collection[Path] = ()
+) -> Job[int]:
+    """Tell a Candidate for the demo model, each of the files, and each model in the default folders and
+    these.
+
+    Before them it tells the Stamps of all that it looks at. Models of which a file is `growing` are left out.
+    The result: how many there are.
+    """
+
+    def work(control: JobControl) -> int:
+        from engine.models.finder import default_folders, find_models
+        from engine.system.computer import available_memory
+
+        control.report(list_files(files, folders)(control))
+        memory = available_memory()
+        seen: dict[Path, Candidate] = {}
+
+        def all_found() -> "Iterator[FoundModel]":
+            yield replace(_described(demo_model()), source=DEMO_SOURCE)
+            yield from map(_described, files)
+            yield from find_models([*default_folders(), *folders])
+
+        for found in all_found():
+            control.cancel.raise_if_requested()
+            target = real_path(found.path)
+            if target not in seen:
+                candidate = _candidate(found, request, memory)
+                if not set(candidate.files).intersection(growing):
+                    seen[target] = candidate
+                    control.report(candidate)
+        for candidate in _with_runs(list(seen.values()), request):
+            control.report(candidate)
+        return len(seen)
+
+    return work
+
+
+@dataclass(frozen=True)
+class Stamps:
+    """The model files that there are, each with what changes when it is written to; how long that took."""
+
+    files: "Mapping[Path, Stamp]"
+    seconds: float = 0.0
+
+
+def list_files(files: Sequence[Path], folders: Sequence[Path]) -> Job[Stamps]:
+    """Which model files there are in the default folders and these, without a look into any."""
+
+    def work(_control: JobControl) -> Stamps:
+        from engine.models.finder import default_folders, stamps
+
+        begun = time.monotonic()
+        return Stamps(stamps([*default_folders(), *folders], files), time.monotonic() - begun)
+
+    return work
+
+
+def fits(candidates: Sequence[Candidate], request: ModelRequest) -> Job[list[Candidate]]:
+    """The same candidates with the memory that they need now, and their speed."""
+
+    def work(_control: JobControl) -> list[Candidate]:
+        from engine.system.computer import available_memory
+
+        memory = available_memory()
+        return [
+            replace(_candidate(candidate.found, request, memory), run=candidate.run)
+            for candidate in candidates
+        ]
+
+    return work
+
+
+def _described(path: Path) -> "FoundModel":
+    from engine.models.finder import found_model
+
+    return found_model(path, path.parent.name or str(path.parent))
+
+
+def _candidate(found: "FoundModel", request: ModelRequest, memory: "Memory | None") -> Candidate:
+    from engine.models.memory import memory_fit, memory_needed
+    from engine.models.opening import known_hash
+
+    is_demo = real_path(found.path) == real_path(demo_model())
+    if found.model is None:
+        return Candidate(found, is_demo)
+    context = request.context or default_context(found.model.trained_context)
+    estimate = memory_needed(found.model, context, kv_type=request.kv_type)
+    file_hash = known_hash(found.model.files) or ""
+    return Candidate(
+        found=found,
+        is_demo=is_demo,
+        context=context,
+        estimate=estimate,
+        fit=memory_fit(estimate, memory),
+        memory=memory,
+        hash=file_hash,
+        **_speed(found.model, file_hash, request),
+    )
+
+
+def _speed(model: "ModelFile", file_hash: str, request: ModelRequest) -> dict[str, Any]:
+    """What is remembered of its speed with what would compute, as fields of a Candidate; looks for no GPU."""
+    if not file_hash:
+        return {}  # and llama.cpp need not be loaded
+    from engine.models.devices import remembered_trial
+    from engine.models.opening import machine_on, remembered_speed
+
+    device: Device | None = None
+    if request.device != CPU:
+        trial = remembered_trial(file_hash)
+        tried = tuple(finding.device for finding in trial.findings) if trial else ()
+        device = (trial.best if trial else None) if request.device is None else _called(request, tried)
+        if device is None and request.device is not None:
+            return {}
+    speed = remembered_speed(file_hash, machine_on(device, request.threads, request.gpu_layers, model))
+    return {"speed": speed, "speed_on": device.title if device and speed else ""}
+
+
+def _called(request: ModelRequest, tried: Sequence[Device]) -> Device | None:
+    """The device that is requested, as it is now, or as it was when it was tried."""
+    words = request.device or ""
+    return next((device for device in (*request.devices, *tried) if device.is_called(words)), None)
+
+
+def _with_runs(candidates: Sequence[Candidate], request: ModelRequest) -> Iterator[Candidate]:
+    """Those of which the store holds a run, with what their newest one gave."""
+    from engine.results.answer_mass import newest_masses
+
+    hashes = {candidate.hash for candidate in candidates} - {""}
+    if request.store is None or not hashes:
+        return
+    try:
+        runs = newest_masses(request.store, hashes)
+    except StoreError:
+        return  # whoever works with the runs themselves says it
+    for candidate in candidates:
+        if candidate.hash in runs:
+            yield replace(candidate, run=runs[candidate.hash])
+
+
+def can_reason(path: Path) -> Job[bool | None]:
+    """Whether the chat template of a model has a reasoning part; None where the file is no model.
+
+    Nothing is rendered: the plan has the last word.
+    """
+
+    def work(_control: JobControl) -> bool | None:
+        from engine.models.model_file import template_source
+        from engine.prompt.template import may_reason
+
+        try:
+            return may_reason(template_source(path))
+        except SetupError:
+            return None  # the list of models says what is wrong with it
+
+    return work
+
+
+@dataclass(frozen=True)
+class AtWork:
+    """How far work with a model is: `done` of `total`, None where that is not known."""
+
+    text: str
+    done: int | None = None
+    total: int | None = None
+
+
+@dataclass(frozen=True)
+class SpeedsMeasured:
+    """The end of a measure: the candidates with their speeds, and why others have none."""
+
+    measured: tuple[Candidate, ...]
+    failed: tuple[SetupError, ...]
+
+
+def measure(candidates: Sequence[Candidate], request: ModelRequest) -> Job[SpeedsMeasured]:
+    """Measure the speed of models anew, one after another; tells AtWork, and each Candidate with its speed.
+
+    Measured is what would compute: the chosen device, or the one that a trial of this model proposes, or the
+    processor.
+    One that cannot be measured does not keep the others from it.
+    """
+
+    def work(control: JobControl) -> SpeedsMeasured:
+        measured, failed = [], []
+        for number, candidate in enumerate(candidates, start=1):
+            which = f" ({number:,} of {len(candidates):,})" if len(candidates) > 1 else ""
+            title = f"Measuring {candidate.name}{which}"
+            control.report(AtWork(title))
+            try:
+                measured.append(_measured(candidate, request, control, title))
+            except SetupError as error:
+                failed.append(error)
+            else:
+                control.report(measured[-1])
+        return SpeedsMeasured(tuple(measured), tuple(failed))
+
+    return work
+
+
+def _measured(candidate: Candidate, request: ModelRequest, control: JobControl, title: str) -> Candidate:
+    from engine.models.checked_model import checked_model
+    from engine.models.devices import wished_device
+    from engine.models.opening import machine_on, measure_speed, speed_of
+
+    model = candidate.found.model
+    assert model is not None
+    _tell(control, title, Preparing("Checking the model file"))
+    device = wished_device(request.device, checked_model(model, control.cancel).hash, control.cancel)
+    machine = machine_on(device, request.threads, request.gpu_layers, model)
+    start = partial(worker, measure_speed, control)
+    measuring = speed_of(model, machine, control.cancel, start, again=True)
+    with blamed(device):
+        file_hash, speed = followed(measuring, partial(_tell, control, title))
+    return replace(candidate, hash=file_hash, speed=speed, speed_on=device.title if device else "")
+
+
+@dataclass(frozen=True)
+class OfferedFormat:
+    """A format that a model can be converted to, `label`, and what is known of that."""
+
+    planned: "Conversion"
+    label: str
+
+
+def choices(candidate: Candidate) -> Job[tuple[OfferedFormat, ...]]:
+    """The formats that a model can be converted to. ModelFileError where its file is no model any more."""
+
+    def work(_control: JobControl) -> tuple[OfferedFormat, ...]:
+        from engine.models.conversion import plan_conversion
+        from engine.models.weights import WeightFormat
+
+        found = []
+        for to in WeightFormat:
+            try:
+                planned = plan_conversion(candidate.path, to, lossy_source=True)
+            except ModelFileError:
+                raise
+            except SetupError:
+                continue  # it is in this format, or such a file is there
+            found.append(OfferedFormat(planned, to.label))
+        return tuple(found)
+
+    return work
+
+
+def convert(planned: "Conversion") -> Job[Path]:
+    """Write a model in another format; the new file. Tells AtWork."""
+
+    def work(control: JobControl) -> Path:
+        from engine.models.conversion import convert as converting
+        from engine.models.conversion import quantising
+
+        title = f"Converting {planned.source.name} to {planned.to.label}"
+        control.report(AtWork(title))
+        start = partial(worker, quantising, control)
+        return followed(converting(planned, control.cancel, start), partial(_tell, control, title)).path
+
+    return work
+
+
+def _tell(control: JobControl, title: str, event: Preparing | MeasureProgress) -> None:
+    if isinstance(event, MeasureProgress):
+        control.report(AtWork(title, event.done, event.total))
+    else:
+        control.report(AtWork(f"{title}: {event.what[:1].lower()}{event.what[1:]}"))

@@ -1,0 +1,354 @@
+"""The choice of a model file: those found on this computer, others by their file or folder.
+
+Knows: the table of candidates, what is remembered of the search. Does not know: runs, what a model is for.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QItemSelectionModel, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
+
+from engine.core.formatting import visible, without_middle
+from engine.settings.rows import KvType
+from engine.system.paths import demo_model
+from gui.models import model_jobs
+from gui.models.model_actions import ModelActions, Offered
+from gui.models.model_jobs import Candidate, ModelRequest, Stamps
+from gui.models.model_table import (
+    FOLDER,
+    MASS,
+    MODEL,
+    SPEED,
+    ModelOrder,
+    ModelTableModel,
+    UnusableModels,
+    about,
+    in_short,
+)
+from gui.models.searched_places import FolderWatch, SearchedPlaces
+from gui.widgets.actions import BusyLine
+from gui.widgets.fields import FlowLayout
+from gui.widgets.files import ask_folder, ask_source
+from gui.widgets.foreign_text import set_tip
+from gui.widgets.labels import STRETCH, heading, in_column, in_row, label, name, set_role
+from gui.widgets.notice import problem_of
+from gui.widgets.pill import PillDelegate
+from gui.widgets.views import FillingView, dressed
+from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.workspace import Workspace
+
+_FEWEST_ROWS, _MOST_ROWS = 3, 7
+_MANY = 8  # files; a filter is offered above that
+_NAME_WIDTH, _FOLDER_WIDTH = 24, 10  # characters, at the least
+_LONGEST_NAME = 80  # characters, of a file that is not found yet
+_ARROW = 3  # characters, for the arrow of the sorted column
+_LAST = "last/model"
+_SUFFIX = ".gguf"
+
+
+class ModelPicker(QWidget):
+    """Chooses one model file. It looks for files when `scan` is called first."""
+
+    changed = Signal()  # another file is chosen
+    measured = Signal()  # speeds were
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
+        self._state = workspace.state
+        self._request = ModelRequest(None, KvType.F16, store=workspace.store_path)
+        self._choose_none = False  # rows go; the view selects a neighbour, which nobody chose
+        self.places = SearchedPlaces(self._state, self)
+        self.places.removed.connect(self._leave)
+        self.watch = FolderWatch(workspace.threads, self._looked_at, self.isVisible, self)
+        self.watch.changed.connect(self._search)
+        self._high = _FEWEST_ROWS  # rows that have room
+        self._there: set[Path] = set()  # what a search has found so far
+        self._note = workspace.note
+        self._path = Path(self._state.text(_LAST) or demo_model())
+        self._remembered = True  # from last time; whether it is still there is not known yet
+        self._searching = LatestTask(workspace.threads, ThreadName.SCAN, self)
+        self._searching.progress.connect(self._take)
+        self._searching.finished.connect(self._take_all)
+        self._searching.cancelled.connect(self._end_search)
+        workspace.failures.follow(self._searching)
+        self._searching.failed.connect(self._end_search)
+        self._fitting = LatestTask(workspace.threads, ThreadName.SCAN, self)
+        self._fitting.finished.connect(self._take_fits)
+        workspace.failures.follow(self._fitting)
+        self.doing = ModelActions(workspace, self._offered, self)
+        self.doing.measured.connect(self._take_fit)
+        self.doing.ended.connect(self.measured)
+        self.doing.converted.connect(self._choose_converted)
+        self._build()
+
+    @property
+    def path(self) -> Path:
+        """The chosen file; the demo model where nothing else was."""
+        return self._path
+
+    @property
+    def candidate(self) -> Candidate | None:
+        """The chosen file as it was found; None before the search has come to it."""
+        row = self.table.row_of(self._path)
+        return None if row is None else self.table.candidate(row)
+
+    @Slot()
+    def scan(self) -> None:
+        """Look for model files again."""
+        self.table.clear()
+        self._busy.begin("Looking for model files …")
+        self._search()
+
+    @Slot()
+    def _search(self) -> None:
+        """Look for model files; those that are in the table stay until it is known that they are gone."""
+        self._there.clear()
+        self._searching.start(model_jobs.find(*self._looked_at(), self._request, self.watch.growing))
+
+    def _looked_at(self) -> tuple[list[Path], list[Path]]:
+        """The files and folders beside the defaults: those that were added, and the chosen file."""
+        files = self.places.files
+        return [*([] if self._path in files else [self._path]), *files], self.places.folders
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Follow what comes and goes while somebody sees it."""
+        super().showEvent(event)
+        self.watch.look()
+
+    def choose(self, path: Path) -> None:
+        """Choose a file, known by its suffix, or add a folder to those that are searched."""
+        if path.suffix.lower() == _SUFFIX:
+            self.choose_file(path)
+        else:
+            self.add_folder(path)
+
+    def choose_file(self, path: Path) -> None:
+        """Choose a file."""
+        self._remembered = False
+        self.places.add_file(path.absolute())
+        self._select(path.absolute())
+        self.scan()
+
+    def add_folder(self, path: Path) -> None:
+        """Add a folder to those that are searched."""
+        self.places.add_folder(path.absolute())
+        self.scan()
+
+    def set_request(self, request: ModelRequest, anew: bool = False) -> None:
+        """Say for which settings memory and speed are meant; `anew`: more is known of these by now."""
+        request = replace(request, store=self._request.store)
+        if anew or request != self._request:
+            self._request = request
+            if self._searching.busy:
+                self.scan()
+            else:
+                self._fitting.start(model_jobs.fits(self.table.candidates, request))
+
+    @Slot()
+    def refit(self) -> None:
+        """Fit the table to another text size, other colours or other rows."""
+        rows, header = self.view.verticalHeader(), self.view.horizontalHeader()
+        height = (
+            header.sizeHint().height() + self._high * rows.defaultSectionSize() + 2 * self.view.frameWidth()
+        )
+        self.view.setFixedHeight(height + self.view.horizontalScrollBar().sizeHint().height())
+        letter = self.view.fontMetrics().averageCharWidth()
+        for column in (SPEED, MASS):
+            self.view.setColumnHidden(column, not self.table.knows(column))
+        for column in range(self.table.columnCount()):
+            if self.view.isColumnHidden(column):
+                continue
+            arrow = _ARROW * letter if column == header.sortIndicatorSection() else 0
+            wanted = max(self.view.title_width(column) + arrow, self.view.sizeHintForColumn(column) + 4)
+            header.resizeSection(column, wanted)
+        self.view.fill({MODEL: _NAME_WIDTH * letter, FOLDER: _FOLDER_WIDTH * letter})
+
+    def _build(self) -> None:
+        self.table = ModelTableModel(self)
+        self._order = ModelOrder(self.table, self)
+        self.view = dressed(FillingView(), self._order, "Model files")
+        self.view.setItemDelegate(PillDelegate(self.view))
+        self.view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.view.setSortingEnabled(True)
+        self.view.sortByColumn(MODEL, Qt.SortOrder.AscendingOrder)
+        header = self.view.horizontalHeader()
+        order = self._order
+        for signal in (order.rowsInserted, order.rowsRemoved, order.modelReset, order.dataChanged):
+            signal.connect(self.refit)
+        header.sortIndicatorChanged.connect(self.refit)
+        self.view.selectionModel().selectionChanged.connect(self._choose_row)
+        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.view.customContextMenuRequested.connect(self._open_menu)
+        self._busy = BusyLine()
+        self._busy.cancelled.connect(self._searching.cancel)
+        self._about = label("")
+        self.unusable = UnusableModels()
+        in_column(
+            self._heading(),
+            self.view,
+            self._about,
+            self._busy,
+            self.doing.line,
+            self.unusable,
+            self._buttons(),
+            on=self,
+        )
+        self.refit()
+
+    def _heading(self) -> QHBoxLayout:
+        self._filter = QLineEdit(placeholderText="Filter", clearButtonEnabled=True)
+        name(self._filter, "Show only model files with this text")
+        self._filter.textChanged.connect(self._filter_by)
+        self._filter.hide()
+        return in_row(heading("Model"), STRETCH, self._filter)
+
+    def _buttons(self) -> FlowLayout:
+        buttons = FlowLayout()
+        for text, accessible, slot in (
+            ("Browse…", "Choose a model file", self._browse),
+            ("Add folder…", "Look for model files in one more folder", self._add_folder),
+            ("Rescan", "Look for model files again", self.scan),
+        ):
+            button = QPushButton(text)
+            name(button, accessible)
+            button.clicked.connect(slot)
+            buttons.addWidget(button)
+        buttons.addWidget(self.places.button)
+        buttons.addWidget(self.doing.button)
+        return buttons
+
+    def _browse(self) -> None:
+        chosen = ask_source(self, "Choose a model file", self._path.parent, "Models (*.gguf)")
+        if chosen is not None:
+            self.choose_file(chosen)
+
+    def _add_folder(self) -> None:
+        chosen = ask_folder(self, "Look for model files in this folder too", self._path.parent)
+        if chosen is not None:
+            self.add_folder(chosen)
+
+    @Slot(object)
+    def _leave(self, path: Path) -> None:
+        """Choose the demo model where the chosen file was taken out of the list, or lies in such a folder."""
+        if self._path == path or path in self._path.parents:
+            self._state.set_text(_LAST, str(demo_model()))
+            self._select(demo_model())
+        self.scan()
+
+    def _select(self, path: Path) -> None:
+        if path != self._path:
+            self._remembered = False
+            self._path = path
+            self.changed.emit()
+        self._show_choice()
+
+    @Slot(object)
+    def _take(self, event: object) -> None:
+        if isinstance(event, Stamps):
+            self.watch.take_looked_at(event)
+        elif isinstance(event, Candidate):
+            self._there.add(event.path)
+            self.table.put(event)
+            count = self._order.rowCount()
+            if not self._busy.isHidden():
+                self._busy.go_on(f"Looking for model files … {count} found")
+            self._filter.setVisible(count > _MANY or bool(self._filter.text()))
+            if event.path != self._path and self._path in event.files:
+                self._path = event.path  # a part of a split model was chosen: the whole is meant
+                self.changed.emit()
+            if event.path == self._path:
+                self._show_choice()
+                self._check_remembered(event)
+
+    def _check_remembered(self, found: Candidate) -> None:
+        """Choose the demo model where the file of last time can be used no more."""
+        if self._remembered and found.found.error is not None:
+            self._note.emit(f"{found.found.error.problem} The demo model is chosen instead.")
+            self._select(demo_model())
+        self._remembered = False
+
+    @Slot()
+    def _take_all(self) -> None:
+        """What was not found is gone."""
+        self._choose_none = True
+        self.table.keep_only(self._there)
+        self._choose_none = False
+        self._end_search()
+
+    @Slot()
+    def _end_search(self) -> None:
+        if not self._busy.isHidden():
+            # Only after a search that the user waits for: what comes by itself moves nothing below.
+            self._high = min(max(self._order.rowCount(), _FEWEST_ROWS), _MOST_ROWS)
+            self.refit()
+        self._busy.end()
+        self.unusable.show_candidates(self.table.candidates)
+        self._show_choice()
+        self.view.doItemsLayout()  # else there may be nowhere to scroll to yet
+        self.view.scrollTo(self.view.currentIndex())
+
+    @Slot(object)
+    def _take_fits(self, candidates: list[Candidate]) -> None:
+        for candidate in candidates:
+            self.table.put(candidate)
+        self._show_choice()
+
+    @Slot(object)
+    def _take_fit(self, candidate: Candidate) -> None:
+        self.table.put(candidate)
+        self._show_choice()
+
+    @Slot(object)
+    def _choose_converted(self, path: Path) -> None:
+        """It lies where models are found by themselves."""
+        self._state.set_text(_LAST, str(path))
+        self._select(path)
+        self.scan()
+
+    def _offered(self) -> Offered:
+        chosen = self.candidate
+        usable = [candidate for candidate in self.table.candidates if candidate.usable]
+        return Offered(chosen if chosen in usable else None, usable, self._request)
+
+    @Slot(QPoint)
+    def _open_menu(self, place: QPoint) -> None:
+        self.doing.menu.popup(self.view.viewport().mapToGlobal(place))
+
+    @Slot()
+    def _choose_row(self) -> None:
+        rows = self.view.selectionModel().selectedRows()
+        if rows and not self._choose_none:
+            candidate = self.table.candidate(self._order.mapToSource(rows[0]).row())
+            if candidate.found.model is not None:
+                self._state.set_text(_LAST, str(candidate.path))
+            self._select(candidate.path)
+
+    @Slot(str)
+    def _filter_by(self, text: str) -> None:
+        self._choose_none = True
+        self._order.setFilterFixedString(text)
+        self._choose_none = False
+        self.view.clearSelection()
+        self._show_choice()
+
+    def _show_choice(self) -> None:
+        """Mark the chosen row, and say below the table what must be known of it."""
+        row = self.table.row_of(self._path)
+        if row is None:
+            self._about.setText(visible(f"Chosen: {without_middle(self._path.name, _LONGEST_NAME)}"))
+            set_tip(self._about, str(self._path))
+            return
+        place = self._order.mapFromSource(self.table.index(row, 0))
+        selection = self.view.selectionModel()
+        if place.isValid() and not selection.isRowSelected(place.row()):
+            selection.setCurrentIndex(
+                place,
+                QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows,
+            )
+        candidate = self.table.candidate(row)
+        error = candidate.found.error
+        self._about.setText(visible(" ".join(problem_of(error)) if error else in_short(candidate)))
+        set_tip(self._about, about(candidate))
+        set_role(self._about, "bad" if error else "hint")

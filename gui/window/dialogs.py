@@ -1,0 +1,375 @@
+"""The self-test as it goes on: each check with what was found.
+
+What the menu Help says of the program: all its keys, its version and parts.
+
+The settings of the window: who overrides, how it looks, what follows a label, what it remembers.
+
+The diagnostics on the clipboard: what the engine tells, and what the window alone knows.
+"""
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot, qVersion
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QGridLayout,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QWidget,
+)
+
+from engine.core import VERSION
+from engine.core.errors import EngineError
+from engine.core.formatting import capitalised
+from engine.system.computer import KeepAwake
+from engine.system.paths import text_of_path, third_party_licences
+from gui.review.judgment_desk import AFTER_LABEL, NEXT_ITEM
+from gui.runs.run_desk import KEEP_AWAKE, kept_awake
+from gui.widgets.actions import BusyLine
+from gui.widgets.fields import ComboBox
+from gui.widgets.labels import describe, heading, hint, in_column, label, make_room, name, title
+from gui.widgets.notice import IN_THE_WINDOW, Notice
+from gui.widgets.pill import Pill
+from gui.widgets.theme import TEXT_SIZES, ThemeChoice, is_dark
+from gui.window import window_jobs
+from gui.window.window_jobs import tell
+from gui.workspace.state import BLIND, MOST_OF_QT, NEXT_CRITERION, State
+from gui.workspace.threads import WAITING, LatestTask, ThreadName
+from gui.workspace.workspace import LONGEST_NAME, Workspace
+
+if TYPE_CHECKING:
+    from engine.operations.self_test import Check
+
+PACKAGES = (
+    "llama-cpp-python",
+    "PySide6-Essentials",
+    "pandas",
+    "pyarrow",
+    "numpy",
+    "scikit-learn",
+    "matplotlib",
+    "rouge-score",
+)
+Keys = Sequence[tuple[str, str]]
+
+
+def package_versions() -> list[str]:
+    """The packages that do the work, with their versions."""
+    found = []
+    for package in PACKAGES:
+        try:
+            found.append(f"{package} {version(package)}")
+        except PackageNotFoundError:  # a bundle may come without the records of its packages
+            found.append(package)
+    return found
+
+
+class AboutDialog(QDialog):
+    """Name, purpose, versions, licence."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("About Tiebreak")
+        layout = in_column(
+            title(f"Tiebreak {VERSION}"),
+            label(
+                "Judges pairs of LLM responses with a local GGUF model, and shows how far its judgments can"
+                " be trusted. No part of it uses the network: no telemetry, no update check, no download."
+            ),
+            hint(f"Qt {qVersion()}, {', '.join(package_versions())}"),
+            hint("Licence: MIT."),
+            on=self,
+            margins=None,
+            spacing=10,
+        )
+        if licences := third_party_licences():
+            layout.addWidget(hint(f"Licences of its parts: {licences}"))
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        layout.addWidget(buttons)
+        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
+
+
+class KeysDialog(QDialog):
+    """Two columns: the key, and what it does."""
+
+    def __init__(self, keys: Mapping[str, Keys], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Keys")
+        content = QWidget()
+        content.setProperty("role", "content")
+        grid = QGridLayout(content)
+        grid.setColumnStretch(1, 1)
+        grid.setHorizontalSpacing(24)
+        for place, entries in keys.items():
+            if not entries:
+                continue
+            grid.addWidget(heading(place), grid.rowCount(), 0, 1, 2)
+            for key, what in entries:
+                row = grid.rowCount()
+                grid.addWidget(label(key, wrap=False), row, 0)
+                grid.addWidget(label(what, "hint"), row, 1)
+        area = QScrollArea(widgetResizable=True)
+        area.setWidget(content)
+        area.setAccessibleName("All keys")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        in_column(area, buttons, on=self, margins=None)
+        make_room(self, 72, 34)
+
+
+_THEMES = {
+    ThemeChoice.SYSTEM: "As the system",
+    ThemeChoice.LIGHT: "Light",
+    ThemeChoice.DARK: "Dark",
+}
+_AWAKE = {
+    KeepAwake.MAINS: "The computer stays awake on mains",
+    KeepAwake.YES: "The computer stays awake, also on its battery",
+    KeepAwake.NO: "The computer may go to sleep",
+}
+
+
+class SettingsDialog(QDialog):
+    """Changes take effect at once; they are remembered."""
+
+    look_changed = Signal()
+    forget_wanted = Signal()
+    power_changed = Signal()  # when the computer shall stay awake
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Settings")
+        self._workspace = workspace
+        self._state = workspace.state
+        form = self._form()
+        forget = QPushButton("Forget recent files, layout and settings")
+        forget.clicked.connect(self._forget)
+        name(forget, forget.text(), "Runs, their judgments and your name are kept")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        in_column(
+            form,
+            forget,
+            hint("The settings of a run are on the Judge page and are stored with each run."),
+            buttons,
+            on=self,
+            margins=None,
+        )
+        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 76)
+        self.finished.connect(self._keep_author)
+        self._show()
+
+    def _form(self) -> QFormLayout:
+        form = QFormLayout(verticalSpacing=10)
+        self._author = QLineEdit(maxLength=LONGEST_NAME)
+        name(self._author, "Your name", "Stored with every label and note that you give")
+        self._author.editingFinished.connect(self._keep_author)
+        form.addRow("Your name, for labels", self._author)
+        self._theme = ComboBox()
+        name(self._theme, "Theme")
+        for choice, words in _THEMES.items():
+            self._theme.addItem(words, choice.value)
+        self._theme.activated.connect(self._keep_look)
+        form.addRow("Theme", self._theme)
+        self._size = ComboBox()
+        name(self._size, "Text size")
+        for percent in TEXT_SIZES:
+            self._size.addItem(f"{percent} %", percent)
+        self._size.activated.connect(self._keep_look)
+        form.addRow("Text size", self._size)
+        self._awake = ComboBox()
+        name(self._awake, "Keep the computer awake while judging", "The screen may go dark meanwhile")
+        for when, words in _AWAKE.items():
+            self._awake.addItem(words, when.value)
+        self._awake.activated.connect(self._keep_power)
+        form.addRow("While judging", self._awake)
+        self._after_label = ComboBox()
+        name(self._after_label, "After you give a label", "What Review opens after you give a label")
+        for wanted, words in AFTER_LABEL.items():
+            self._after_label.addItem(capitalised(words), wanted)
+        self._after_label.activated.connect(self._keep_after_label)
+        form.addRow("After a label", self._after_label)
+        form.addRow("Run store", _path_label(text_of_path(self._workspace.store_path)))
+        form.addRow("These settings", _path_label(text_of_path(self._state.path)))
+        return form
+
+    def _show(self) -> None:
+        self._author.setText(self._workspace.author)
+        self._theme.setCurrentIndex(self._theme.findData(self._state.text("theme", ThemeChoice.SYSTEM)))
+        self._awake.setCurrentIndex(self._awake.findData(kept_awake(self._state).value))
+        after_label = self._after_label.findData(self._state.text(NEXT_CRITERION))
+        self._after_label.setCurrentIndex(max(0, after_label))
+        self._size.setCurrentIndex(self._size.findData(self._state.number("text_size", 100, MOST_OF_QT)))
+
+    def _keep_after_label(self) -> None:
+        self._state.set_text(NEXT_CRITERION, str(self._after_label.currentData()))
+
+    def _keep_power(self) -> None:
+        self._state.set_text(KEEP_AWAKE, str(self._awake.currentData()))
+        self.power_changed.emit()
+
+    def _forget(self) -> None:
+        self.forget_wanted.emit()
+        self._show()
+
+    def _keep_author(self) -> None:
+        if self._author.isModified():
+            self._workspace.set_author(self._author.text())
+
+    def _keep_look(self) -> None:
+        self._state.set_text("theme", str(self._theme.currentData()))
+        self._state.set_number("text_size", int(self._size.currentData()))
+        self.look_changed.emit()
+
+
+def _path_label(path: str) -> QWidget:
+    made = label(path, "hint")
+    made.setAccessibleName(path)
+    return made
+
+
+_Pairs = Sequence[tuple[str, str]]
+
+
+class DiagnosticsCopier(QObject):
+    """Gathers them where nobody waits, then copies them and says so."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._workspace = workspace
+        self._telling = LatestTask(workspace.threads, ThreadName.FILES, self)
+        self._telling.finished.connect(self._take)
+        workspace.failures.follow(self._telling)
+
+    @Slot()
+    def copy(self) -> None:
+        """Begin; what is on the clipboard stays until they are whole."""
+        space = self._workspace
+        space.note.emit("Gathering the diagnostics …")
+        self._telling.start(tell(_screen(), _settings(space.state), space.store_path))
+
+    @Slot(object)
+    def _take(self, text: str) -> None:
+        QGuiApplication.clipboard().setText(text)
+        self._workspace.note.emit("The diagnostics are on the clipboard; they contain none of your texts.")
+
+
+def _screen() -> _Pairs:
+    screen = QGuiApplication.primaryScreen()
+    size, room = screen.size(), screen.availableSize()
+    palette = QGuiApplication.palette()
+    return (
+        (
+            "screen",
+            f"{size.width()} x {size.height()} ({room.width()} x {room.height()} free), scale"
+            f" {screen.devicePixelRatio():g}, {screen.logicalDotsPerInch():.0f} dpi, one of"
+            f" {len(QGuiApplication.screens())}",
+        ),
+        (
+            "window",
+            f"Qt {qVersion()} on {QGuiApplication.platformName()}, style {QApplication.style().name()},"
+            f" {'dark' if is_dark(palette) else 'light'} colours",
+        ),
+    )
+
+
+def _settings(state: State) -> _Pairs:
+    """Those that were changed; whatever stands in the file, only words of the window are told."""
+    theme, text_size = state.text("theme"), state.number("text_size", 100, MOST_OF_QT)
+    after_label = state.text(NEXT_CRITERION)
+    changed = {
+        "theme": theme if theme in (ThemeChoice.LIGHT, ThemeChoice.DARK) else "",
+        "text size": f"{text_size} %" if text_size != 100 else "",
+        "awake while judging": "" if kept_awake(state) is KeepAwake.MAINS else kept_awake(state).value,
+        "next after a label": {"on": "criterion", NEXT_ITEM: "item"}.get(after_label, ""),
+        "blind": "on" if state.text(BLIND) == "on" else "",
+    }
+    return [(name, value) for name, value in changed.items() if value]
+
+
+class SelfTestDialog(QDialog):
+    """Starts the test when it opens, and cancels it when it closes."""
+
+    diagnostics_wanted = Signal()
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Self-test")
+        self._lines: list[str] = []
+        self._failed = 0
+        content = QWidget()
+        content.setProperty("role", "content")
+        self._grid = QGridLayout(content)
+        self._grid.setColumnStretch(1, 1)
+        self._grid.setHorizontalSpacing(14)
+        self._area = QScrollArea(widgetResizable=True)
+        self._area.setWidget(content)
+        self._area.setAccessibleName("Checks")
+        self._busy = BusyLine()
+        self._notice = Notice()
+        self._outcome = hint("")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        copy = buttons.addButton("Copy all", QDialogButtonBox.ButtonRole.ActionRole)
+        copy.clicked.connect(self._copy)
+        diagnostics = buttons.addButton("Copy diagnostics", QDialogButtonBox.ButtonRole.ActionRole)
+        describe(
+            diagnostics, "Versions, computer, settings and the last bug, for a report; none of your texts"
+        )
+        diagnostics.clicked.connect(self.diagnostics_wanted)
+        buttons.rejected.connect(self.reject)
+        in_column(self._area, self._busy, self._notice, self._outcome, buttons, on=self, margins=None)
+        make_room(self, 96, 30)
+        self._test = LatestTask(workspace.threads, ThreadName.MODEL, self)
+        self._test.progress.connect(self._add)
+        self._test.finished.connect(self._end)
+        self._test.failed.connect(self._tell)
+        self._test.cancelled.connect(self._stop)
+        self._busy.cancelled.connect(self._test.cancel)
+        self.finished.connect(self._test.drop)
+        waiting = workspace.threads.busy(ThreadName.MODEL)
+        self._busy.begin(f"{WAITING if waiting else 'Testing'} …")
+        self._test.start(window_jobs.check_all())
+
+    @property
+    def outcome(self) -> str:
+        """What it says at the end; empty while it tests."""
+        return self._outcome.text()
+
+    @Slot(object)
+    def _add(self, check: "Check") -> None:
+        row = self._grid.rowCount()
+        self._failed += not check.passed
+        pill = Pill("passed", "good") if check.passed else Pill("failed", "bad")
+        self._grid.addWidget(pill, row, 0)
+        found = f"{check.found}\n{IN_THE_WINDOW.of(check.hint)}" if check.hint else check.found
+        self._grid.addWidget(label(f"{check.name}: {found}"), row, 1)
+        self._lines.append(f"{'passed' if check.passed else 'FAILED'}  {check.name}: {found}")
+        self._busy.go_on(f"{len(self._lines)} checks done …")
+
+    @Slot(object)
+    def _end(self, _result: object) -> None:
+        self._busy.end()
+        self._outcome.setText(
+            f"{self._failed} of {len(self._lines)} checks failed." if self._failed else "All checks passed."
+        )
+
+    @Slot(object)
+    def _tell(self, error: EngineError) -> None:
+        self._busy.end()
+        self._notice.show_error(error)
+
+    @Slot()
+    def _stop(self) -> None:
+        self._busy.end()
+        self._outcome.setText("Stopped.")
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText("\n".join(self._lines))

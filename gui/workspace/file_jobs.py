@@ -1,0 +1,186 @@
+"""Jobs on files: a dataset read, its items divided into slices, what is missing of a list.
+
+All modules named *_jobs.py hold work that runs on the worker threads. They import what is heavy (pyarrow,
+llama.cpp, matplotlib) there and only then, so that the window is visible at once.
+
+Knows: how far reading is. Does not know: windows.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.core.column_map import ColumnMap
+from engine.core.errors import SetupError
+from engine.core.events import CancelToken
+from engine.core.rubric import ELOQUENT, Rubric, rubric_for_labels
+from engine.system.places import PathKind, seen_at
+from gui.workspace.threads import Job, JobControl
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+    from engine.data.slices import Noted, Slice, Slicing
+    from engine.settings.identity import StoredRun
+
+
+@dataclass(frozen=True)
+class Loading:
+    """How far the reading of a file is."""
+
+    path: Path
+    rows: int
+
+
+def load(
+    path: Path,
+    columns: ColumnMap | None = None,
+    remember: bool | None = None,
+    judged: "Sequence[StoredRun]" = (),
+    moved: bool = False,
+    *,
+    rubric: Rubric = ELOQUENT,
+) -> "Job[Dataset]":
+    """Read a dataset; reports Loading.
+
+    `columns`: by which a foreign file is read. `remember`: whether they are kept for files with the same
+    columns, or forgotten; None leaves what is remembered. `judged`: runs; where the file is that of one of
+    them and no `columns` are given, it is read as that run read it; with `moved` also where it lies
+    elsewhere. `rubric`: on whose criteria labels are read.
+    """
+
+    def work(control: JobControl) -> "Dataset":
+        from engine.data.dataset import load_dataset
+        from engine.results.run_dataset import load_as_judged
+
+        def report(rows: int) -> None:
+            control.report(Loading(path, rows))
+
+        if columns is None:
+            dataset = load_as_judged(path, judged, control.cancel, report, moved=moved, rubric=rubric)
+        else:
+            dataset = load_dataset(path, rubric, control.cancel, report, columns)
+        keep_columns(dataset, remember)
+        # Both are needed soon, and take a moment for many items.
+        _ = dataset.hash, dataset.criteria
+        control.cancel.raise_if_requested()
+        return dataset
+
+    return work
+
+
+def keep_columns(dataset: "Dataset", remember: bool | None) -> None:
+    """Keep for other files, or forget, by which columns a foreign file was just read; None: neither."""
+    from engine.data import column_memory
+
+    if dataset.columns is not None and remember is not None:
+        if remember:
+            column_memory.remember(dataset.file_columns, dataset.columns)
+        else:
+            column_memory.forget(dataset.file_columns)
+
+
+def has_labels_for(dataset: "Dataset", asked: Sequence[Rubric], columns: ColumnMap | None = None) -> bool:
+    """Whether a dataset was read with all human labels of its file on what some runs were asked.
+
+    `columns`: by which one of them read it, where that is another file's or not known here.
+    """
+    wanted = rubric_for_labels(asked).names if asked else ()
+    lacking = {f"{name}_preference" for name in wanted if name not in dataset.rubric.names}
+    maps = (dataset.columns, columns)
+    return not lacking & {*dataset.other_columns, *(name for one in maps if one for name in one.source_of)}
+
+
+def with_labels_for(dataset: "Dataset", asked: Sequence[Rubric], cancel: CancelToken) -> "Dataset":
+    """The same items with the human labels of their file on all that some runs were asked; those that were
+    read, where it cannot be read again. On a worker thread.
+    """
+    from engine.data.dataset import load_dataset
+
+    if has_labels_for(dataset, asked):
+        return dataset
+    with suppress(SetupError):
+        again = load_dataset(dataset.path, rubric_for_labels(asked), cancel, columns=dataset.columns)
+        again = again if len(again) == len(dataset) else again.only(frozenset(dataset.ids))
+        if again.hash == dataset.hash:
+            return again
+    return dataset
+
+
+@dataclass(frozen=True)
+class Divided:
+    """By what the items of a dataset can be divided, each with its title, and how they are by one of it.
+
+    `by_annotators`: they are by what annotators noted.
+    """
+
+    titles: Mapping[str, str]
+    slicing: "Slicing | None"
+    by_annotators: bool = False
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A slice that alone is to be measured, and how it is called."""
+
+    part: "Slice"
+    words: str
+
+
+@dataclass(frozen=True)
+class NotedRequest:
+    """Where it is kept the notes on items, and whose notes count: all where no `author` is named."""
+
+    store_path: Path
+    author: str | None = None
+
+
+def divide(dataset: "Dataset", gold: "Dataset | None", by: str, request: NotedRequest) -> Job[Divided]:
+    """Divide the items of a dataset; human labels are those of `gold`, where there is one. Nothing is divided
+    by what the dataset does not have, nor by the empty text.
+    """
+
+    def work(_control: JobControl) -> Divided:
+        from engine.data.slices import LABEL, divisions, is_by_annotators, slicing
+
+        noted = _noted(dataset, request)
+        known = divisions(dataset, noted)
+        own = {name: title for name, title in known.items() if not name.startswith(LABEL)}
+        labels = divisions(dataset if gold is None else gold)
+        human = {name: title for name, title in labels.items() if name.startswith(LABEL)}
+        source = gold if gold is not None and by in human else dataset
+        found = slicing(source, by, noted) if by in own or by in human else None
+        return Divided({**own, **human}, found, found is not None and is_by_annotators(by))
+
+    return work
+
+
+def _noted(dataset: "Dataset", request: NotedRequest) -> "Noted":
+    """What annotators noted of items; nothing of a store that cannot be read: the list of runs tells of
+    it.
+    """
+    from engine.data.slices import Noted
+    from engine.results.run_dataset import noted_of_items
+    from engine.store import opening
+    from engine.store.run_store import RunStore
+
+    with suppress(SetupError):
+        if opening.has_store(request.store_path):
+            with RunStore(request.store_path) as store:
+                return noted_of_items(store, dataset, request.author)
+    return Noted()
+
+
+def missing(paths: Sequence[Path]) -> Job[frozenset[Path]]:
+    """Those of some files that are not there; a job, because a disk of the network may take its time."""
+
+    def work(control: JobControl) -> frozenset[Path]:
+        gone = set()
+        for path in paths:
+            control.cancel.raise_if_requested()
+            if seen_at(path) is PathKind.NOTHING:
+                gone.add(path)
+        return frozenset(gone)
+
+    return work

@@ -1,0 +1,234 @@
+"""Jobs on the run store: which runs there are, one run with its dataset, its annotations.
+
+Knows: what a run is opened with. Does not know: windows.
+"""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from engine.annotations.effective import Reviews
+from engine.annotations.records import NewNote, Said, Undo, said_of
+from engine.core.errors import SetupError, StoreError
+from engine.core.events import CancelToken
+from engine.core.judgments import ItemNote, NewOverride, NewReview
+from engine.system.write_ahead_log import WriteAheadLog
+from gui.workspace.file_jobs import has_labels_for
+from gui.workspace.garbage import many_records
+from gui.workspace.open_run import OpenRun
+from gui.workspace.threads import Job, JobControl
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+    from engine.results.run_results import RunResults
+    from engine.settings.identity import AnyRun, StoredRun
+    from engine.store.run_store import RunStore
+
+Result = TypeVar("Result")
+_REVIEWS = (
+    NewOverride,
+    NewReview,
+    Undo,
+)  # what changes the labels of a run, or how far annotators are with it
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Annotations that the store has taken, in their order, and those that it never will, each with the
+    reason.
+
+    `reviews`: all that is said now of the runs that they are of. `notes`: all of the items that they are of,
+    by the hash of their content.
+    """
+
+    words: Sequence[Said] = ()
+    refused: Sequence[tuple[Said | None, SetupError]] = ()
+    reviews: Mapping[int, Reviews] = field(default_factory=dict)
+    notes: Mapping[str, tuple[ItemNote, ...]] = field(default_factory=dict)
+
+
+def in_store(store_path: Path, ask: "Callable[[RunStore], Result]", or_none: bool = False) -> "Job[Result]":
+    """What becomes of asking the store, or changing it; `or_none`: see RunStore."""
+
+    def work(_control: JobControl) -> Result:
+        from engine.store.run_store import RunStore
+
+        with RunStore(store_path, or_none=or_none) as store:
+            return ask(store)
+
+    return work
+
+
+def list_runs(store_path: Path) -> "Job[Sequence[AnyRun]]":
+    """All runs, the newest first; none where there is no store yet."""
+
+    def work(_control: JobControl) -> "Sequence[AnyRun]":
+        from engine.store.opening import has_store
+        from engine.store.run_store import RunStore
+
+        if not has_store(store_path):
+            return []
+        with RunStore(store_path) as store, store.reading():
+            return [*store.runs()[::-1], *store.damaged_runs()[::-1]]
+
+    return work
+
+
+@dataclass(frozen=True)
+class SeenStore:
+    """A store that is there; `refusal`: what is said to whoever would change it, where nobody can."""
+
+    refusal: StoreError | None
+
+
+def look_at_store(store_path: Path) -> "Job[SeenStore | None]":
+    """What the window must know of the store at its start; None where there is none yet."""
+
+    def work(_control: JobControl) -> SeenStore | None:
+        from engine.store.opening import has_store
+        from engine.store.run_store import RunStore
+
+        if not has_store(store_path):
+            return None
+        with RunStore(store_path) as store:
+            return SeenStore(store.refusal)
+
+    return work
+
+
+def open_run(store_path: Path, run_id: int, current: "Dataset | None") -> Job[OpenRun]:
+    """A run with the items that it judged, out of the file that the run names, else out of `current`."""
+
+    def work(control: JobControl) -> OpenRun:
+        from engine.results.health import run_health
+        from engine.results.run_results import load_results
+        from engine.store.run_store import RunStore
+
+        with RunStore(store_path) as store, many_records():
+            results = load_results(store, run_id)
+            drafts = store.drafts(run_id)
+        dataset = _judged_items(results.run, current, control.cancel)
+        if results.run.submitted and dataset is not None and len(results.judged) < len(dataset):
+            results = _with_unanswered(store_path, results, dataset)
+        return OpenRun(results, dataset, run_health(results), drafts)
+
+    return work
+
+
+def _with_unanswered(store_path: Path, results: "RunResults", dataset: "Dataset") -> "RunResults":
+    """A submission that an earlier version kept without the items that it does not answer, with them.
+
+    As it is where the store cannot take them now.
+    """
+    from engine.results.opened_submission import add_unanswered
+    from engine.results.run_results import load_results
+    from engine.store.run_store import RunStore
+
+    with suppress(StoreError), RunStore(store_path) as store, many_records():
+        with store.hold(results.run.id) as run:
+            add_unanswered(store, run, dataset)
+        return load_results(store, run.id)
+    return results
+
+
+def _judged_items(run: "StoredRun", current: "Dataset | None", cancel: CancelToken) -> "Dataset | None":
+    from engine.results.run_dataset import dataset_of_run, judged_items
+
+    own = run.identity.dataset_path
+    is_own = current is not None and current.path.absolute() == own.absolute()
+    if current is not None and is_own and has_labels_for(current, [run.identity.asked], run.columns):
+        with suppress(SetupError):
+            return judged_items(run, current)
+    # Before what is loaded: another file may hold the same texts with other labels. Not before it where it
+    # alone has any: gold that annotators made of this run, say.
+    found = None
+    with suppress(SetupError):
+        found = dataset_of_run(run, cancel=cancel)
+    if current is not None and (found is None or (current.criteria and not found.criteria)):
+        with suppress(SetupError):
+            return judged_items(run, current)
+    return found  # None where it is gone or changed: the page says so and asks for the file
+
+
+def store_words(store_path: Path, write_ahead_log: WriteAheadLog) -> Job[Stored]:
+    """Store what waits in an write-ahead log, and read what annotators say then. StoreError where that cannot
+    be now.
+    """
+
+    def work(_control: JobControl) -> Stored:
+        from engine.results.run_results import load_reviews
+        from engine.store.run_store import RunStore
+
+        pending = write_ahead_log.pending  # at once: the window may be closing
+        words = pending.words
+        if not words:
+            return Stored()
+        with RunStore(store_path) as store, many_records():
+            refused = store.take_words(pending.name, words)
+            write_ahead_log.stored(words[-1].number)
+            errors = {word.number: word.error for word in refused}
+            said = [said_of(word.values) for word in words if word.number not in errors]
+            runs = {each.run_id for each in said if isinstance(each.what, _REVIEWS)}
+            hashes = [each.what.content_hash for each in said if isinstance(each.what, NewNote | Undo)]
+            noted = store.notes(hashes)
+            return Stored(
+                said,
+                [(word.said, word.error) for word in refused],
+                {run_id: load_reviews(store, run_id) for run_id in runs if run_id is not None},
+                {content_hash: noted.get(content_hash, ()) for content_hash in hashes},
+            )
+
+    return work
+
+
+@dataclass(frozen=True)
+class SeenWords:
+    """By what a change of what annotators say is noticed: `files`, without opening the store, then `mark`."""
+
+    files: Hashable = None
+    mark: Hashable = None
+
+
+@dataclass(frozen=True)
+class FoundWords:
+    """What a look at a run came to. `reviews`, `notes` (by the hash of the content): all that is said now;
+    None where nothing has changed.
+    """
+
+    run_id: int
+    seen: SeenWords
+    reviews: Reviews | None = None
+    notes: Mapping[str, tuple[ItemNote, ...]] = field(default_factory=dict)
+
+
+def look_for_words(store_path: Path, run_id: int, seen: SeenWords) -> Job[FoundWords]:
+    """What annotators say of a run, where that has changed since it was `seen`, by whomever."""
+
+    def work(_control: JobControl) -> FoundWords:
+        from engine.results.run_results import load_reviews
+        from engine.store.opening import files_mark, has_store
+        from engine.store.run_store import RunStore
+
+        files = files_mark(store_path)  # first: what is written while it is read is seen next time
+        if (files is not None and files == seen.files) or not has_store(store_path):
+            return FoundWords(run_id, seen)
+        with RunStore(store_path) as store, many_records(), store.reading():
+            now = SeenWords(files, store.words_mark(run_id))
+            if now.mark == seen.mark:
+                return FoundWords(run_id, now)
+            hashes = store.content_hashes(run_id)
+            return FoundWords(run_id, now, load_reviews(store, run_id), store.notes(hashes.values()))
+
+    return work
+
+
+def draw_sample_by(store_path: Path, run_id: int, seed: int) -> Job[None]:
+    """Draw the random sample of a run by another seed from now on."""
+    return in_store(store_path, lambda store: store.draw_sample_by(run_id, seed))
+
+
+def known_tags(store_path: Path) -> Job[Sequence[str]]:
+    """The tags in use, the most frequent first."""
+    return in_store(store_path, lambda store: store.tags(), or_none=True)
