@@ -31,7 +31,7 @@ COMMANDS = {
     "prompt": "print the exact prompt of an item, and the likeliest next tokens",
     "check": "describe a dataset or submission, or list its problems",
     "rubrics": "list the rubrics (criteria and their questions); show, draft or check one",
-    "models": "list the models on this computer; check, measure or convert one, or cut an encoder",
+    "models": "list the models on this computer; check or measure one, or cut an encoder",
     "runs": "list the runs in the store; show, export, recalibrate or rewrite one; add a submission",
     "annotations": "export a run's annotations; import those of other annotators",
     "evaluate": "score a run or submission against human labels and baselines",
@@ -115,7 +115,7 @@ def for_another_process(how: str, *what: str) -> int:
     """Do the work of a child process, which may crash without harm to its parent; the exit code."""
     if how == APART:
         return int(import_module("engine.system.subprocess_worker").serve())
-    import_module("engine.system.child_process").end_with_parent()
+    import_module("engine.system.subprocess_worker").end_with_parent()
     name, *words = what
     return int(import_module(CHILD_WORK[name]).in_child(*words))
 

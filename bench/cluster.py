@@ -22,9 +22,8 @@ from typing import Any
 
 import psutil
 
-from engine.cluster.addresses import address_of
 from engine.cluster.answers import JudgeWork, PlacedItem
-from engine.cluster.certificates import make_certificates
+from engine.cluster.certificates import address_of, make_certificates
 from engine.cluster.cluster_run import ClusterRun, run_over_cluster
 from engine.cluster.worker_model import Prepared, WorkerOptions
 from engine.core.events import CancelToken, ItemJudged, followed

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from engine.calibration.cross_validation import calibrate_criterion
 from engine.core.items import PREFERENCES
-from engine.core.log_probs import log_softmax
+from engine.core.numeric import log_softmax
 from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import SubmissionRow

@@ -20,7 +20,7 @@ import numpy as np
 from engine.core.events import CancelToken
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, Item, Order, Preference
-from engine.core.log_probs import FloatArray, log_softmax
+from engine.core.numeric import FloatArray, log_softmax
 from engine.core.rubric import DEFAULT_WORDING, ELOQUENT, Criterion, put_in
 from engine.data.dataset import load_dataset
 from engine.llama.context import SessionShape

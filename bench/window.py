@@ -43,7 +43,7 @@ RANK_SECONDS = 10
 LOOK_MS = 500
 _TURNS = 6  # of the event loop, after which all is drawn
 _PATIENCE = 600.0  # seconds for anything to come about
-_ADJUDICATED = 1.0  # seconds without a change after which a page has done what it was asked
+_STILL = 1.0  # seconds without a change after which a page has done what it was asked
 _INSTRUCTION = 1  # the column
 
 _FIRST_PICTURE = """
@@ -224,7 +224,7 @@ def _rest(frame: MainWindow) -> None:
         nonlocal since
         if any(line.isVisible() for line in frame.findChildren(BusyLine)):
             since = time.perf_counter()
-        return time.perf_counter() - since > _ADJUDICATED
+        return time.perf_counter() - since > _STILL
 
     wait(rested)
 
@@ -323,11 +323,11 @@ def measure_many_items(folder: Path, items: int) -> None:
     print(f"{items:,} items: the longest pause, in ms (bar: {PAUSE_MS} after loading)")
 
     def measure(what: str, action: Callable[[], object]) -> None:
-        _adjudicate(table)
+        _wait_until_still(table)
         late.taken()
         started = time.perf_counter()
         action()
-        seconds = _adjudicate(table) - started
+        seconds = _wait_until_still(table) - started
         print(f"  {what:24}{late.taken()[-1]:8.1f}   done in {seconds:.1f} s", flush=True)
 
     def load() -> None:
@@ -409,20 +409,20 @@ def wait(condition: Callable[[], bool]) -> None:
         raise TimeoutError("what was waited for did not come about")
 
 
-def _adjudicate(table: QTableView) -> float:
+def _wait_until_still(table: QTableView) -> float:
     """Let the window work until its table changes no more; when it last changed."""
     seen: object = None
     since = time.perf_counter()
 
-    def adjudicated() -> bool:
+    def is_still() -> bool:
         nonlocal seen, since
         model = table.model()
         now = (model.rowCount(), model.index(0, _INSTRUCTION).data(), table.verticalScrollBar().value())
         if now != seen:
             seen, since = now, time.perf_counter()
-        return time.perf_counter() - since > _ADJUDICATED
+        return time.perf_counter() - since > _STILL
 
-    wait(adjudicated)
+    wait(is_still)
     return since
 
 

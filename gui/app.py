@@ -109,10 +109,7 @@ def _report_faults(show: Callable[[EngineError], None]) -> None:
 
     def report(_kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         # Only now: the first picture need not wait for what logging imports.
-        from engine.system.crash_reports import (
-            fault_words,
-            log_fault,
-        )
+        from engine.system.crash_reports import fault_words, log_fault  # noqa: PLC0415
 
         log_fault(error, "in the window")
         bug = EngineBug(fault_words(error))

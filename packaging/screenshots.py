@@ -65,15 +65,15 @@ class Studio:
         window = self._window
         window.frame.set_theme(ThemeChoice.LIGHT)
         window.frame.show_page(PageName.JUDGE)
-        self._stage.adjudicate()
+        self._stage.wait_until_idle()
         window.run()
         self._stage.until(lambda: self._stage.judged > 100)
         self._save("judge-running")
         self._stage.until(lambda: not window.run_control.running)
-        self._stage.adjudicate()
+        self._stage.wait_until_idle()
         self._override(0, "Response A reads more like a person.")
         self._override(1, None)
-        self._stage.adjudicate()
+        self._stage.wait_until_idle()
 
     def _override(self, place: int, explanation: str | None) -> None:
         """Override the model's label on naturalness with another one."""
@@ -99,10 +99,10 @@ class Studio:
         page.choosing.add_files([path])
         self._stage.until(lambda: path in page.choosing.choice.files)
         page.choosing.systems.view.item(0).setCheckState(Qt.CheckState.Checked)
-        self._stage.adjudicate()
+        self._stage.wait_until_idle()
         page.compare()
         self._stage.until(lambda: page.compared is not None)
-        self._stage.adjudicate()
+        self._stage.wait_until_idle()
 
     def draw(self, theme: ThemeChoice) -> None:
         """One picture of each page."""
@@ -111,7 +111,7 @@ class Studio:
             if page.NAME is PageName.RANKING:
                 continue  # the demo dataset names no candidates
             self._window.frame.show_page(page.NAME)
-            self._stage.adjudicate()
+            self._stage.wait_until_idle()
             self._save(f"{page.NAME.lower()}-{theme.value}")
 
     def draw_tabs(self, theme: ThemeChoice) -> None:
@@ -122,7 +122,7 @@ class Studio:
         page.calibration.calibrate()
         for place, name in ((1, "figures"), (2, "weighted"), (3, "calibration")):
             page.tabs.setCurrentIndex(place)
-            self._stage.adjudicate()
+            self._stage.wait_until_idle()
             self._save(f"results-{name}-{theme.value}")
 
     def draw_review(self, theme: ThemeChoice) -> None:
@@ -130,9 +130,9 @@ class Studio:
         self._window.frame.set_theme(theme)
         item_id = self._results.judged[0].item_id
         self._window.workspace.show_in_review(JudgmentKey(item_id, OVERRIDDEN))
-        self._stage.adjudicate()
+        self._stage.wait_until_idle()
         self._window.review.marking.setCurrentIndex(1)
-        self._stage.adjudicate()
+        self._stage.wait_until_idle()
         self._save(f"review-overridden-{theme.value}")
 
     def draw_annotators(self, theme: ThemeChoice) -> None:
@@ -146,19 +146,19 @@ class Studio:
             review.queue.skip,
         ):
             step()
-            self._stage.adjudicate()
+            self._stage.wait_until_idle()
         self._save(f"review-progress-{theme.value}")
         self._window.workspace.set_author("Ben")
         review.reviewer.blind_button.click()
-        self._stage.adjudicate()
+        self._stage.wait_until_idle()
         review.desk.override_label(Preference.BOTH_GOOD)
-        self._stage.adjudicate()
+        self._stage.wait_until_idle()
         review.desk.choose_number(1)
-        self._stage.adjudicate()
+        self._stage.wait_until_idle()
         self._save(f"review-blind-{theme.value}")
         review.reviewer.blind_button.click()
         self._window.workspace.set_author("Ada")
-        self._stage.adjudicate()
+        self._stage.wait_until_idle()
 
     def draw_words(self, theme: ThemeChoice) -> None:
         """While another program locks the run store, annotations wait, and a notice says so."""
@@ -178,7 +178,7 @@ class Studio:
             self._save(f"words-wait-{theme.value}")
             holder.communicate()
         self._stage.until(lambda: not words.count)
-        self._stage.adjudicate()
+        self._stage.wait_until_idle()
 
     def draw_submission(self, path: Path, theme: ThemeChoice) -> None:
         """An opened submission, with the human labels and the run in comparison columns."""
@@ -186,22 +186,22 @@ class Studio:
         run_id = self._results.run.id
         self._window.submissions.open(path)
         self._stage.until(lambda: self._results.run.submitted)
-        self._stage.adjudicate()
+        self._stage.wait_until_idle()
         beside = self._window.review.beside
         beside.button.ticked.emit(run_id, True)
-        self._stage.adjudicate()
+        self._stage.wait_until_idle()
         self._save(f"review-submission-{theme.value}")
 
     def draw_ranking(self) -> None:
         """The demo's candidates, judged, in both themes."""
         window = self._window
         window.workspace.open_dataset(demo_dataset().with_name("demo-candidates.tsv"))
-        self._stage.adjudicate()
+        self._stage.wait_until_idle()
         window.frame.show_page(PageName.JUDGE)
-        self._stage.adjudicate()
+        self._stage.wait_until_idle()
         window.run()
         self._stage.until(lambda: not window.run_control.running)
-        self._stage.adjudicate()
+        self._stage.wait_until_idle()
         judged = window.run_control.progress
         assert judged is not None
         window.workspace.open_run(judged.run_id)
@@ -209,7 +209,7 @@ class Studio:
         for theme in (ThemeChoice.LIGHT, ThemeChoice.DARK):
             window.frame.set_theme(theme)
             window.frame.show_page(PageName.RANKING)
-            self._stage.adjudicate()
+            self._stage.wait_until_idle()
             self._save(f"ranking-{theme.value}")
 
     def _save(self, name: str) -> None:

@@ -38,7 +38,7 @@ class Stage:
     window: MainContent
     home: Path
 
-    def adjudicate(self) -> None:
+    def wait_until_idle(self) -> None:
         """Wait until all worker threads have been idle for a while."""
         quiet = QDeadlineTimer(_QUIET_MS)
         patience = QDeadlineTimer(_PATIENCE_MS)

@@ -65,9 +65,9 @@ class Walk:
     def judge(self, items: int | None) -> None:
         """The demo, from Run to the last item."""
         window = self.stage.window
-        self.stage.adjudicate()
+        self.stage.wait_until_idle()
         window.judge.dataset_line.set_items(items)
-        self.stage.adjudicate()
+        self.stage.wait_until_idle()
         self.say(
             "Tiebreak judges which of two responses is better, with a model on this computer.", _LOOK + 1
         )
@@ -122,9 +122,9 @@ class Walk:
         self.say("Another dataset names the model that wrote each response.")
         window.workspace.open_dataset(demo_dataset().with_name("demo-candidates.tsv"))
         window.frame.show_page(PageName.JUDGE)
-        self.stage.adjudicate()
+        self.stage.wait_until_idle()
         window.judge.dataset_line.set_items(items)
-        self.stage.adjudicate()
+        self.stage.wait_until_idle()
         self.look(_LOOK)
         self.say("It is judged in the same way.", _GLANCE)
         self.click(window.judge.run_button)
@@ -158,7 +158,7 @@ class Walk:
         self._front.activateWindow()  # a dialog that is gone does not give the keys back by itself here
         wait()
         QTest.keySequence(self._front.focusWidget() or self._front, QKeySequence(key))
-        self.stage.adjudicate()
+        self.stage.wait_until_idle()
         self.look(seconds)
         self.key = ""
 
@@ -174,7 +174,7 @@ class Walk:
         self.look(0.5)
         QTest.mouseClick(widget, Qt.MouseButton.LeftButton, pos=inside)
         if seconds:
-            self.stage.adjudicate()
+            self.stage.wait_until_idle()
             self.look(seconds)
 
     def _scroll(self, page: QWidget) -> None:
@@ -205,7 +205,7 @@ class Walk:
             self.stage.until(partial(reached, items * part / _RUNNING))
             self.look(0.7)
         self.stage.until(lambda: not control.running)
-        self.stage.adjudicate()
+        self.stage.wait_until_idle()
 
     @property
     def _front(self) -> QWidget:

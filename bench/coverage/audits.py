@@ -4,7 +4,7 @@ A judge is a function in the place of a model. Each response has a worth on each
 with a noise of theirs and the judge with its own. Its noise belongs to the texts: what is asked once more
 gets the same answer, unless that is the fault.
 
-Knows: `engine/audit`, judges with known faults. Does not know: models, runs, files.
+Knows: `engine/analysis/audit.py`, judges with known faults. Does not know: models, runs, files.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ from engine.analysis.perturbations import (
 )
 from engine.core.items import PREFERENCES, Gold, Item
 from engine.core.judgments import JudgmentKey
-from engine.core.log_probs import FloatArray, IntArray, log_softmax
+from engine.core.numeric import FloatArray, IntArray, log_softmax
 from engine.core.rubric import ELOQUENT
 from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset

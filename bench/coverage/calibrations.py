@@ -1,6 +1,6 @@
 """Whether a calibration keeps what helps, prefers no place, and keeps what `orders` promises.
 
-Knows: `engine/calibrate`, judges whose readings are drawn. Does not know: models, files.
+Knows: `engine/calibration/`, judges whose readings are drawn. Does not know: models, files.
 """
 
 import math
@@ -18,7 +18,7 @@ from engine.calibration.order_margin import margin_report
 from engine.calibration.scaling import log_likelihood
 from engine.core.items import PREFERENCES, Order
 from engine.core.judgments import CriterionCalibration, JudgedItem, RawPrediction
-from engine.core.log_probs import FloatArray, IntArray, log_softmax
+from engine.core.numeric import FloatArray, IntArray, log_softmax
 from engine.metrics.intervals import grouped_folds
 from engine.results.decision import SWAPPED, calibrated, likeliest
 from engine.results.second_order import KEEP, BothOrders, both_orders

@@ -15,7 +15,7 @@ from bench.coverage.intervals import LEAST, NOMINAL, World, holds
 from engine.calibration.fitting import fit_with_penalty
 from engine.core.events import Reports
 from engine.core.items import HUMAN_LABELS, PREFERENCES
-from engine.core.log_probs import BoolArray, FloatArray, log_softmax
+from engine.core.numeric import BoolArray, FloatArray, log_softmax
 from engine.metrics.intervals import Interval, grouped_folds
 from engine.ranking.bradley_terry import expected_score
 from engine.ranking.comparisons import PairComparisons

@@ -16,7 +16,7 @@ import numpy as np
 from bench.coverage.claims import Claim, Promise
 from bench.coverage.intervals import holds
 from engine.core.items import PREFERENCES, Preference
-from engine.core.log_probs import BoolArray, FloatArray, IntArray
+from engine.core.numeric import BoolArray, FloatArray, IntArray
 from engine.core.tables import Estimate
 from engine.metrics.drift import Drift, EarlierItem, drift
 from engine.metrics.intervals import FEW, Interval

@@ -1,6 +1,6 @@
 """Whether a head leaves judges alone that know nothing, and is as good as the best judge of a panel.
 
-Knows: `engine/calibrate`, panels whose readings are drawn. Does not know: models, files.
+Knows: `engine/calibration/`, panels whose readings are drawn. Does not know: models, files.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from engine.calibration.fitting import Regularisation, Views, fitted, fitted_wit
 from engine.calibration.run_calibration import Labelled
 from engine.core.items import PREFERENCES, Method, Order, digest
 from engine.core.judgments import CriterionCalibration, JudgedItem, RawPrediction
-from engine.core.log_probs import FloatArray, IntArray, log_softmax
+from engine.core.numeric import FloatArray, IntArray, log_softmax
 from engine.results.decision import SWAPPED, RunPredictions, likeliest, parts_of
 
 MOST_LEFT = 0.01  # of accuracy, in the mean over the worlds of a kind

@@ -14,7 +14,7 @@ import numpy as np
 from bench.coverage.claims import Claim, Promise
 from engine.core.health import Health, HealthVerdict
 from engine.core.items import PREFERENCES, Preference
-from engine.core.log_probs import FloatArray
+from engine.core.numeric import FloatArray
 from engine.results.health import LEAST_ITEMS, Answer, answers_health
 
 MOST_FALSE_ALARMS = 0.05

@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 
 from bench.coverage.claims import Claim, Promise
-from engine.core.log_probs import FloatArray, IntArray
+from engine.core.numeric import FloatArray, IntArray
 from engine.metrics.intervals import FEW, Interval, OverInstructions, least_interval, share_interval
 
 NOMINAL = 0.95

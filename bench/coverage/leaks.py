@@ -14,7 +14,7 @@ from engine.calibration.cross_validation import calibrate_criterion
 from engine.calibration.run_calibration import with_folds
 from engine.core.items import PREFERENCES, Order, digest
 from engine.core.judgments import JudgedItem, Judgment, RawPrediction
-from engine.core.log_probs import BoolArray, FloatArray, IntArray, log_softmax
+from engine.core.numeric import BoolArray, FloatArray, IntArray, log_softmax
 from engine.metrics.intervals import least_interval
 from engine.results.decision import decide_all
 

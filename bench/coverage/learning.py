@@ -16,7 +16,7 @@ from engine.calibration.fitting import Views, fitted, views_of
 from engine.calibration.learning import LearningCurve, learning
 from engine.core.events import followed
 from engine.core.items import PREFERENCES
-from engine.core.log_probs import FloatArray, IntArray, log_softmax
+from engine.core.numeric import FloatArray, IntArray, log_softmax
 from engine.results.decision import SWAPPED
 
 MOST_LOST_TO_RANDOM = 0.005  # nats

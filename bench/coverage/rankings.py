@@ -3,7 +3,7 @@
 Candidates answer instructions, some of which please the judges of one more than of another; contests are won
 as Davidson's model says.
 
-Knows: `engine/rank/`. Does not know: judges, datasets.
+Knows: `engine/ranking/`. Does not know: judges, datasets.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from bench.coverage.claims import Claim, Promise
 from engine.core.errors import SetupError
 from engine.core.events import followed
 from engine.core.items import HUMAN_LABELS
-from engine.core.log_probs import FloatArray, IntArray
+from engine.core.numeric import FloatArray, IntArray
 from engine.ranking.bradley_terry import BradleyTerryScores, bradley_terry, expected_score
 from engine.ranking.comparisons import PairComparisons, labels_said
 from engine.ranking.length_control import length_control

@@ -3,7 +3,7 @@
 A value is large on a few instructions and small on all others, whichever criterion is asked: of scores, and
 of what an audit holds against a bound. Audits have the other lines of fair judges, so that all hold together.
 
-Knows: `engine/metrics/intervals.py`, `engine/audit`. Does not know: models, runs, files.
+Knows: `engine/metrics/intervals.py`, `engine/analysis/audit.py`. Does not know: models, runs, files.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ from engine.analysis.audit import (
     over_criteria,
 )
 from engine.analysis.audit_lines import LEAST_MASS, MOST_TOKEN_BIAS, MOST_UNLIKE, MOST_WON
-from engine.core.log_probs import FloatArray
+from engine.core.numeric import FloatArray
 from engine.metrics.intervals import OverInstructions
 
 _SCORE = Promise("a score, large values rare", NOMINAL, LEAST)

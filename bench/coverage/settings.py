@@ -1,6 +1,6 @@
 """Whether settings that labels have chosen are worth what is said of them.
 
-Knows: `engine/tune`, runs whose readings are drawn. Does not know: models, files.
+Knows: `engine/analysis/tuning.py`, runs whose readings are drawn. Does not know: models, files.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ from engine.analysis.tuning_choice import (
 from engine.core.events import CancelToken, followed
 from engine.core.items import PREFERENCES, Method, Order
 from engine.core.judgments import JudgedItem, RawPrediction
-from engine.core.log_probs import FloatArray, IntArray, log_softmax
+from engine.core.numeric import FloatArray, IntArray, log_softmax
 from engine.core.rubric import ELOQUENT
 from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset

@@ -22,7 +22,7 @@ import numpy as np
 
 from bench.coverage.claims import Claim, Promise
 from engine.core.items import Preference
-from engine.core.log_probs import BoolArray, FloatArray, IntArray
+from engine.core.numeric import BoolArray, FloatArray, IntArray
 from engine.metrics.intervals import FEW
 from engine.ranking.comparisons import PairComparisons, nothing_said
 from engine.ranking.stopping import ERROR, UntilSignificant, ValueCounts, growth, log_wealth, needed

@@ -15,7 +15,7 @@ from scipy.optimize import nnls
 from bench.coverage.claims import Claim, Promise
 from bench.coverage.intervals import LEAST, NOMINAL, World, holds
 from engine.core.items import Preference
-from engine.core.log_probs import FloatArray, IntArray
+from engine.core.numeric import FloatArray, IntArray
 from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset
 from engine.data.submission import Submission

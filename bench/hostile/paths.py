@@ -152,12 +152,6 @@ def _commands(sound: SoundFiles) -> list[Command]:
         ("rubrics draft --out", ["rubrics", "draft", manners, "--out", HERE], ".toml"),
         ("models FOLDER", ["models", HERE], ""),
         *[(f"models {name}", ["models", name, HERE], ".gguf") for name in ("check", "speed", "devices")],
-        ("models convert", ["models", "convert", HERE, "--to", "q8_0"], ".gguf"),
-        (
-            "models convert --out",
-            ["models", "convert", str(sound.model), "--to", "q8_0", "--out", HERE],
-            ".gguf",
-        ),
         ("models cut", ["models", "cut", HERE, "--layers", "1", "--out", f"{out}.gguf"], ".gguf"),
         ("runs --store", ["runs", "--store", HERE], ".sqlite"),
         ("runs show --store", ["runs", "show", "1", "--store", HERE], ".sqlite"),

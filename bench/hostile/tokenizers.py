@@ -25,7 +25,7 @@ from bench.hostile.workers import Attempt, Step
 from engine.core.items import Item, Order
 from engine.core.rubric import ELOQUENT
 from engine.llama.model import LlamaModel, Vocabulary
-from engine.prompt.fences import UnbreakableTextError
+from engine.prompt.conversation import UnbreakableTextError
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.rendering import render_frame
 from engine.prompt.template import ChatTemplate

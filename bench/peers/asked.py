@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from engine.core.events import CancelToken
-from engine.core.log_probs import FloatArray
+from engine.core.numeric import FloatArray
 from engine.core.rubric import ELOQUENT
 from engine.judging.item_judge import ItemJudge, Placed
 from engine.llama.context import SessionShape
 from engine.llama.model import LlamaModel
-from engine.llama.session import LlamaSession, Steps
+from engine.llama.session import Continuation, Generated, LlamaSession, Sampling, Steps, Writer
 from engine.llama.tokens import BranchTokens
-from engine.llama.writer import Continuation, Generated, Sampling, Writer
 from engine.models.templates import chat_template
 from engine.prompt.examples import ExamplePool
 from engine.settings.rows import JudgeSettings

@@ -16,7 +16,7 @@ from llama_cpp import Llama
 
 from bench.peers.asked import AskedItem, Question, groups, item_judge
 from engine.core.judgments import JudgedItem
-from engine.core.log_probs import log_softmax
+from engine.core.numeric import log_softmax
 from engine.core.rubric import ELOQUENT
 from engine.judging.item_judge import ItemJudge, Placed
 from engine.llama.context import BATCH

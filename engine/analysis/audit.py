@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.core.formatting import counted
-from engine.core.log_probs import FloatArray
+from engine.core.numeric import FloatArray
 from engine.core.tables import Estimate
 from engine.metrics.intervals import FEW, Interval, OverInstructions, holm
 

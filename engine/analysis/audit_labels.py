@@ -17,7 +17,7 @@ from engine.analysis.audit_lines import JudgePredictions
 from engine.core.formatting import counted, percent, points
 from engine.core.items import PREFERENCES, HumanLabel, Item, Preference, Tie, agree
 from engine.core.judgments import JudgmentKey
-from engine.core.log_probs import BoolArray, FloatArray, IntArray
+from engine.core.numeric import BoolArray, FloatArray, IntArray
 from engine.data.dataset import Dataset
 from engine.data.slices import Slice, slicing
 from engine.metrics.intervals import FEW, OverInstructions, cost_of_choosing
@@ -37,7 +37,7 @@ _NEAR = 0.1  # as in the division by which response is longer
 # The judge's leads vary by themselves, more than one that was not seen adds.
 _DOUBLED = within(1.0, 0.0, -1.0)
 _LENGTH = ("length", "length: at the same human label")
-_TIES = ("ties", "ties: both good and both bad distinguished")
+_TIES = ("ties", "ties: both good against both bad")
 _SLICES = ("slices", "agreement: the worst slice")
 _ONE_AND_THE_SAME = (
     "The human labels determine the length ratio exactly, so the two effects are confounded; add items"

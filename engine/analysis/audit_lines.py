@@ -30,12 +30,12 @@ from engine.core.formatting import percent, points
 from engine.core.health import Sign
 from engine.core.items import PREFERENCES, HumanLabel, Item, Method, Order, Preference
 from engine.core.judgments import AnswerLogProbs, JudgedItem, JudgmentKey
-from engine.core.log_probs import BoolArray, FloatArray, IntArray, log_softmax
 from engine.core.methods import LETTERS
+from engine.core.numeric import BoolArray, FloatArray, IntArray, log_softmax
 from engine.data.dataset import Dataset
 from engine.metrics.intervals import OverInstructions
 from engine.results.decision import RunPredictions, of_order
-from engine.results.limits import LIMITS
+from engine.results.health import LIMITS
 from engine.results.run_dataset import human_labels
 from engine.results.run_results import RunResults
 

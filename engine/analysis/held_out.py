@@ -17,7 +17,7 @@ from engine.analysis.tuning_choice import BesideLabels, DataSplit, TriedSettings
 from engine.calibration.fitting import LEAST_FOR_FITTING, Views, fitted
 from engine.calibration.learning import Nats
 from engine.core.events import CancelToken
-from engine.core.log_probs import FloatArray
+from engine.core.numeric import FloatArray
 from engine.core.tables import Estimate
 from engine.data.dataset import Dataset
 from engine.results.run_results import RunResults
@@ -90,7 +90,7 @@ class TriedRun:
 
 
 @dataclass
-class _Told:
+class _Reported:
     """By criterion, what is said of each held-out item: its loss, whether it is right."""
 
     losses: dict[str, FloatArray] = field(default_factory=dict)
@@ -106,8 +106,8 @@ class _Told:
 class _Compared:
     """What rivals say of the same held-out items, and what the frequencies of the labels do."""
 
-    rivals: list[_Told]
-    frequent: _Told
+    rivals: list[_Reported]
+    frequent: _Reported
     groups: dict[str, Sequence[str]]
     items: frozenset[str]
 
@@ -150,7 +150,7 @@ def _compared(
     if not known or not asked:
         return None
     sides = [[rival.beside(gold, ids) for rival in rivals] for ids in (known, asked)]
-    found = _Compared([_Told() for _ in rivals], _Told(), {}, asked)
+    found = _Compared([_Reported() for _ in rivals], _Reported(), {}, asked)
     for name in sides[0][0].criteria:
         if name not in sides[1][0].criteria:
             continue
@@ -178,7 +178,7 @@ def _unscored(chosen: TriedRun, gold: Dataset, parts: DataSplit) -> int:
     return sum(len(pairs) - len(beside.scored(name)) for name, pairs in beside.matched.pairs.items())
 
 
-def _gain(one: _Told, other: _Told, groups: Mapping[str, Sequence[str]]) -> Gain:
+def _gain(one: _Reported, other: _Reported, groups: Mapping[str, Sequence[str]]) -> Gain:
     nats = over_instructions(
         {name: np.round(other.losses[name] - one.losses[name], 12) for name in groups}, groups
     )

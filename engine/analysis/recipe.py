@@ -161,7 +161,7 @@ def _text(value: object) -> str:
 def load_recipe(path: Path) -> Recipe:
     """The recipe in a file that `save_recipe` wrote. SetupError where it is none."""
     with expecting(path, FileKind.RECIPE):
-        return load_record(path, "recipe", recipe_of, _MAKE_AGAIN)
+        return load_record(path, "a recipe", recipe_of, _MAKE_AGAIN)
 
 
 def save_recipe(path: Path, recipe: Recipe, with_examples: bool = False) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from engine.annotations.review_filters import LOW_MARGIN, NO_LABEL, Filters, LabelRequest, ListOrder
+from engine.annotations.records import LOW_MARGIN, NO_LABEL, Filters, LabelRequest, ListOrder
 from engine.core.items import PREFERENCES, HumanLabel, Preference, agree
 from engine.core.judgments import (
     AnyJudgment,

@@ -32,7 +32,7 @@ from engine.core.errors import SetupError
 from engine.core.events import CancelToken, MeasureProgress
 from engine.core.formatting import counted, short_name
 from engine.core.items import Method, Order, Preference
-from engine.core.log_probs import FloatArray
+from engine.core.numeric import FloatArray
 from engine.core.rubric import DEFAULT_WORDING, PromptWording, Rubric
 from engine.data.dataset import Dataset
 from engine.data.label_origins import in_drawn_order
@@ -133,7 +133,7 @@ def columns_of_examples(dataset: Dataset, parts: DataSplit) -> Columns:
 
 
 class PartOfItems:
-    """Judge some items, as long as there is time: an Inquiry (engine/judging/question_plan.py)."""
+    """Judge some items, as long as there is time: an Inquiry (engine/judging/plan.py)."""
 
     width: float | None = None
     leaves_out = False

@@ -73,7 +73,7 @@ from engine.judging.plan import RunPlan
 from engine.judging.prepare import PreparedRun, prepare_run
 from engine.judging.work import plan_facts, time_plan
 from engine.ranking.stopping import UntilSignificant, told_of
-from engine.report.ranking import until_section
+from engine.report.stopping import until_section
 from engine.results.health import run_health
 from engine.results.run_results import load_results
 from engine.settings.rows import check_margin, row_of, rows_of

@@ -142,7 +142,7 @@ def _value(value: Preference | str | None) -> str | None:
 
 
 @dataclass
-class _Seen:
+class _SeenFile:
     """The results that were read of a run, and the state of the store at that time."""
 
     mark: object = None
@@ -169,7 +169,7 @@ class RunAsStored:
     store: AnyPath | None = None
     labels_of: str = LabelSourceKind.LAST.option
     _given: GivenFile | None = field(default=None, kw_only=True, compare=False, repr=False)
-    _seen: _Seen = field(default_factory=_Seen, init=False, compare=False, repr=False)
+    _seen: _SeenFile = field(default_factory=_SeenFile, init=False, compare=False, repr=False)
 
     @in_python()
     def __post_init__(self) -> None:

@@ -14,7 +14,7 @@ from engine.calibration.scaling import Quality
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken, followed
 from engine.core.judgments import CriterionCalibration
-from engine.core.log_probs import FloatArray, IntArray
+from engine.core.numeric import FloatArray, IntArray
 from engine.core.tables import Estimate
 from engine.metrics.intervals import FEW, LEAST_GROUPS, Interval, OverInstructions, grouped_folds
 from engine.results.decision import likeliest

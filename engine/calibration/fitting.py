@@ -26,7 +26,7 @@ from engine.core.events import CancelToken
 from engine.core.features import Feature, FeatureKind
 from engine.core.items import HUMAN_LABELS, PREFERENCES
 from engine.core.judgments import CriterionCalibration
-from engine.core.log_probs import FloatArray, IntArray, log_softmax
+from engine.core.numeric import FloatArray, IntArray, log_softmax
 from engine.metrics.intervals import OverInstructions, grouped_folds
 from engine.results.decision import SWAPPED, calibrated, likeliest
 

@@ -19,7 +19,7 @@ from engine.calibration.run_calibration import CalibrationInputs, Wishes, scored
 from engine.calibration.scaling import is_right, log_frequencies
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken, MeasureProgress, Reports
-from engine.core.log_probs import BoolArray, FloatArray, IntArray
+from engine.core.numeric import BoolArray, FloatArray, IntArray
 from engine.core.tables import Estimate
 from engine.metrics.annotator_agreement import AgainstOthers, annotators_against_others
 from engine.metrics.intervals import Fold, Interval, OverInstructions, grouped_folds

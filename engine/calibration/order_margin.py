@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.core.errors import SetupError
-from engine.core.log_probs import BoolArray
+from engine.core.numeric import BoolArray
 from engine.metrics.intervals import (
     LEAST_GROUPS,
     Interval,

@@ -32,7 +32,7 @@ from engine.core.events import CancelToken, MeasureProgress, Reports, followed
 from engine.core.features import LENGTHS, Feature, FeatureKind, FittedOn, short_hash
 from engine.core.items import HUMAN_LABELS, PREFERENCES, Item, Method, Order
 from engine.core.judgments import CriterionCalibration
-from engine.core.log_probs import FloatArray, IntArray
+from engine.core.numeric import FloatArray, IntArray
 from engine.metrics.accuracy import baseline_judges, best_baseline
 from engine.metrics.matching import Matched, Pair
 from engine.results.calibration import Calibration, judge_of_run, lengths_unknown
@@ -45,8 +45,7 @@ from engine.results.decision import (
     of_order,
     parts_of,
 )
-from engine.results.one_label import one_label_sentence
-from engine.results.run_results import RunResults
+from engine.results.run_results import RunResults, one_label_sentence
 from engine.settings.identity import refuse_submitted
 
 OTHER_CRITERIA = "the other criteria"

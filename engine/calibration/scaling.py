@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.core.items import HUMAN_LABELS, PREFERENCES, TIES, Tie
-from engine.core.log_probs import BoolArray, FloatArray, IntArray, log_softmax
+from engine.core.numeric import BoolArray, FloatArray, IntArray, log_softmax
 from engine.results.decision import SWAPPED, likeliest
 
 # Jeffreys' prior: half an item of each label, so that a label not seen is unlikely but never impossible.

@@ -12,8 +12,7 @@ from engine.cli.shared.cluster import add_connection, need_cluster
 from engine.cli.shared.console import DONE, command_parser, interruptible, printable, tell
 from engine.cli.shared.data_arguments import MODEL_WORDS, model_file
 from engine.cli.shared.setting_arguments import add_device, add_settings
-from engine.cluster.addresses import PORT, address_of, scheduler_address
-from engine.cluster.certificates import default_folder, make_certificates
+from engine.cluster.certificates import PORT, address_of, default_folder, make_certificates, scheduler_address
 from engine.cluster.worker_model import WorkerOptions
 from engine.core.errors import SetupError
 from engine.models.devices import wished_device

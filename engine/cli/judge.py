@@ -78,8 +78,8 @@ from engine.judging.prepare import PreparedRun, prepare_run
 from engine.metrics.accuracy import run_accuracy
 from engine.ranking.stopping import UntilSignificant, told_of
 from engine.report.drift import drift_sections
-from engine.report.ranking import until_section
 from engine.report.run import differences_table, labels_given_section, method_sections, run_accuracy_table
+from engine.report.stopping import until_section
 from engine.results.health import run_health
 from engine.results.run_results import load_results
 from engine.results.second_order import read_in_words

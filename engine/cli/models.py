@@ -1,25 +1,22 @@
-"""`models`: list the model files on this computer; check, measure or convert some; cut an encoder.
+"""`models`: list the model files on this computer; check or measure some; cut an encoder.
 
 Knows: its arguments and what it prints.
 """
 
 import argparse
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 
 from engine.cli.model_files import list_devices, measure_files, try_devices
 from engine.cli.shared.console import DONE, add_store, command_parser, interruptible, printable, table, tell
 from engine.cli.shared.data_arguments import model_file
 from engine.cli.shared.hints import OPTIONS
-from engine.cli.shared.judging import show_measure
 from engine.cli.shared.setting_arguments import add_settings
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
 from engine.core.formatting import amount, counted, short_count
 from engine.models.checked_model import checked_encoder, checked_model
 from engine.models.checks import precheck
-from engine.models.conversion import convert, plan_conversion, quantising
 from engine.models.encoder_cut import cut_encoder
 from engine.models.encoder_file import (
     EncoderFile,
@@ -31,26 +28,21 @@ from engine.models.encoder_file import (
 )
 from engine.models.finder import FoundModel, by_reason, default_folders, find_models
 from engine.models.memory import check_memory, memory_fit, memory_needed
-from engine.models.model_file import NO_TEMPLATE, ModelFile, describe, read_model_file, read_whole
+from engine.models.model_file import NO_TEMPLATE, ModelFile, describe, read_whole
 from engine.models.opening import open_template
-from engine.models.weights import WeightFormat
 from engine.settings.rows import default_context
 from engine.system.computer import available_memory
 from engine.system.files import check_targets
 from engine.system.paths import program
 from engine.system.places import PathKind, found_at
-from engine.system.subprocess_worker import SubprocessWorker
 
-_CUT, _CONVERT, _SPEED, _DEVICES = "cut", "convert", "speed", "devices"
+_CUT, _SPEED, _DEVICES = "cut", "speed", "devices"
 _COLUMNS = ("model", "quantisation", "parameters", "size", "context", "memory", "fits", "from", "file")
 _TEXTS = ("model", "quantisation", "fits", "from", "file")
 _HOW_TO_CUT = "Write: models cut FILE.gguf --layers 17 --out SMALLER.gguf"
-_HOW_TO_CONVERT = "Write: models convert FILE.gguf --to q8_0"
 _OPTIONS = {
     "--layers": (_CUT,),
-    "--out": (_CUT, _CONVERT),
-    "--to": (_CONVERT,),
-    "--lossy-source": (_CONVERT,),
+    "--out": (_CUT,),
     "--again": (_SPEED,),
     "--json": (_SPEED,),
     "--threads": (_SPEED, _DEVICES),
@@ -67,7 +59,6 @@ models check FILE     test whether FILE is valid and can judge, or serve as enco
 models speed FILE ... measure how fast each reads and writes on this computer; the result is stored
 models devices [FILE] list the GPUs of this computer; with FILE, test which of them compute it correctly
                       and faster than the processor: `judge` then uses the fastest
-models convert FILE   write the model with its weights in another format: --to q8_0
 models cut FILE       write a smaller encoder with only the layers that BERTScore uses:
                       --layers 17 --out FILE for roberta-large"""
 
@@ -77,16 +68,9 @@ def parser() -> argparse.ArgumentParser:
     arguments = command_parser("models", _ABOUT)
     arguments.usage = (
         f"{program()} models [FOLDER ...] | models check FILE | models speed FILE ..."
-        " | models devices [FILE]"
-        " | models convert FILE --to FORMAT | models cut FILE --layers N --out FILE"
+        " | models devices [FILE] | models cut FILE --layers N --out FILE"
     )
     arguments.add_argument("words", nargs="*", metavar="FOLDER")
-    arguments.add_argument(
-        "--out",
-        type=Path,
-        metavar="FILE",
-        help="cut, convert: the file to write (default: in Tiebreak's model folder)",
-    )
     _add_options(arguments)
     # Allows files after an option: models speed --again FILE.
     arguments.parse_args = arguments.parse_intermixed_args  # type: ignore[method-assign]
@@ -102,27 +86,18 @@ def _add_options(arguments: argparse.ArgumentParser) -> None:
     computer = arguments.add_argument_group("models speed, models devices")
     add_settings(computer, "threads")
     computer.add_argument("--device", metavar="NAME", help="devices: try only this one")
-    convert = arguments.add_argument_group("models convert")
-    formats = [kind.value for kind in WeightFormat]
-    convert.add_argument("--to", choices=formats, metavar="FORMAT", help=f"one of {', '.join(formats)}")
-    convert.add_argument(
-        "--lossy-source",
-        action="store_true",
-        help="convert even if the model is already a small quantisation",
-    )
     cut = arguments.add_argument_group("models cut")
     cut.add_argument("--layers", type=int, metavar="N", help="number of layers to keep")
+    cut.add_argument("--out", type=Path, metavar="FILE", help="the file to write")
 
 
 def run(options: argparse.Namespace) -> int:
-    """List, check, measure, convert or cut; the exit code."""
+    """List, check, measure or cut; the exit code."""
     action, *files = options.words or [""]
     _refuse_stray_options(options, action)
     match action:
         case "cut":
             return _cut(files, options.layers, options.out)
-        case "convert":
-            return _convert(files, options)
         case "speed":
             if not files:
                 raise SetupError("models speed takes one file or more.", "Write: models speed FILE.gguf ...")
@@ -154,30 +129,6 @@ def _devices(files: list[str], options: argparse.Namespace) -> int:
     if len(files) > 1:
         raise SetupError("models devices takes one file at most.", "Write: models devices FILE.gguf")
     return try_devices(files[0], options.device, options.threads) if files else list_devices()
-
-
-def _convert(files: list[str], options: argparse.Namespace) -> int:
-    if len(files) != 1 or options.to is None:
-        raise SetupError("models convert takes one file and --to.", _HOW_TO_CONVERT)
-    to = WeightFormat(options.to)
-    planned = plan_conversion(model_file(files[0]), to, options.out, options.lossy_source)
-    source = planned.source
-    print(
-        f"{printable(source.name)}: {source.quantisation}, {amount(source.size_bytes)}. In {to.label} about"
-        f" {amount(planned.expected)}.\n{printable(planned.cost)}",
-        flush=True,
-    )
-    with interruptible() as cancel:
-        made = show_measure(
-            "Converting", convert(planned, cancel, partial(SubprocessWorker, quantising, cancel))
-        )
-    became = read_model_file(made.path)
-    print(
-        f"{printable(str(made.path))}: {became.quantisation}, {amount(made.size_bytes)}, SHA-256 {made.hash}."
-        " It loads, reads and writes.\n"
-        f"To compare their speeds: {program()} models speed FILE FILE"
-    )
-    return DONE
 
 
 def _folders(words: list[str]) -> list[Path]:

@@ -45,8 +45,7 @@ from engine.core.formatting import listed
 from engine.core.rubric import OVERALL, default_criterion, rubric_for_labels
 from engine.metrics.matching import match_items, open_system
 from engine.ranking.labelled_part import by_labels
-from engine.ranking.ranking import rank
-from engine.ranking.ranking_json import ranking_json
+from engine.ranking.ranking import rank, ranking_json
 from engine.ranking.side_by_side import side_by_side
 from engine.report.methods_paragraphs import ranking_methods
 from engine.report.ranking import RankedBy, ranking_sheet, stopped

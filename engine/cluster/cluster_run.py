@@ -17,8 +17,8 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Protocol
 
 from engine.cluster.answers import ITEMS_OF_A_TASK, WrongAnswer, placed_items, tasks_of, work_of
-from engine.cluster.facts import WorkerFacts, differences, facts_here, refused
 from engine.cluster.task_queue import KindRecord, Patience
+from engine.cluster.worker_model import WorkerFacts, differences, facts_here, refused
 from engine.core.errors import EngineBug, SetupError
 from engine.core.events import (
     CancelToken,

@@ -14,10 +14,10 @@ from distributed import CancelledError as LetGo
 from distributed import Client
 
 from engine.cluster import worker_plugin
-from engine.cluster.addresses import ClusterAddress
 from engine.cluster.answers import JudgeWork, WrongAnswer, said_in
+from engine.cluster.certificates import ClusterAddress
 from engine.cluster.dask_setup import CONNECT_SECONDS, reached, security_for
-from engine.cluster.facts import WorkerFacts, facts_of
+from engine.cluster.worker_model import WorkerFacts, facts_of
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.events import Cancelled, CancelToken
 from engine.llama.speed import ModelSpeed

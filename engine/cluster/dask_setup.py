@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import dask
 
-from engine.cluster.addresses import ClusterAddress
-from engine.cluster.certificates import certificate_files
+from engine.cluster.certificates import ClusterAddress, certificate_files
 
 if TYPE_CHECKING:
     from distributed.security import Security

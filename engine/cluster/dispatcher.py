@@ -22,8 +22,8 @@ from distributed import CancelledError as LetGo
 from engine.cluster import worker_plugin
 from engine.cluster.answers import ItemTask, JudgeWork, PlacedItem, WrongAnswer, judged_group, said_in
 from engine.cluster.connection import Connection, brought, connect, described, no_scheduler, only_by
-from engine.cluster.facts import WorkerFacts
 from engine.cluster.task_queue import IN_HAND, AssignedTask, Ledger, Patience
+from engine.cluster.worker_model import WorkerFacts
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.events import CancelToken, ClusterEvent, ClusterNews, ClusterUnderWay
 from engine.core.formatting import duration

@@ -23,7 +23,7 @@ from distributed.comm.core import CommClosedError
 from distributed.comm.registry import backends
 from distributed.comm.tcp import TCPBackend, TCPListener, TLSBackend, TLSListener
 
-from engine.cluster.addresses import ClusterAddress, is_this_computer
+from engine.cluster.certificates import ClusterAddress, is_this_computer
 from engine.cluster.dask_setup import CONNECT_SECONDS, reached, security_for
 from engine.cluster.worker_model import WorkerOptions
 from engine.cluster.worker_plugin import JudgingPlugin

@@ -17,8 +17,7 @@ from distributed.core import Status
 
 from engine.cluster.answers import JudgeWork, PlacedItem, answer, item_json, refusal
 from engine.cluster.dask_setup import be_quiet
-from engine.cluster.facts import WorkerFacts, facts_here
-from engine.cluster.worker_model import ModelOnWorker, Prepared, WorkerOptions
+from engine.cluster.worker_model import ModelOnWorker, Prepared, WorkerFacts, WorkerOptions, facts_here
 from engine.core.errors import SetupError
 from engine.core.events import Cancelled, CancelToken
 from engine.core.judgments import JudgedItem

@@ -73,7 +73,6 @@ class Setting(Enum):
 class Step(Enum):
     """What is done in another way by commands and in the window. The value: what it is, plainly."""
 
-    ALLOW_SMALL_SOURCE = "Convert the model's original in F16, BF16 or Q8_0, or allow a small source."
     ALLOW_MIXED_BUILDS = "Install the same llama-cpp-python everywhere, or allow mixed builds."
     ALLOW_PLAIN_TCP = "Make certificates and use an encrypted connection, or allow a plain one."
     CALIBRATE = "Calibrate a run of this judge."

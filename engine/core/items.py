@@ -150,6 +150,8 @@ _OPTIONS = {
     Method.POINTWISE_GRADE: "pointwise-grade",
     Method.CHAIN_OF_THOUGHT: "chain-of-thought",
 }
+METHOD_TITLES = {method.value: method.title for method in Method}
+"""The names for people of the values that stores and files hold."""
 
 
 @dataclass(frozen=True)

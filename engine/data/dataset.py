@@ -23,16 +23,15 @@ from engine.core.errors import ColumnsError, FileKind, Hint, HintPart, InputErro
 from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import HUMAN_LABELS, Gold, HumanLabel, Item, digest, written_label
-from engine.core.log_probs import FloatArray, IntArray
+from engine.core.numeric import FloatArray, IntArray
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.arrow_arrays import number_array, text_array, to_numpy
 from engine.data.column_content import read_sample
 from engine.data.column_guess import guess_columns
 from engine.data.column_memory import remembered
-from engine.data.file_kinds import expecting
+from engine.data.file_kinds import RunCsvTable, expecting, is_run_csv
 from engine.data.mapped_table import MappedTable, OtherColumns, own_annotators, unknown_labels
 from engine.data.outputs import single_outputs
-from engine.data.run_csv import RunCsvTable, is_run_csv
 from engine.data.tables import SourceRow, SourceTable, open_table
 from engine.system.sandbox import sandboxed
 

@@ -203,7 +203,7 @@ Made = TypeVar("Made")
 
 
 def load_record(path: Path, what: str, made_of: Callable[[Any], Made], hint: Hint | str) -> Made:
-    """What `made_of` makes of the values in a file. `what`: of the users' words, `calibration`.
+    """What `made_of` makes of the values in a file. `what`: in words of users, `a calibration`.
 
     SetupError where the file cannot be read; InputError where `plain_values` refuses it, and where `made_of`
     raises AttributeError, KeyError, OverflowError, TypeError or ValueError.
@@ -212,13 +212,13 @@ def load_record(path: Path, what: str, made_of: Callable[[Any], Made], hint: Hin
     try:
         values = plain_values(data)
     except ValueError as error:
-        raise InputError(path, [f"is not a {what}: it {error}."], hint) from error
+        raise InputError(path, [f"is not {what}: it {error}."], hint) from error
     try:
         return made_of(values)
     except KeyError as error:
-        raise InputError(path, [f"is not a {what}: {error} is missing."], hint) from error
+        raise InputError(path, [f"is not {what}: {error} is missing."], hint) from error
     except (AttributeError, OverflowError, TypeError, ValueError) as error:
-        raise InputError(path, [f"is not a {what}: {error}."], hint) from error
+        raise InputError(path, [f"is not {what}: {error}."], hint) from error
 
 
 def real_number(value: object) -> float:

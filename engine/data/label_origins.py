@@ -17,7 +17,7 @@ from engine.core.errors import Hint, Setting, SetupError
 from engine.core.formatting import counted, did_you_mean, listed, named, percent, quoted, words
 from engine.core.judgments import Origin
 from engine.data.dataset import Dataset
-from engine.data.run_csv import (
+from engine.data.file_kinds import (
     IN_SAMPLE,
     LABELS_BY_ANNOTATORS,
     ORIGINS_BY_ANNOTATORS,

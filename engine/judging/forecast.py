@@ -18,7 +18,7 @@ from engine.core.events import CancelToken, MeasureProgress, followed
 from engine.core.formatting import duration
 from engine.core.items import Item, Method
 from engine.core.judgments import JudgedItem
-from engine.core.log_probs import FloatArray
+from engine.core.numeric import FloatArray
 from engine.judging.item_judge import Placed
 from engine.judging.plan import RunPlan, check_context, worked_alike
 from engine.judging.run import make_item_judge
@@ -202,7 +202,7 @@ def forecast(
             cancel.raise_if_requested,
             keeps_state=model.keeps_state,
         )
-        tally = _Tally(plan, sizer, known)
+        tally = _TokenCount(plan, sizer, known)
         for position, item in enumerate(plan.dataset):
             if position % _ITEMS_AT_ONCE == 0:
                 yield MeasureProgress(position, len(plan.dataset))
@@ -354,7 +354,7 @@ def _ratio(table: FloatArray) -> float:
     return _DEFAULT_RATIO
 
 
-class _Reading:
+class _ReadingCost:
     """Counts the tokens that a run reads of items in their order; of neighbours with the same instruction it
     reads that once, where ItemJudge does.
     """
@@ -390,7 +390,7 @@ class _Reading:
         self._cells += cells - shared
 
 
-class _Tally:
+class _TokenCount:
     """Counts items one by one and keeps none of them."""
 
     def __init__(self, plan: RunPlan, sizer: PromptSizer, known: _Known) -> None:
@@ -398,8 +398,8 @@ class _Tally:
         self._sizer = sizer
         self._judged = known.positions
         self._second = known.second if plan.settings.may_read_one_order else None
-        self._all = _Reading(sizer, plan.settings, known.second)
-        self._left = _Reading(sizer, plan.settings, known.second)
+        self._all = _ReadingCost(sizer, plan.settings, known.second)
+        self._left = _ReadingCost(sizer, plan.settings, known.second)
         self._counted = self._counted_left = 0
         self._by_method: Counter[Method] = Counter()
         self._largest = ("", 0)

@@ -15,8 +15,7 @@ from engine.core.judgments import Explanation, JudgedItem, Judgment, Unscored
 from engine.core.rubric import Rubric
 from engine.judging.item_reader import ItemReader, ItemWork, Judging, seed_of
 from engine.judging.progress import GroupWatch, TimeEstimate
-from engine.llama.session import LlamaSession
-from engine.llama.writer import Continuation, Generated, Sampling
+from engine.llama.session import Continuation, Generated, LlamaSession, Sampling
 from engine.prompt.examples import ExamplePool
 from engine.prompt.sizes import PromptSizer
 from engine.prompt.template import ChatTemplate

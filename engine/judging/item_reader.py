@@ -17,9 +17,8 @@ from engine.core.items import Item, Method, Order, digest
 from engine.core.judgments import AnswerLogProbs, Explanation, RawPrediction, Shortening
 from engine.core.methods import Question, raw_prediction_of
 from engine.judging.progress import GroupWatch, TimeEstimate
-from engine.llama.session import LlamaSession, Steps
+from engine.llama.session import Continuation, LlamaSession, Sampling, Steps
 from engine.llama.tokens import BranchTokens, usable_prefix
-from engine.llama.writer import Continuation, Sampling
 from engine.prompt.sizes import PromptSizer, SizedItem
 from engine.prompt.template import ChatTemplate
 from engine.prompt.tokens import Round, after_what_fits, label_token_round, tokens_read
@@ -47,7 +46,7 @@ class ItemWork:
 
 
 @dataclass
-class _Reading:
+class _ItemProgress:
     """An item while it is read in an order: what the session had done before, and what was written meanwhile.
 
     `tokens`: what there is to read.
@@ -127,10 +126,10 @@ class ItemReader:
         yield from self._told(self._session.scoring(slot, branches), reading)
         self._ended(reading)
 
-    def _begun(self, slot: int, work: ItemWork, order: Order, rounds: Sequence[Round]) -> _Reading:
+    def _begun(self, slot: int, work: ItemWork, order: Order, rounds: Sequence[Round]) -> _ItemProgress:
         keeps_state, trunk = self._session.keeps_state, rounds[0].tokens.trunk
         own = len(trunk) - usable_prefix(self._sizer.stem, trunk, keeps_state)
-        return _Reading(
+        return _ItemProgress(
             slot=slot,
             work=work,
             order=order,
@@ -140,7 +139,7 @@ class ItemReader:
             started=time.perf_counter(),
         )
 
-    def _ended(self, reading: _Reading) -> None:
+    def _ended(self, reading: _ItemProgress) -> None:
         """Count what was done."""
         seconds, work = time.perf_counter() - reading.started, reading.work
         count = self._session.tokens_read - reading.read_before
@@ -149,7 +148,9 @@ class ItemReader:
         work.tokens_generated += self._session.tokens_generated - reading.written_before
         self._time_estimate.read(count, seconds - reading.seconds_thinking)
 
-    def _hold(self, reading: _Reading, trunk: tuple[int, ...], beside: int | None = None) -> Judging[None]:
+    def _hold(
+        self, reading: _ItemProgress, trunk: tuple[int, ...], beside: int | None = None
+    ) -> Judging[None]:
         """Read what the branches of a round share, unless just that is held."""
         if trunk == reading.trunk:
             return
@@ -157,7 +158,7 @@ class ItemReader:
         yield from self._told(self._session.holding_common(reading.work.sized.apart), reading)
         yield from self._told(self._session.reading_trunk(reading.slot, trunk, beside), reading)
 
-    def _think(self, reading: _Reading, each: Round) -> Judging[list[_Thought]]:
+    def _think(self, reading: _ItemProgress, each: Round) -> Judging[list[_Thought]]:
         """Write reasoning after each prompt of a round, all of them together."""
         started, before = time.perf_counter(), self._session.tokens_generated
         key = (self._sizer.settings.seed, reading.work.original.content_hash)
@@ -195,7 +196,11 @@ class ItemReader:
         )
 
     def _after(
-        self, reading: _Reading, each: Round, question: Question, reasoning_samples: Sequence[_Thought]
+        self,
+        reading: _ItemProgress,
+        each: Round,
+        question: Question,
+        reasoning_samples: Sequence[_Thought],
     ) -> tuple[list[_Thought], list[BranchTokens]]:
         """The reasoning samples as far as there is room for them, and the branches after them."""
         tree, kept, branches = reading.work.sized.trees[reading.order], [], []
@@ -206,7 +211,7 @@ class ItemReader:
             branches.append(answered)
         return kept, branches
 
-    def _told(self, steps: Steps[Result], of: _Reading) -> Judging[Result]:
+    def _told(self, steps: Steps[Result], of: _ItemProgress) -> Judging[Result]:
         """Do the steps of a raw prediction and tell how far they are, before the first of them too."""
         place = (of.work.position, of.work.original.id, of.read_before, of.tokens)
         yield from self._watch.reading(*place)

@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.core.events import GroupUnderWay, TokensEvaluated
 from engine.core.items import Item
-from engine.core.log_probs import FloatArray
+from engine.core.numeric import FloatArray
 from engine.llama.session import LlamaSession
 
 _LEAST_ITEMS = 4  # what fewer tell of the rest was up to 42 % off

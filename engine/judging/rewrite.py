@@ -85,7 +85,7 @@ def rewrite_explanations(
     with store.hold(run_id) as run:
         _check_fits(plan, run)
         groups = _stale_groups(load_results(store, run_id), plan.settings.items_at_once)
-        tally = _Tally(sum(len(labels) for group in groups for _, labels in group))
+        tally = _RewriteCount(sum(len(labels) for group in groups for _, labels in group))
         yield MeasureProgress(0, tally.stale)
         stopped = False
         try:
@@ -100,7 +100,7 @@ def rewrite_explanations(
 
 
 @dataclass
-class _Tally:
+class _RewriteCount:
     """Counts what is done."""
 
     stale: int
@@ -130,7 +130,7 @@ def _write_groups(
     *,
     store: RunStore,
     run: StoredRun,
-    tally: _Tally,
+    tally: _RewriteCount,
 ) -> Iterator[MeasureProgress | JudgeEvent]:
     began = datetime.now(UTC).isoformat(timespec="seconds")
     for group in groups:

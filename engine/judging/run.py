@@ -24,9 +24,16 @@ from engine.core.events import (
 from engine.core.judgments import AnyJudgment, JudgedItem
 from engine.judging.item_judge import ItemJudge, Placed
 from engine.judging.item_reader import Judging
-from engine.judging.plan import RunPlan, check_same_format, continued_manifest, session_manifest
+from engine.judging.plan import (
+    Asking,
+    RunPlan,
+    check_same_format,
+    continued_manifest,
+    in_random_order,
+    order_of,
+    session_manifest,
+)
 from engine.judging.progress import Remaining
-from engine.judging.question_plan import Asking, in_random_order, order_of
 from engine.models.opening import OpenModel, OpenModelFactory
 from engine.results.calibration import calibration_of
 from engine.results.decision import decide_all

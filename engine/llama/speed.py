@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from engine.core.events import MeasureProgress
-from engine.core.log_probs import ROUNDING_AT_WORST, ROUNDING_ON_AVERAGE, FloatArray
+from engine.core.numeric import ROUNDING_AT_WORST, ROUNDING_ON_AVERAGE, FloatArray
 from engine.llama.context import BATCH, SessionShape
-from engine.llama.session import LlamaSession
+from engine.llama.session import Continuation, LlamaSession, Sampling
 from engine.llama.tokens import LONE_TOKEN_CELLS, BranchTokens
-from engine.llama.writer import Continuation, Sampling
 from engine.settings.rows import Device
 
 TEXTS = 10  # written at once: two items on five criteria

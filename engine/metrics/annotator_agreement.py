@@ -24,7 +24,7 @@ import numpy as np
 
 from engine.core.items import HUMAN_LABELS, HumanLabel, Item, agree, majority
 from engine.core.judgments import JudgmentKey
-from engine.core.log_probs import BoolArray
+from engine.core.numeric import BoolArray
 from engine.core.tables import Estimate
 from engine.data.dataset import Dataset
 from engine.metrics.accuracy import kappa

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from engine.core.formatting import counted, interval, percent, words
 from engine.core.items import PREFERENCES, HumanLabel, Preference, agree
-from engine.core.log_probs import ROUNDING_AT_WORST, ROUNDING_ON_AVERAGE
+from engine.core.numeric import ROUNDING_AT_WORST, ROUNDING_ON_AVERAGE
 from engine.core.tables import Estimate
 from engine.metrics.intervals import FEW, OverInstructions, holm
 from engine.metrics.rounding import Noise, Opinion, Three, noise_of, strangers

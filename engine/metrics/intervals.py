@@ -14,8 +14,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from engine.core.log_probs import FloatArray, IntArray
-from engine.core.proportions import chance_of_share, clopper_pearson
+from engine.core.numeric import FloatArray, IntArray, chance_of_share, clopper_pearson
 from engine.core.tables import Estimate
 
 Fold = tuple[IntArray, IntArray]

@@ -34,8 +34,7 @@ from engine.metrics.explanations import bert_scores, explained_pairs
 from engine.metrics.matching import Matched
 from engine.models.checked_model import CheckedModel
 from engine.models.opening import OpenModel, OpenModelFactory, encoder_hash, open_encoder, open_session
-from engine.prompt.conversation import FRAME_VERSION, Part, own
-from engine.prompt.fences import UnbreakableTextError
+from engine.prompt.conversation import FRAME_VERSION, Part, UnbreakableTextError, own
 from engine.prompt.judge_prompt import (
     AGREEMENT_VERSION,
     AgreementPrompt,

@@ -15,7 +15,7 @@ import numpy as np
 from engine.core.formatting import counted
 from engine.core.items import Preference
 from engine.core.judgments import AnyJudgment, Judgment, label_of
-from engine.core.log_probs import FloatArray
+from engine.core.numeric import FloatArray
 from engine.metrics.intervals import group_numbers
 
 _DRAWS = 1_999

@@ -19,8 +19,8 @@ from engine.models.encoder_file import EncoderFile
 from engine.models.model_file import ModelFile
 from engine.models.templates import SeenFiles, file_state, model_memory
 from engine.models.trial import GOOD, NO_ROOM, REFUSED
-from engine.system.child_process import CRASHES, run_child
 from engine.system.paths import CHILD, self_command
+from engine.system.subprocess_worker import CRASHES, run_child
 
 TRIAL_COMMAND = (CHILD, "try", "judge")
 ENCODER_TRIAL_COMMAND = (CHILD, "try", "encoder")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from engine.core.errors import DeviceFailed, Hint, ProcessEnded, Setting, SetupError
 from engine.core.events import CancelToken, MeasureProgress, Preparing
 from engine.core.items import digest
-from engine.core.log_probs import FloatArray
+from engine.core.numeric import FloatArray
 from engine.llama.library import devices, library_version, processor_features
 from engine.llama.speed import (
     DeviceFinding,
@@ -30,9 +30,8 @@ from engine.models.model_file import ModelFile
 from engine.models.opening import machine_on, machine_settings, remember_speed, session_to_measure
 from engine.models.templates import model_memory
 from engine.settings.rows import CPU, Device, MachineSettings
-from engine.system.child_process import run_child
 from engine.system.paths import CHILD, self_command
-from engine.system.subprocess_worker import Worker
+from engine.system.subprocess_worker import Worker, run_child
 
 LIST_COMMAND = (CHILD, "devices")
 _LIST_SECONDS = 60.0  # a driver that wakes a graphics card takes some

@@ -15,8 +15,7 @@ from engine.core.rubric import ELOQUENT
 from engine.llama.context import SessionShape
 from engine.llama.encoder import LONGEST, LlamaEncoder
 from engine.llama.model import LlamaModel
-from engine.llama.session import LlamaSession
-from engine.llama.writer import Continuation, Sampling
+from engine.llama.session import Continuation, LlamaSession, Sampling
 from engine.models.templates import chat_template
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import build_prompt

@@ -31,11 +31,11 @@ from engine.settings.identity import RunIdentity
 from engine.settings.rows import JudgeSettings, Mode
 from engine.store.opening import SQLITE
 from engine.store.run_store import RunStore
-from engine.system.child_process import run_child
 from engine.system.computer import available_memory, default_threads
 from engine.system.crash_reports import fault_words, log_fault
 from engine.system.files import make_folder, write_whole
 from engine.system.paths import cache_folder, data_folder, demo_dataset, demo_model, log_folder, self_command
+from engine.system.subprocess_worker import run_child
 
 _PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "sklearn", "matplotlib", "jinja2", "psutil")
 _ITEMS = 2
@@ -210,10 +210,7 @@ def _trial(cancel: CancelToken) -> str:
 
 
 def _judging(cancel: CancelToken) -> str:
-    from engine.judging.plan import (
-        RunPlan,
-        open_model,
-    )
+    from engine.judging.plan import RunPlan, open_model  # noqa: PLC0415 - as above
     from engine.judging.run import run_judging  # noqa: PLC0415
     from engine.models.checked_model import checked_model  # noqa: PLC0415
     from engine.models.opening import machine_settings  # noqa: PLC0415

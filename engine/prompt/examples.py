@@ -108,7 +108,7 @@ def choose_examples(
     if shots < 1:
         raise SetupError(
             f"The number of examples is {shots}.",
-            Hint("Use 1 or more, or omit ", Setting.EXAMPLES, " out."),
+            Hint("Use 1 or more, or omit ", Setting.EXAMPLES, "."),
         )
     near = choice is ExampleKind.NEAR
     candidates: dict[str, Item] = {}

@@ -28,8 +28,7 @@ from itertools import accumulate, pairwise
 from engine.core.prompt_text import Source
 from engine.llama.model import SpecialToken, Vocabulary
 from engine.llama.tokens import Pieces, token_places
-from engine.prompt.conversation import Frame
-from engine.prompt.fences import Mark, Marks, UnbreakableTextError
+from engine.prompt.conversation import Frame, Mark, Marks, UnbreakableTextError
 
 _MARKUP = re.compile(r"<{1,2}[^<>\n]{1,60}>{1,2}|\[[^\[\]\n]{1,60}\]")
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?。！？])\s+")

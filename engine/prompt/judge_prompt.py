@@ -24,8 +24,7 @@ from engine.core.items import Gold, HumanLabel, Item, Order, Prediction, Prefere
 from engine.core.methods import LETTERS
 from engine.core.prompt_text import Source
 from engine.core.rubric import DEFAULT_WORDING, Criterion, PromptWording, Rubric, put_in
-from engine.prompt.conversation import Conversation, Part, foreign, own
-from engine.prompt.fences import Fences
+from engine.prompt.conversation import Conversation, Fences, Part, foreign, own
 
 PROMPT_VERSION = "1"
 

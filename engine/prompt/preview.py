@@ -13,8 +13,8 @@ import numpy as np
 
 from engine.core.items import Order
 from engine.core.judgments import AnswerLogProbs
-from engine.core.log_probs import FloatArray
 from engine.core.methods import MethodQuestion, Question
+from engine.core.numeric import FloatArray
 from engine.core.prompt_text import PlacedToken, Preview, Source, Span
 from engine.core.tables import Column, Kind, Row, Table
 from engine.llama.tokens import Pieces, PromptTokens, common_prefix, token_places

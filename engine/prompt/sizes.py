@@ -15,8 +15,8 @@ from engine.core.judgments import Shortening
 from engine.core.methods import asked_by
 from engine.core.rubric import Rubric
 from engine.llama.tokens import LONE_TOKEN_CELLS, PromptTokens, usable_prefix
+from engine.prompt.conversation import UnbreakableTextError
 from engine.prompt.examples import ExamplePool
-from engine.prompt.fences import UnbreakableTextError
 from engine.prompt.judge_prompt import PromptTree, build_prompt
 from engine.prompt.template import ChatTemplate
 from engine.prompt.tokens import (

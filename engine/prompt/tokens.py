@@ -18,9 +18,8 @@ from engine.core.items import PREFERENCES, Item, Method, Order, Preference
 from engine.core.methods import MethodQuestion, Question
 from engine.core.rubric import Rubric
 from engine.llama.tokens import BranchTokens, PromptTokens, common_prefix, usable_prefix
-from engine.prompt.conversation import Conversation
+from engine.prompt.conversation import Conversation, UnbreakableTextError
 from engine.prompt.examples import ExamplePool
-from engine.prompt.fences import UnbreakableTextError
 from engine.prompt.judge_prompt import PromptTree, build_prompt, explanation_reply, verdict_reply
 from engine.prompt.template import ChatTemplate
 

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from engine.core.events import CancelToken, MeasureProgress
-from engine.core.log_probs import BoolArray, FloatArray, IntArray
+from engine.core.numeric import BoolArray, FloatArray, IntArray
 from engine.core.tables import Estimate
 from engine.ranking.comparisons import PairComparisons
 from engine.settings.sampling import DEFAULT_SEED
@@ -95,10 +95,7 @@ class BradleyTerryScores:
         Know About the Bootstrap (2015). The end that is farther from one half is that of the plain draws, if
         it is farther: the two comparisons more pull whoever wins or loses nearly all towards one half.
         """
-        from scipy.special import (
-            ndtr,
-            stdtrit,
-        )
+        from scipy.special import ndtr, stdtrit  # noqa: PLC0415
 
         tail = float(ndtr(self._wider * stdtrit(self._freedom, _LEVEL / 2)))
         (low, high), (plain_low, plain_high) = (

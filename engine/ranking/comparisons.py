@@ -16,7 +16,7 @@ from engine.core.errors import Hint, HintPart, SetupError, Step
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import HUMAN_LABELS, PREFERENCES, Gold, HumanLabel, Preference, Tie
 from engine.core.judgments import JudgmentKey
-from engine.core.log_probs import BoolArray, FloatArray, IntArray
+from engine.core.numeric import BoolArray, FloatArray, IntArray
 from engine.data.dataset import Dataset
 from engine.metrics.intervals import group_numbers
 from engine.metrics.matching import System

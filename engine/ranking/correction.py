@@ -17,7 +17,7 @@ import numpy as np
 
 from engine.core.events import CancelToken, MeasureProgress
 from engine.core.items import HUMAN_LABELS, Tie
-from engine.core.log_probs import BoolArray, FloatArray, IntArray
+from engine.core.numeric import BoolArray, FloatArray, IntArray
 from engine.core.tables import Estimate
 from engine.metrics.intervals import FEW, LEAST_GROUPS
 from engine.ranking.bradley_terry import (

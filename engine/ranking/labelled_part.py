@@ -24,7 +24,7 @@ from engine.core.events import CancelToken, MeasureProgress
 from engine.core.formatting import counted
 from engine.core.items import HumanLabel
 from engine.core.judgments import JudgmentKey, Origin
-from engine.core.log_probs import BoolArray, FloatArray, IntArray
+from engine.core.numeric import BoolArray, FloatArray, IntArray
 from engine.data.dataset import Dataset
 from engine.data.label_origins import label_origins, sampled_items, skipped_items
 from engine.metrics.intervals import FEW, group_numbers
@@ -347,8 +347,8 @@ def _in_sight(results: RunResults, keys: Sequence[JudgmentKey]) -> Iterator[str]
     if seen:
         were = "label was" if seen == 1 else "labels were"
         yield (
-            f"{seen:,} {were} given with the judge's label visible. If annotators lean towards what they"
-            " see, the judge's agreement with them is overestimated."
+            f"{seen:,} {were} given with the judge's label visible. If annotators tend to follow it,"
+            " the judge's agreement with them is overestimated."
         )
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, stdtrit
 
-from engine.core.log_probs import FloatArray, IntArray
+from engine.core.numeric import FloatArray, IntArray
 from engine.core.tables import Estimate
 from engine.metrics.intervals import FEW, OverInstructions, share
 from engine.ranking.comparisons import PairComparisons
@@ -73,7 +73,7 @@ def _longer_won(known: PairComparisons) -> Estimate:
 
 
 @dataclass(frozen=True, eq=False)
-class _At:
+class _Parameters:
     """Parameters, or what an instruction is to them. `shared`: of the candidates and of length, the last
     axis; `own`: of each instruction.
     """
@@ -101,7 +101,7 @@ class _Model:
         if baseline is not None:
             self._sides = np.where(known.second == baseline, 1.0, -1.0)
 
-    def _odds(self, at: _At) -> FloatArray:
+    def _odds(self, at: _Parameters) -> FloatArray:
         odds: FloatArray = self._columns @ at.shared + self._sides * at.own[self._groups]
         return odds
 
@@ -111,9 +111,9 @@ class _Model:
         np.add.at(sums, self._groups, rows)
         return sums
 
-    def fitted(self) -> _At:
+    def fitted(self) -> _Parameters:
         """The largest penalised likelihood, by Newton's method."""
-        at = _At(np.zeros(self._columns.shape[1]), np.zeros(self._count))
+        at = _Parameters(np.zeros(self._columns.shape[1]), np.zeros(self._count))
         for _ in range(_MOST_STEPS):
             miss = self._known.scores - expit(self._odds(at))
             bend, mixed, own = self._bends(at)
@@ -125,12 +125,12 @@ class _Model:
             own_step = (own_slope - mixed @ step) / own
             largest = max(float(np.abs(step).max()), float(np.abs(own_step).max()))
             scale = min(1.0, _LARGEST_STEP / largest) if largest > 0 else 1.0
-            at = _At(at.shared + scale * step, at.own + scale * own_step)
+            at = _Parameters(at.shared + scale * step, at.own + scale * own_step)
             if largest < _EXACT:
                 break
         return at
 
-    def _bends(self, at: _At) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _bends(self, at: _Parameters) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The Hessian with its sign turned: shared by shared, instruction by shared, the diagonal of the
         instructions.
         """
@@ -145,7 +145,7 @@ class _Model:
             own,
         )
 
-    def pulls(self, at: _At) -> _At:
+    def pulls(self, at: _Parameters) -> _Parameters:
         """By how much each instruction moves the shared parameters: shape (instructions, parameters); `own`:
         how the numbers of the instructions follow these, shape (instructions, parameters).
 
@@ -156,9 +156,9 @@ class _Model:
         slopes = self._by_instruction(self._columns * (self._known.scores - expit(self._odds(at)))[:, None])
         count = self._count
         moved = np.linalg.solve(bend + mixed.T @ follow, slopes.T).T * np.sqrt(count / (count - 1))
-        return _At(moved, follow)
+        return _Parameters(moved, follow)
 
-    def rate(self, at: _At, pulls: _At, candidate: int) -> OverInstructions | None:
+    def rate(self, at: _Parameters, pulls: _Parameters, candidate: int) -> OverInstructions | None:
         """What a candidate would win at equal length in the comparisons that it had; None where it had
         none.
         """
@@ -167,7 +167,7 @@ class _Model:
         places = np.flatnonzero(sign)
         if not len(places):
             return None
-        even = _At(np.append(at.shared[:-1], 0.0), at.own)
+        even = _Parameters(np.append(at.shared[:-1], 0.0), at.own)
         chance = expit(sign * self._odds(even))[places]
         rate = float(chance.mean())
         moves = self._columns + self._sides[:, None] * pulls.own[self._groups]

@@ -14,7 +14,7 @@ import numpy as np
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken, MeasureProgress
 from engine.core.formatting import counted, quoted
-from engine.core.log_probs import BoolArray, FloatArray
+from engine.core.numeric import BoolArray, FloatArray
 from engine.core.tables import Estimate
 from engine.metrics.intervals import FEW, share
 from engine.ranking.bradley_terry import DRAWS, BradleyTerryScores, bradley_terry

@@ -36,7 +36,7 @@ from engine.core.errors import Step
 from engine.core.formatting import interval, percent
 from engine.core.items import Preference
 from engine.core.judgments import label_of
-from engine.core.log_probs import BoolArray, FloatArray, IntArray
+from engine.core.numeric import BoolArray, FloatArray, IntArray
 from engine.data.dataset import Dataset
 from engine.data.label_origins import drawn_instructions
 from engine.metrics.intervals import FEW

@@ -18,7 +18,7 @@ import numpy as np
 from engine.core.errors import FileKind, InputError, SetupError
 from engine.core.features import FittedOn, KeptFit, kept_fit_of
 from engine.core.formatting import clipped, counted, quoted
-from engine.core.log_probs import FloatArray, IntArray
+from engine.core.numeric import FloatArray, IntArray
 from engine.core.tables import Estimate
 from engine.data.dataset import Dataset
 from engine.data.file_kinds import expecting
@@ -202,7 +202,7 @@ def fit_json(fit: WeightFit, kept: KeptFit) -> dict[str, Any]:
 def load_fitted_weights(path: Path, hint: str) -> FittedWeights:
     """The fitted weights in a file that `weigh` wrote. SetupError with this hint where it has none."""
     with expecting(path, FileKind.WEIGHTS):
-        return load_record(path, "file of fitted weights", _fitted_weights, hint)
+        return load_record(path, "a file of fitted weights", _fitted_weights, hint)
 
 
 def _fitted_weights(value: Mapping[str, Any]) -> FittedWeights:
@@ -246,7 +246,7 @@ def _comparisons(path: Path, criteria: Sequence[str]) -> list[dict[str, Any]]:
         if item_id is None:
             problems.append(f"{place}: no id, or one that is neither text nor a number.")
         elif (first := first_records.setdefault(item_id, number)) != number:
-            problems.append(f"{place}: the id is already that of record {first}.")
+            problems.append(f"{place}: the id is already used by record {first}.")
         scores = {key: _scores(value, key, criteria, place, problems) for key in ("scores_a", "scores_b")}
         comparisons.append({"id": item_id, **scores})
     if problems:

@@ -3,7 +3,7 @@
 How far annotators agree, as sections of a sheet.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from engine.core.formatting import counted, interval, listed, number, percent, words, yes_or_no
@@ -11,10 +11,10 @@ from engine.core.tables import Column, Estimate, ItemsBehind, Kind, Part, Row, S
 from engine.metrics.alt_test import LEAST_ITEMS, AltTest, Annotators
 from engine.metrics.annotator_agreement import AnnotatorAgreement
 from engine.report.columns import CRITERION, KAPPA
-from engine.results.annotation_import import FileJoined, Joining
+from engine.results.annotation_import import AnnotatorJoined, FileJoined, Joining
 
 _ALL = "all criteria"
-_LONGEST_NAME = 20  # letters
+_LONGEST_NAME = 20  # characters
 _IN_TURN = "all, in turn"
 _EQUAL = Column(
     "equal",
@@ -63,8 +63,8 @@ _OTHERS = (
     ),
 )
 _AMONG = (
-    replace(CRITERION, title="annotators"),
-    Column("people", "people", Kind.COUNT, "The number of annotators who gave any label here."),
+    replace(CRITERION, title="labels on"),
+    Column("people", "annotators", Kind.COUNT, "The number of annotators who gave any label here."),
     Column("items", "items", Kind.COUNT, "The number of labels on items with two or more annotators."),
     replace(
         _EQUAL,
@@ -340,7 +340,7 @@ def _named(criterion: str | None) -> str:
 
 
 _ANNOTATORS = (
-    Column("person", "person", Kind.TEXT, "The annotator's name in the file."),
+    Column("person", "annotator", Kind.TEXT, "The annotator's name in the file."),
     Column("called", "name here", Kind.TEXT, "The annotator's name in this run store."),
     Column(
         "labels",
@@ -371,21 +371,24 @@ def _file_section(place: int, file: FileJoined, joining: Joining) -> Section:
     made = file.made
     of = f"{made.run.title} ({made.run.judge}, {made.run.dataset})"
     facts = f"Annotations of {of}, written {made.written:%Y-%m-%d %H:%M} UTC."
-    parts: list[Part] = [Sentences([facts, file.items_in_words]), _annotators(file)]
+    parts: list[Part] = [
+        Sentences([facts, file.items_in_words]),
+        imported_table(file.annotators, {namesake.name for namesake in file.namesakes}),
+    ]
     if caveats := _caveats(file, joining):
         parts.insert(1, Sentences(caveats, Tone.CAVEAT))
     return Section(f"file-{place}", file.file, parts)
 
 
-def _annotators(file: FileJoined) -> Table:
-    asked = {namesake.name for namesake in file.namesakes}
+def imported_table(annotators: Sequence[AnnotatorJoined], asked: Container[str]) -> Table:
+    """What is new of each annotator of a file; `asked`: names not yet known to be one annotator or two."""
     rows: list[Row] = [
         [
             each.name,
             "?" if each.name in asked else each.called,
             *(each.labels, each.states, each.notes, each.turned, each.known),
         ]
-        for each in file.annotators
+        for each in annotators
     ]
     return Table(_ANNOTATORS, rows)
 

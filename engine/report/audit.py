@@ -39,7 +39,7 @@ _COLUMNS = (
     ),
 )
 _NOTE = (
-    "The judge alone: without calibration and without human overrides. A check is called an issue only"
+    "The judge only: without calibration and without human overrides. A check is called an issue only"
     f" if a judge that is nowhere beyond a bound would have any issue in at most {UNCERTAINTY:.0%} of"
     " audits."
 ).replace("%", " %")

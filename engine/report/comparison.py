@@ -252,7 +252,7 @@ def agreement_table(comparison: Comparison) -> Table:
     rows = [
         [
             f"{pair.one} / {pair.other}",
-            words(pair.criterion) if pair.criterion else "all systems",
+            words(pair.criterion) if pair.criterion else "all criteria",
             pair.same,
             pair.kappa,
             (pair.only_one, pair.only_other),

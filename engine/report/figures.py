@@ -20,7 +20,7 @@ from engine.calibration.order_margin import MarginReport
 from engine.calibration.scaling import ReliabilityBin
 from engine.core.formatting import counted, words
 from engine.core.items import PREFERENCES, HumanLabel, Preference, labels_beside
-from engine.core.log_probs import FloatArray, IntArray
+from engine.core.numeric import FloatArray, IntArray
 from engine.core.tables import Column, Kind, Row, Table
 from engine.metrics.accuracy import LabelMeasures
 from engine.metrics.evaluation import Evaluation

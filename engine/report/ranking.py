@@ -1,11 +1,8 @@
 """A ranking of candidates: which sections there are, the words and columns for what each shows.
 
 By whose labels candidates are ranked: annotators', a judge's on one criterion, or the weighted judge's.
-
-What a run found that was judged until something was clear: the words and columns for it.
 """
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -13,7 +10,7 @@ from dataclasses import dataclass
 
 from engine.core.errors import SetupError
 from engine.core.formatting import INTERVAL, capitalised, counted, listed, percent, short_name, words
-from engine.core.log_probs import FloatArray
+from engine.core.numeric import FloatArray
 from engine.core.tables import (
     Column,
     Estimate,
@@ -37,16 +34,16 @@ from engine.ranking.comparisons import (
     comparisons_of,
     human_said,
     in_words,
-    left_out_in_words,
     system_said,
     winners_said,
 )
 from engine.ranking.labelled_part import RankedByLabels
 from engine.ranking.length_control import LengthControl
 from engine.ranking.ranking import Ranking
-from engine.ranking.stopping import UntilSignificant, WhoWins, told_of, until_significant
+from engine.ranking.stopping import UntilSignificant, told_of, until_significant
 from engine.ranking.weighted_scoring import WeightedScoring
 from engine.report.correction import HintText, correction_sections
+from engine.report.stopping import until_section
 from engine.results.run_results import RunResults
 
 _STOPPED = (
@@ -134,112 +131,6 @@ class RankedBy:
 def stopped(*ranked: RankedBy) -> list[str]:
     """By whom on what, of those that are by a run which stopped once something was clear, or before."""
     return [by.title for by in ranked if by.stopped is not None]
-
-
-_COLUMNS = (
-    Column("candidate", "candidate", Kind.TEXT, "A model that wrote responses."),
-    Column("opponent", "against", Kind.TEXT, "The opponent: one candidate, or all."),
-    Column(
-        "win_rate",
-        "win rate (%)",
-        Kind.ESTIMATE,
-        "The win rate in percent; a tie counts half, and each instruction counts once. The interval is a"
-        " confidence sequence: it covers the true rate with 95 %, however often you look and whenever"
-        " the run stops, and is therefore wider than a fixed-sample interval.",
-    ),
-    Column(
-        "instructions",
-        "counted",
-        Kind.COUNT,
-        "The number of its instructions that count, in the sampled order, until it was resolved.",
-    ),
-    Column("left", "not judged", Kind.COUNT, "The number of its instructions that are not judged."),
-    Column(
-        "answer",
-        "answer",
-        Kind.TEXT,
-        "Significantly better or worse: the family-wise error rate of all answers is at most 5 %,"
-        " however often you look. Narrow enough: its own 95 % interval has the requested width.",
-    ),
-    Column(
-        "more",
-        "still needed",
-        Kind.TEXT,
-        "A rough estimate of how many more instructions an unresolved comparison needs if they are like"
-        " the judged ones. In simulations, half or more needed between a fifth and three times this"
-        " number.",
-    ),
-)
-
-
-def until_section(until: UntilSignificant) -> Section:
-    """What is clear, and what it would take for the rest."""
-    rows = [_row(until, question) for question in until.questions]
-    return Section("until", "Resolved comparisons", [Sentences(list(_verdict(until))), Table(_COLUMNS, rows)])
-
-
-def _verdict(until: UntilSignificant) -> Iterator[str]:
-    asked, is_open = until.questions, until.open
-    what = ("interval", "intervals") if until.width is not None else ("pair", "pairs of candidates")
-    kind = "narrow enough" if until.width is not None else "resolved"
-    every = counted(len(asked), *what)
-    adjudicated = f"{len(asked) - len(is_open):,} of {every} {'is' if len(asked) == 1 else 'are'} {kind}"
-    if not is_open:
-        yield f"{adjudicated}." if until.is_exhausted else f"{adjudicated}: the run stopped there."
-    else:
-        yield f"{adjudicated}."
-        most = max(until.more(question) for question in is_open)
-        left = max(until.left(question) for question in is_open)
-        if math.isinf(most):
-            yield (
-                "For some of the rest the number of instructions cannot be estimated: neither side is ahead."
-            )
-        elif most > left:
-            yield (
-                f"The rest would need about {_rounded(most)} more instructions of this kind;"
-                f" {counted(left, 'is', 'are') if left else 'none is'} left here."
-            )
-    if left_out := left_out_in_words(until.left_out):
-        yield left_out
-    if until.width is None and len(is_open) < len(asked):
-        yield (
-            "The rate at which a run stopped because of significance tends to be too far from 50 %. Its"
-            " interval is still valid."
-        )
-
-
-def _row(until: UntilSignificant, question: WhoWins) -> Row:
-    won = question.won
-    return [
-        question.candidate,
-        question.opponent or "all",
-        Estimate(won.mean, won.interval()) if len(won) else None,
-        len(won),
-        until.left(question),
-        _answer(until, question),
-        _more(until, question),
-    ]
-
-
-def _answer(until: UntilSignificant, question: WhoWins) -> str:
-    if question.answered is None:
-        return "open"
-    if until.width is not None:
-        return "narrow enough"
-    return "significantly better" if question.answered > 0 else "significantly worse"
-
-
-def _more(until: UntilSignificant, question: WhoWins) -> str:
-    if not question.is_open:
-        return ""
-    more = until.more(question)
-    return "not known" if math.isinf(more) else f"about {_rounded(more)} more"
-
-
-def _rounded(number: float) -> str:
-    """One digit: what is guessed has no more."""
-    digits = len(f"{number:.0f}") - 1
-    return f"{round(max(number, 1.0), -digits):,.0f}"
 
 
 _CANDIDATE = Column("candidate", "candidate", Kind.TEXT, "A model that wrote responses.")

@@ -21,8 +21,7 @@ from engine.metrics.matching import Matched
 from engine.ranking.bradley_terry import rank_in_words
 from engine.ranking.comparisons import in_words, said_of
 from engine.ranking.labelled_part import RankedByLabels, by_labels
-from engine.ranking.ranking import Ranking, rank
-from engine.ranking.ranking_json import ranking_json
+from engine.ranking.ranking import Ranking, rank, ranking_json
 from engine.ranking.side_by_side import PairTold, TwoRankings, side_by_side
 from engine.report.correction import corrected_candidates
 from engine.report.ranking import RankedBy, candidate_table, place_columns, ranking_sheet, stopped

@@ -12,7 +12,7 @@ from dataclasses import replace
 from engine.annotations.records import LAST
 from engine.core.errors import ModelFileError
 from engine.core.formatting import best_of, duration, value_in_words, words
-from engine.core.items import PREFERENCES, Order, Preference
+from engine.core.items import METHOD_TITLES, PREFERENCES, Method, Order, Preference
 from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, Unscored
 from engine.core.tables import Column, Facts, Kind, Row, Section, Sentences, Table, Tone
 from engine.data.dataset import Dataset
@@ -141,7 +141,8 @@ def stored_facts(run: StoredRun, questions: bool = False) -> Iterator[Pair]:
             yield f"wording, {words(name)}", " ".join(text.split())
     for name, value in {**identity.settings_in_short, **run.manifest_in_short}.items():
         if value != "":
-            yield _WORDS.get(name, words(name)), value_in_words(value)
+            shown = [METHOD_TITLES.get(each, each) for each in value] if name == "ways" else value
+            yield _WORDS.get(name, words(name)), value_in_words(shown)
 
 
 def effort_facts(items: Sequence[JudgedItem | Effort]) -> Iterator[Pair]:
@@ -208,6 +209,7 @@ _METHOD = Column(
     "method",
     Kind.NAME,
     "The elicitation method. A method's labels are from its raw predictions only, without calibration.",
+    instead={method.value: method.title for method in Method},
 )
 _JUDGE = replace(_METHOD, title="judge", meaning="The judge of the jury, by its number and name.")
 _OF_METHODS = (
@@ -320,7 +322,7 @@ def method_sections(results: RunResults | None, dataset: Dataset | None = None) 
     table = method_table(by_method, right)
     if table is None:
         return []
-    what = "judges" if results is not None and results.run.panel else "ways"
+    what = "judges" if results is not None and results.run.panel else "methods"
     # All together is what a run decides by: it was not chosen.
     alone = [mean_accuracy(found) for name, found in right.items() if name != ALL_METHODS]
     chosen = best_of(what, cost_of_choosing(alone))

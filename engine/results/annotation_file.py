@@ -13,8 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from engine.annotations.effective import Annotation, Reviews
-from engine.annotations.imported import ImportedAnnotations, StepKey, step_of
+from engine.annotations.effective import Annotation, ImportedAnnotations, Reviews, StepKey, step_of
 from engine.annotations.records import checked_author, checked_explanation, checked_tags, now
 from engine.core.errors import InputError, SetupError
 from engine.core.formatting import listed, quoted
@@ -31,7 +30,7 @@ from engine.system.sandbox import sandboxed
 
 FORMAT = 1
 """The version of these files; a newer program may write a later one."""
-WHAT = "annotation file"
+WHAT = "an annotation file"
 _MARK = "tiebreak_people"
 _FIRST_BYTES = 512
 _IS_ONE = re.compile(rb'\s*(?:\xef\xbb\xbf)?\s*\{\s*"' + _MARK.encode() + rb'"\s*:')
@@ -236,7 +235,7 @@ def _annotation_file_of(path: Path, values: Any) -> AnnotationFile:
     if version != FORMAT:
         raise InputError(
             path,
-            [f"is an {WHAT} of version {quoted(str(version))}; this program knows {FORMAT}."],
+            [f"is {WHAT} of version {quoted(str(version))}; this program knows {FORMAT}."],
             "Use a newer Tiebreak.",
         )
     reader = _Reader()

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import chain
 
-from engine.annotations.effective import Annotation
-from engine.annotations.imported import ImportedAnnotations, identity_of
+from engine.annotations.effective import Annotation, ImportedAnnotations, identity_of
 from engine.annotations.records import checked_author, now
 from engine.core.errors import SetupError
 from engine.core.formatting import quoted

@@ -21,7 +21,7 @@ from engine.core.features import (
     parts_in_words,
 )
 from engine.core.formatting import quoted, without_middle, words
-from engine.core.items import PREFERENCES, digest
+from engine.core.items import METHOD_TITLES, PREFERENCES, digest
 from engine.core.judgments import CriterionCalibration, JudgedItem
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.tables import Estimate
@@ -114,6 +114,11 @@ def _read_by(identity: RunIdentity, judged: Sequence[JudgedItem]) -> set[Predict
     return set().union(*(CriterionPredictions(judged, name).read_by for name in identity.criteria))
 
 
+def _methods_in_words(judge: JudgeIdentity) -> str:
+    titles = (METHOD_TITLES.get(each, each) for each in judge.methods)
+    return " and ".join(titles).replace(" thoughts of ", " reasoning samples of ")
+
+
 def _methods(settings: Mapping[str, Any]) -> tuple[str, ...]:
     methods = tuple(map(str, settings.get("ways", DEFAULT_METHODS)))
     if "thoughts" not in settings:
@@ -203,7 +208,7 @@ class Calibration:
         """
         self.check_fits(judge_of_run(run.identity))
         self.check_lengths(judged, run.title)
-        return self.check_parts(_read_by(run.identity, judged), run.title)
+        return self.check_parts(_read_by(run.identity, judged), run.called)
 
     def check_parts(self, read_by: Collection[PredictionSource], run: str) -> str:
         """A sentence on parts that are raw predictions of which a run, read so, has none; empty without any.
@@ -234,7 +239,7 @@ class Calibration:
         for what, mine, other in (
             ("prompt version", made_for.prompt_version, judge.prompt_version),
             ("orders", " and ".join(made_for.orders), " and ".join(judge.orders)),
-            ("elicitation methods", " and ".join(made_for.methods), " and ".join(judge.methods)),
+            ("elicitation methods", _methods_in_words(made_for), _methods_in_words(judge)),
             ("labelled examples", made_for.examples[:12] or "none", judge.examples[:12] or "none"),
         ):
             if mine != other:
@@ -451,7 +456,7 @@ def _whole_number(value: object) -> int:
 def load_calibration(path: Path) -> Calibration:
     """The calibration in a file that `save_calibration` wrote. SetupError where it is none."""
     with expecting(path, FileKind.CALIBRATION):
-        return load_record(path, "calibration", calibration_of, _MAKE_AGAIN)
+        return load_record(path, "a calibration", calibration_of, _MAKE_AGAIN)
 
 
 def save_calibration(path: Path, calibration: Calibration) -> None:

@@ -15,8 +15,8 @@ from enum import Enum, auto
 
 from engine.annotations.effective import Reviews, count_overrides, picked_in_words, skipped_in_words
 from engine.core.judgments import Confirmation, Origin, Override
+from engine.data.file_kinds import SAMPLED, SKIPPED
 from engine.data.label_origins import drawn_place
-from engine.data.run_csv import SAMPLED, SKIPPED
 from engine.results.run_results import RunResults
 from engine.settings.sampling import DEFAULT_SEED
 

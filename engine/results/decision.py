@@ -29,7 +29,7 @@ from engine.core.judgments import (
     SubmittedLabel,
     Unscored,
 )
-from engine.core.log_probs import FloatArray, IntArray, log_softmax
+from engine.core.numeric import FloatArray, IntArray, log_softmax
 
 SWAPPED = [PREFERENCES.index(preference.swapped) for preference in PREFERENCES]
 """Where each label's column is once the responses have changed places."""

@@ -1,5 +1,7 @@
 """What the judge of a stored run said of its items when it read them once more, in another batch shape.
 
+Where a calibration gives one label to everything, so that nothing is judged any more; the words for it.
+
 A stored run as it counts: its judgments, with human overrides.
 
 Kept next to the run, as numbers: how far rounding moves what it says.
@@ -23,10 +25,11 @@ from engine.annotations.effective import (
     steps_of,
 )
 from engine.annotations.records import JUDGE_ALONE, LAST, LabelSource
-from engine.core.formatting import counted, short_name
-from engine.core.items import Method, Order, Prediction, Preference, certain, digest
+from engine.core.formatting import counted, short_name, words
+from engine.core.items import PREFERENCES, Method, Order, Prediction, Preference, certain, digest
 from engine.core.judgments import (
     AnyJudgment,
+    CriterionCalibration,
     Explanation,
     ItemNote,
     JudgedItem,
@@ -38,12 +41,78 @@ from engine.core.judgments import (
 from engine.data.submission import Submission, SubmissionRow
 from engine.results.calibration import Calibration, calibration_of
 from engine.results.decision import RunPredictions, decide_all
-from engine.results.one_label import OneLabel, calibrated_in_words, one_label_sentence, one_labels
 from engine.settings.identity import StoredRun, refuse_submitted, what_is_joined
 from engine.settings.rows import Mode, settings_of
 from engine.store.row_validator import RowValidator
 from engine.store.run_store import RunStore
 from engine.store.run_table import key_with_run
+
+
+@dataclass(frozen=True)
+class OneLabel:
+    """The one label of all `items` that the model scored, two or more; two where these are equally likely for
+    each of them. `unscored`: whether there are others, which it could not score.
+    """
+
+    labels: tuple[Preference, ...]
+    items: int
+    unscored: bool = False
+
+    @property
+    def in_words(self) -> str:
+        """Such as `A`, or `A or B`."""
+        return " or ".join(map(words, self.labels))
+
+
+def one_labels(
+    judgments: Mapping[str, Sequence[AnyJudgment]], calibration: Calibration | None
+) -> dict[str, OneLabel]:
+    """By criterion that the calibration decides; criteria with several labels are omitted."""
+    decided = calibration.criteria if calibration else {}
+    found = {name: _one_label(judgments[name], decided[name]) for name in judgments if name in decided}
+    return {name: one for name, one in found.items() if one is not None}
+
+
+def _one_label(column: Sequence[AnyJudgment], fitted: CriterionCalibration) -> OneLabel | None:
+    labels: set[Preference] = set()
+    judges = any(each.judges for each in (fitted, *fitted.folds))
+    items = 0
+    for judgment in column:
+        if isinstance(judgment, Judgment):
+            labels.add(judgment.preference)
+            items += 1
+            if len(labels) > 1 and judges:  # in most runs the first few items differ
+                return None
+    if items < 2:
+        return None
+    return OneLabel(tuple(each for each in PREFERENCES if each in labels), items, items < len(column))
+
+
+def calibrated_in_words(calibration: Calibration, found: Mapping[str, OneLabel]) -> str:
+    """On what a run is calibrated, in a few words: `on gold.tsv, to one label on safety (A)`."""
+    named = ", ".join(f"{words(name)} ({one.in_words})" for name, one in found.items())
+    return f"on {calibration.dataset}{f', to one label on {named}' if named else ''}"
+
+
+def one_label_sentence(found: Mapping[str, OneLabel], out_of_fold: Container[str] = ()) -> str:
+    """What is to be said of it, before and after it is applied; empty where no criterion has one label.
+
+    `out_of_fold`: the criteria that have one label, too, where each item is decided by what was fitted
+    without it.
+    """
+    if not found:
+        return ""
+    named = ", ".join(
+        f"{words(name)} (“{one.in_words}” for all {one.items:,}"
+        f" {'scored items' if one.unscored else 'items'}"
+        f"{', cross-validated too' if name in out_of_fold else ''})"
+        for name, one in found.items()
+    )
+    return (
+        f"This calibration gives one label to everything on {named}. Its accuracy there is that of always"
+        " giving this label."
+    )
+
 
 ALL_METHODS = "all combined"
 """All elicitation methods of a run combined, in addition to each one."""

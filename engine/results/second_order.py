@@ -13,7 +13,7 @@ from engine.core.errors import Hint, SetupError, Step
 from engine.core.formatting import counted
 from engine.core.items import Order
 from engine.core.judgments import CriterionCalibration, JudgedItem, Judgment, RawPrediction
-from engine.core.log_probs import BoolArray, FloatArray
+from engine.core.numeric import BoolArray, FloatArray
 from engine.results.calibration import Calibration
 from engine.results.decision import RunPredictions, average, calibrated, decide_all
 from engine.results.run_results import RunResults

@@ -13,8 +13,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 
-from engine.annotations.effective import Annotation, Reviews
-from engine.annotations.imported import ImportedAnnotations, StepKey, UndoneStep, identity_of
+from engine.annotations.effective import (
+    Annotation,
+    ImportedAnnotations,
+    Reviews,
+    StepKey,
+    UndoneStep,
+    identity_of,
+)
 from engine.annotations.records import NewDraft, NewNote, RunWords, Said, Undo, checked_author, said_of
 from engine.core.errors import SetupError, StoreError
 from engine.core.judgments import Confirmation, Draft, ItemNote, NewOverride, NewReview, Override

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from engine.annotations.imported import ImportedAnnotations
+from engine.annotations.effective import ImportedAnnotations
 from engine.annotations.records import NewNote, Undo, checked_author, now
 from engine.core.errors import StoreError
 from engine.core.judgments import (

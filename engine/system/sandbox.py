@@ -31,10 +31,11 @@ from engine.core.errors import InputError, SetupError
 from engine.core.events import CancelToken
 from engine.core.formatting import amount
 from engine.system import computer, paths
-from engine.system.child_process import CRASHES, code_words
 from engine.system.crash_reports import log_fault
 from engine.system.locks import when_forked
 from engine.system.subprocess_worker import (
+    CRASHES,
+    code_words,
     failure,
     receive,
     receive_parts,

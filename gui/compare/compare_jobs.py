@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from engine.metrics.matching import Matched, System
     from engine.report.ranking_sections import RankingsBeside
     from engine.results.calibration import Calibration
-    from gui.workspace.slice_jobs import Sliced
+    from gui.workspace.file_jobs import Sliced
 
 
 @dataclass(frozen=True)

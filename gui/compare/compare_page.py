@@ -10,8 +10,7 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
-from engine.annotations.records import LabelSource
-from engine.annotations.review_filters import Filters, WantedItems
+from engine.annotations.records import Filters, LabelSource, WantedItems
 from engine.core.errors import EngineError
 from engine.core.formatting import visible
 from engine.core.judgments import JudgmentKey

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.annotations.review_filters import Filters
+from engine.annotations.records import Filters
 from engine.core.formatting import counted, visible, words
 from engine.core.items import agree
 from engine.core.tables import Section, Sentences, Table
@@ -35,7 +35,7 @@ from gui.widgets.labels import STRETCH, as_column, hint, in_column, in_row, labe
 from gui.widgets.text_views import SectionView
 from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index, TableModel
 from gui.widgets.views import FillingView, dressed, measure_view, table_view
-from gui.workspace.slice_jobs import compare_slices
+from gui.workspace.file_jobs import compare_slices
 from gui.workspace.slices_panel import SlicesPanel, SliceWords
 from gui.workspace.threads import EngineThreads, LatestTask, ThreadName
 from gui.workspace.workspace import Workspace

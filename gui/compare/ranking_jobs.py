@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from engine.core.tables import Picture, Sheet
 from gui.results.run_weights import WeightsChoice
 from gui.widgets.figure_view import DrawnFigure
-from gui.workspace.framed_picture import FigureSource
+from gui.workspace.figures import FigureSource
 from gui.workspace.threads import Job, JobControl
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def save_ranking(ranked: RankedCandidates, path: Path, in_use: Mapping[str, Path
     """Write every rate, pair and interval as JSON, over no file in use; the path."""
 
     def work(_control: JobControl) -> Path:
-        from engine.ranking.ranking_json import ranking_json
+        from engine.ranking.ranking import ranking_json
         from engine.system.files import check_targets, write_json
 
         check_targets({"The ranking": path}, {**in_use, "dataset": ranked.request.dataset.path})

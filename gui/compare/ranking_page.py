@@ -12,7 +12,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QPushButton, QStackedWidget, QWidget
 
 from engine.annotations.effective import Reviews
-from engine.annotations.review_filters import Filters, ListOrder, WantedItems
+from engine.annotations.records import Filters, ListOrder, WantedItems
 from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError, SetupError
 from engine.core.events import MeasureProgress
@@ -41,8 +41,8 @@ from gui.widgets.labels import (
 from gui.widgets.notice import problem_of
 from gui.widgets.text_views import SheetView
 from gui.workspace.dataset_reader import ColumnsRequest
+from gui.workspace.figures import FramedPicture
 from gui.workspace.files_in_use import files_in_use
-from gui.workspace.framed_picture import FramedPicture
 from gui.workspace.page import Page
 from gui.workspace.run_picker import OfferedRun, RunPicker, SourceBox
 from gui.workspace.state import PageName

@@ -22,6 +22,7 @@ from gui.judge.run_jobs import Planned
 from gui.models.model_table import FIT_ROLES
 from gui.widgets.actions import BusyLine
 from gui.widgets.foreign_text import OneLine, one_line, set_tip
+from gui.widgets.label_mark import Pill
 from gui.widgets.labels import (
     STRETCH,
     guard,
@@ -36,7 +37,6 @@ from gui.widgets.labels import (
     shown_text,
 )
 from gui.widgets.notice import Notice
-from gui.widgets.pill import Pill
 from gui.widgets.value_table import sentence_case
 from gui.workspace.threads import WAITING, LatestTask, ThreadName
 from gui.workspace.workspace import Workspace

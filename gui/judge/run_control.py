@@ -26,7 +26,7 @@ from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_dataset, demo_model
 from engine.system.places import is_there
 from gui.judge import run_jobs
-from gui.models.device_jobs import Computing
+from gui.models.model_jobs import Computing
 from gui.workspace.open_run import UnderWay
 from gui.workspace.threads import WAITING, Task, ThreadName
 from gui.workspace.workspace import Workspace

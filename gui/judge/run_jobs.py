@@ -17,7 +17,7 @@ from engine.core.tables import Facts, Sheet
 from engine.settings.run_setup import RunSetup
 from engine.settings.sampling import StoppingRule
 from engine.system.paths import recipes_folder, text_of_path
-from gui.models.device_jobs import Computing, blamed, computing
+from gui.models.model_jobs import Computing, blamed, computing
 from gui.widgets.notice import IN_THE_WINDOW
 from gui.workspace.threads import Job, JobControl
 from gui.workspace.worker_jobs import worker

@@ -16,7 +16,7 @@ from engine.core.health import Health, HealthVerdict
 from engine.core.judgments import JudgmentKey
 from gui.judge.group_panel import GroupPanel, LatestTableModel
 from gui.judge.run_control import RunControl
-from gui.models.device_jobs import Computing
+from gui.models.model_jobs import Computing
 from gui.widgets.foreign_text import OneLine, one_line
 from gui.widgets.labels import (
     STRETCH,

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from engine.core.events import MeasureProgress, Preparing
 from engine.core.formatting import visible, without_middle
 from engine.settings.rows import CPU, Device
-from gui.models import device_jobs
-from gui.models.device_jobs import DevicesTried
+from gui.models import model_jobs
+from gui.models.model_jobs import DevicesTried
 from gui.models.model_table import rate
 from gui.widgets.actions import BusyLine
 from gui.widgets.fields import ComboBox
@@ -88,7 +88,7 @@ class DeviceChoice(QWidget):
         """Say which model is chosen: what is remembered of it is shown."""
         if path != self._model:
             self._model, self._trial = path, None
-            self._remembering.start(device_jobs.remembered(path))
+            self._remembering.start(model_jobs.remembered(path))
             self._show()
 
     @Slot()
@@ -97,7 +97,7 @@ class DeviceChoice(QWidget):
         if self._model is None or self._trying.busy:
             return
         waits = self._worker_threads.busy(ThreadName.MODEL)
-        self._trying.start(device_jobs.try_devices(self._model, self._threads_of()))
+        self._trying.start(model_jobs.try_devices(self._model, self._threads_of()))
         self.line.begin(f"{WAITING} …" if waits else "Looking for GPUs …")
 
     def _build(self) -> None:

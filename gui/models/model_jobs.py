@@ -1,33 +1,131 @@
-"""Jobs on model files: which there are on this computer, whether they fit, how fast they are; one converted.
+"""Jobs on model files: which there are on this computer, whether they fit, how fast they are.
 
-Knows: what the choice of a model depends on, what works apart with a file. Does not know: windows.
+Jobs on what computes beside the processor: what is remembered of it, all devices tried, what a run uses.
+
+Nothing here has a library of a GPU loaded, not even by a child process, before the user has asked for it.
 """
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.core.errors import ModelFileError, SetupError, StoreError
-from engine.core.events import MeasureProgress, Preparing, followed
+from engine.core.errors import DeviceFailed, ProcessEnded, SetupError, StoreError
+from engine.core.events import DeviceLeft, MeasureProgress, Preparing, followed
 from engine.settings.rows import CPU, Device, KvType, default_context
 from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_model
 from engine.system.places import real_path
-from gui.models.device_jobs import blamed
 from gui.workspace.threads import Job, JobControl
 from gui.workspace.worker_jobs import worker
 
 if TYPE_CHECKING:
-    from engine.llama.speed import ModelSpeed
-    from engine.models.conversion import Conversion
+    from engine.judging.plan import RunPlan
+    from engine.llama.speed import DeviceTrial, ModelSpeed
     from engine.models.finder import FoundModel, Stamp
     from engine.models.memory import Fit, MemoryEstimate
     from engine.models.model_file import ModelFile
     from engine.results.answer_mass import RunMass
+    from engine.settings.identity import StoredRun
     from engine.system.computer import Memory
+
+PROCESSOR = "the processor"
+
+
+@dataclass(frozen=True)
+class DevicesTried:
+    """All devices that were found, and what came of them with the model; None where there was none to try."""
+
+    model: Path
+    found: tuple[Device, ...]
+    trial: "DeviceTrial | None"
+
+
+@dataclass(frozen=True)
+class Computing:
+    """What computes a run. `device`: its title, empty for the processor alone. `remark`: why it is not the
+    device that the user may expect, in a sentence, or empty. `failed`: a device failed in this run.
+    """
+
+    device: str = ""
+    remark: str = ""
+    failed: bool = False
+
+    @property
+    def on(self) -> str:
+        """What computes, for display."""
+        return self.device or PROCESSOR
+
+    @classmethod
+    def after(cls, left: DeviceLeft) -> "Computing":
+        """What computes once a device has failed."""
+        return cls(remark=left.in_words, failed=True)
+
+
+def remembered(path: Path) -> "Job[DeviceTrial | None]":
+    """What was found with a model file on this computer; None where it was not tried, or is no model."""
+
+    def work(_control: JobControl) -> "DeviceTrial | None":
+        from engine.models.devices import remembered_trial
+        from engine.models.model_file import read_model_file
+        from engine.models.opening import known_hash
+
+        try:
+            file_hash = known_hash(read_model_file(path).files)
+        except SetupError:
+            return None  # the list of models says what is wrong with it
+        return remembered_trial(file_hash) if file_hash else None
+
+    return work
+
+
+def try_devices(path: Path, threads: int | None) -> Job[DevicesTried]:
+    """Look for devices and try all of them with a model file, each in a process of its own.
+
+    Reports Preparing and MeasureProgress. SetupError where looking breaks down, ModelFileError.
+    """
+
+    def work(control: JobControl) -> DevicesTried:
+        control.report(Preparing("Looking for GPUs"))
+        from engine.models.devices import found_devices, try_device, trying_devices
+        from engine.models.model_file import read_model_file
+
+        model = read_model_file(path)
+        found = found_devices(control.cancel)
+        if not found:
+            return DevicesTried(path, (), None)
+        start = partial(worker, try_device, control)
+        trying = trying_devices(model, threads, control.cancel, start, found)
+        return DevicesTried(path, tuple(found), followed(trying, control.report))
+
+    return work
+
+
+def computing(setup: RunSetup, plan: "RunPlan", run: "StoredRun | None") -> Computing:
+    """What computes the run of a plan, which goes on with `run` where that is there."""
+    if run is not None and run.device_left:
+        return Computing(remark=run.device_left_in_words)
+    if plan.machine.device is not None:
+        return Computing(plan.machine.device.title)
+    from engine.models.devices import lost_device
+
+    automatic = setup.device is None and plan.began_on is None
+    return Computing(remark=lost_device(plan.model.hash, None) if automatic else "")
+
+
+@contextmanager
+def blamed(device: Device | None) -> Iterator[None]:
+    """Work that a device takes part in: where its process breaks down, DeviceFailed says so."""
+    try:
+        yield
+    except ProcessEnded as error:
+        if device is None or not error.broke_down:
+            raise
+        raise DeviceFailed(device.title, error.as_clause) from error
+
 
 DEMO_SOURCE = "Tiebreak"
 
@@ -311,50 +409,6 @@ def _measured(candidate: Candidate, request: ModelRequest, control: JobControl, 
     with blamed(device):
         file_hash, speed = followed(measuring, partial(_tell, control, title))
     return replace(candidate, hash=file_hash, speed=speed, speed_on=device.title if device else "")
-
-
-@dataclass(frozen=True)
-class OfferedFormat:
-    """A format that a model can be converted to, `label`, and what is known of that."""
-
-    planned: "Conversion"
-    label: str
-
-
-def choices(candidate: Candidate) -> Job[tuple[OfferedFormat, ...]]:
-    """The formats that a model can be converted to. ModelFileError where its file is no model any more."""
-
-    def work(_control: JobControl) -> tuple[OfferedFormat, ...]:
-        from engine.models.conversion import plan_conversion
-        from engine.models.weights import WeightFormat
-
-        found = []
-        for to in WeightFormat:
-            try:
-                planned = plan_conversion(candidate.path, to, lossy_source=True)
-            except ModelFileError:
-                raise
-            except SetupError:
-                continue  # it is in this format, or such a file is there
-            found.append(OfferedFormat(planned, to.label))
-        return tuple(found)
-
-    return work
-
-
-def convert(planned: "Conversion") -> Job[Path]:
-    """Write a model in another format; the new file. Tells AtWork."""
-
-    def work(control: JobControl) -> Path:
-        from engine.models.conversion import convert as converting
-        from engine.models.conversion import quantising
-
-        title = f"Converting {planned.source.name} to {planned.to.label}"
-        control.report(AtWork(title))
-        start = partial(worker, quantising, control)
-        return followed(converting(planned, control.cancel, start), partial(_tell, control, title)).path
-
-    return work
 
 
 def _tell(control: JobControl, title: str, event: Preparing | MeasureProgress) -> None:

@@ -1,21 +1,23 @@
 """The choice of a model file: those found on this computer, others by their file or folder.
 
-Knows: the table of candidates, what is remembered of the search. Does not know: runs, what a model is for.
+What can be done with the model files of the list: speed measured, or audited.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
-from PySide6.QtCore import QItemSelectionModel, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QItemSelectionModel, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QWidget
 
-from engine.core.formatting import visible, without_middle
+from engine.core.errors import EngineError, SetupError
+from engine.core.formatting import counted, visible, without_middle
 from engine.settings.rows import KvType
 from engine.system.paths import demo_model
 from gui.models import model_jobs
-from gui.models.model_actions import ModelActions, Offered
-from gui.models.model_jobs import Candidate, ModelRequest, Stamps
+from gui.models.model_jobs import AtWork, Candidate, ModelRequest, SpeedsMeasured, Stamps
 from gui.models.model_table import (
     FOLDER,
     MASS,
@@ -32,12 +34,117 @@ from gui.widgets.actions import BusyLine
 from gui.widgets.fields import FlowLayout
 from gui.widgets.files import ask_folder, ask_source
 from gui.widgets.foreign_text import set_tip
+from gui.widgets.label_mark import PillDelegate
 from gui.widgets.labels import STRETCH, heading, in_column, in_row, label, name, set_role
 from gui.widgets.notice import problem_of
-from gui.widgets.pill import PillDelegate
 from gui.widgets.views import FillingView, dressed
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.threads import WAITING, LatestTask, ThreadName
 from gui.workspace.workspace import Workspace
+
+
+class Offered(NamedTuple):
+    """The model that is chosen, None for none that can judge; all that can; the settings they work with."""
+
+    chosen: Candidate | None
+    usable: Sequence[Candidate]
+    request: ModelRequest
+
+
+class ModelActions(QObject):
+    """The menu of the list, and the work that it starts: one at a time, which can be stopped."""
+
+    measured = Signal(object)  # a Candidate with its speed
+    ended = Signal()  # all that was to be measured is, or the work was stopped
+    audit_wanted = Signal()  # of the judge that the page describes
+
+    def __init__(self, workspace: Workspace, offered: Callable[[], Offered], parent: QWidget) -> None:
+        super().__init__(parent)
+        self._workspace, self._offered = workspace, offered
+        self.line = BusyLine()
+        self.menu = QMenu(parent)
+        self.button = QPushButton("Measure or audit")
+        name(
+            self.button,
+            "Measure the speed of models, or audit one",
+            "Measure how fast models read and write on this computer with “Compute on”;"
+            " audit the chosen model as a judge of the open dataset",
+        )
+        self.button.setMenu(self.menu)
+        self.menu.aboutToShow.connect(self._fill)
+        self._working = LatestTask(workspace.threads, ThreadName.MODEL, self)
+        self._working.progress.connect(self._follow)
+        self._working.finished.connect(self._take)
+        workspace.failures.follow(self._working)
+        self._working.busy_changed.connect(self._follow_end)
+        self.line.cancelled.connect(self._working.stop)
+
+    def measure(self, candidates: Sequence[Candidate]) -> None:
+        """Measure the speed of models anew."""
+        waits = self._workspace.threads.busy(ThreadName.MODEL)
+        self._working.start(model_jobs.measure(candidates, self._offered().request))
+        self.line.begin(f"{WAITING if waits else 'Loading the model'} …")
+
+    @Slot()
+    def measure_chosen(self) -> None:
+        """Measure the speed of the chosen model anew."""
+        chosen = self._offered().chosen
+        if chosen is not None:
+            self.measure([chosen])
+
+    @Slot()
+    def measure_all(self) -> None:
+        """Measure the speed of all models anew."""
+        self.measure(self._offered().usable)
+
+    @Slot(object)
+    def _follow(self, event: object) -> None:
+        if isinstance(event, AtWork):
+            self.line.go_on(f"{event.text} …", event.done, event.total)
+        elif isinstance(event, Candidate):
+            self.measured.emit(event)
+
+    @Slot(object)
+    def _take(self, result: SpeedsMeasured) -> None:
+        disturbed = [each for each in result.measured if each.speed is not None and each.speed.disturbed]
+        if result.failed:
+            self._workspace.problem.emit(_together(result.failed))
+        elif disturbed:
+            models = counted(len(disturbed), "model was", "models were")
+            self._workspace.note.emit(
+                f"Other programs used the processor while {models} measured: close them, and measure again."
+            )
+
+    @Slot(bool)
+    def _follow_end(self, busy: bool) -> None:
+        if not busy:
+            self.line.end()
+            self.ended.emit()
+
+    @Slot()
+    def _fill(self) -> None:
+        offered = self._offered()
+        number = len(offered.usable)
+        self.menu.clear()
+        one = self.menu.addAction("&Measure the speed of this model")
+        one.triggered.connect(self.measure_chosen)
+        every = self.menu.addAction(f"Measure the speed of &all {number:,} models")
+        every.triggered.connect(self.measure_all)
+        every.setVisible(number > 1)
+        for action in (one, every):
+            action.setEnabled(offered.chosen is not None and not self._working.busy)
+        self.menu.addSeparator()
+        audit = self.menu.addAction("Add a robustness a&udit of this judge to the queue")
+        audit.setToolTip("Items of the open dataset and rule-based perturbations of them, judged as a run")
+        audit.triggered.connect(self.audit_wanted)
+        audit.setEnabled(offered.chosen is not None and self._workspace.dataset is not None)
+
+
+def _together(errors: Sequence[SetupError]) -> EngineError:
+    """Several errors as one, the first with its next step."""
+    if len(errors) == 1:
+        return errors[0]
+    return SetupError("\n".join(error.problem for error in errors), errors[0].hint)
+
 
 _FEWEST_ROWS, _MOST_ROWS = 3, 7
 _MANY = 8  # files; a filter is offered above that
@@ -80,7 +187,6 @@ class ModelPicker(QWidget):
         self.doing = ModelActions(workspace, self._offered, self)
         self.doing.measured.connect(self._take_fit)
         self.doing.ended.connect(self.measured)
-        self.doing.converted.connect(self._choose_converted)
         self._build()
 
     @property
@@ -299,13 +405,6 @@ class ModelPicker(QWidget):
     def _take_fit(self, candidate: Candidate) -> None:
         self.table.put(candidate)
         self._show_choice()
-
-    @Slot(object)
-    def _choose_converted(self, path: Path) -> None:
-        """It lies where models are found by themselves."""
-        self._state.set_text(_LAST, str(path))
-        self._select(path)
-        self.scan()
 
     def _offered(self) -> Offered:
         chosen = self.candidate

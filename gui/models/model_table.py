@@ -12,13 +12,12 @@ from PySide6.QtWidgets import QWidget
 
 from engine.core.errors import ModelFileError
 from engine.core.formatting import amount, capitalised, counted, percent, short_count, visible, without_middle
-from gui.models.device_jobs import PROCESSOR
-from gui.models.model_jobs import Candidate
+from gui.models.model_jobs import PROCESSOR, Candidate
 from gui.widgets.fields import Fold
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip, tip
+from gui.widgets.label_mark import PILL_ROLE
 from gui.widgets.labels import empty, in_column, set_role
 from gui.widgets.notice import problem_of
-from gui.widgets.pill import PILL_ROLE
 from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index
 
 _HEADS = (

@@ -34,8 +34,8 @@ from gui.widgets.labels import (
     set_role,
 )
 from gui.widgets.text_views import SectionView, SheetView
+from gui.workspace.figures import FramedPicture
 from gui.workspace.files_in_use import files_in_use
-from gui.workspace.framed_picture import FramedPicture
 from gui.workspace.threads import LatestTask, Task, ThreadName
 from gui.workspace.workspace import Workspace
 

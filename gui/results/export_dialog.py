@@ -33,7 +33,7 @@ from gui.widgets.files import ask_folder, ask_target, open_file, show_folder
 from gui.widgets.foreign_text import plain_label, set_tip
 from gui.widgets.labels import STRETCH, DownScroll, in_column, in_row, label, name, set_role
 from gui.widgets.notice import IN_THE_WINDOW, Message, problem_of
-from gui.workspace.figure_files import DRAWING
+from gui.workspace.figures import DRAWING
 from gui.workspace.threads import EngineThreads, Job, LatestTask, ThreadName
 from gui.workspace.workspace import Workspace
 

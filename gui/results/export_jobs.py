@@ -325,4 +325,4 @@ def _gaps(what: Exported, results: "RunResults", with_explanations: bool) -> Ite
     unshown = () if with_explanations else (IncompleteKind.UNEXPLAINED, IncompleteKind.STALE)
     yield from (gap.sentence for gap in gaps(results) if gap.kind not in unshown)
     if what.source != LAST:
-        yield f"The labels of {what.source.in_words} were chosen on the Results page."
+        yield f"Labels chosen on the Results page: {what.source.in_words}."

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.core.tables import Picture, Section, Sentences, Sheet, Tone
 from gui.widgets.figure_view import DrawnFigure
-from gui.workspace.framed_picture import FigureSource
+from gui.workspace.figures import FigureSource
 from gui.workspace.threads import Job, JobControl
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QTabWidget, QWidget
 
 from engine.annotations.effective import Reviews
-from engine.annotations.review_filters import Filters, WantedItems
+from engine.annotations.records import Filters, WantedItems
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.formatting import visible
 from engine.core.tables import ItemsBehind
@@ -41,11 +41,11 @@ from gui.widgets.labels import (
     scrolling,
 )
 from gui.widgets.value_table import TableModel
+from gui.workspace.file_jobs import measure_slices
 from gui.workspace.files_in_use import files_in_use
 from gui.workspace.page import Page
 from gui.workspace.rewriter import Rewriter, StaleLine
 from gui.workspace.run_picker import OfferedRun, RunPicker, SourceBox
-from gui.workspace.slice_jobs import measure_slices
 from gui.workspace.slices_panel import SlicesPanel, SliceWords
 from gui.workspace.state import MOST_OF_QT, PageName
 from gui.workspace.workspace import Workspace

@@ -13,7 +13,7 @@ from PySide6.QtCore import QModelIndex, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QPushButton, QSizePolicy, QWidget
 
-from engine.annotations.review_filters import Filters, WantedItems
+from engine.annotations.records import Filters, WantedItems
 from engine.core.errors import EngineError
 from engine.core.formatting import short_name, visible
 from engine.core.judgments import JudgmentKey
@@ -30,7 +30,7 @@ from gui.widgets.text_views import SheetView
 from gui.widgets.theme import is_dark
 from gui.widgets.value_table import TableModel
 from gui.widgets.views import table_view
-from gui.workspace.figure_files import DRAWING, FigureFiles
+from gui.workspace.figures import DRAWING, FigureFiles
 from gui.workspace.threads import Job, LatestTask
 from gui.workspace.workspace import Workspace
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from engine.annotations.review_filters import Filters, WantedItems
+from engine.annotations.records import Filters, WantedItems
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import SCORE, counted, number, percent, visible, words
 from engine.core.rubric import ELOQUENT

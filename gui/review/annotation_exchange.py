@@ -23,8 +23,8 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.formatting import counted, file_stem, listed, visible
-from gui.review import annotation_file_jobs
-from gui.review.annotation_file_jobs import CountedFiles
+from gui.review import review_jobs
+from gui.review.review_jobs import CountedFiles
 from gui.widgets.actions import Entry
 from gui.widgets.files import ask_target, let_choose_several
 from gui.widgets.labels import (
@@ -162,7 +162,7 @@ class AddWordsDialog(QDialog):
 
 _KIND = "Annotations (*.json)"
 _FOLDER = "last/words"  # that files of others were in
-_ABOUT = "words handed over"
+_ABOUT = "annotations exchanged"
 _LONGEST_STEM = 40  # bytes of an annotator's name in that of a file
 _NOT_IN_NAMES = re.compile(r"[^\w-]+")
 
@@ -213,7 +213,7 @@ class AnnotationExchange(QObject):
             return
         self._run_id = space.run.id
         space.state.set_text(_FOLDER, str(paths[0].absolute().parent))
-        self._counting.start(annotation_file_jobs.count_files(space.store_path, self._run_id, paths))
+        self._counting.start(review_jobs.count_files(space.store_path, self._run_id, paths))
 
     def _export(self, annotators: Sequence[str], path: Path | None) -> None:
         space = self._workspace
@@ -245,7 +245,7 @@ class AnnotationExchange(QObject):
     def _write(self, opened: OpenRun, annotators: Sequence[str], path: Path, texts: bool = False) -> None:
         space = self._workspace
         dataset = opened.dataset if texts else None
-        job = annotation_file_jobs.export_words(space.store_path, opened.id, annotators, path, dataset)
+        job = review_jobs.export_words(space.store_path, opened.id, annotators, path, dataset)
         task = space.threads.start(ThreadName.STORE, job, must_end=True)
         space.state.keep_export_folder(path.parent)
         task.finished.connect(partial(self._tell, space.words.count))
@@ -256,7 +256,7 @@ class AnnotationExchange(QObject):
         self._workspace.notice.emit(Message(text + left, role="note" if waiting else "done", about=_ABOUT))
 
     @Slot(object)
-    def _show(self, found: annotation_file_jobs.CountedFiles) -> None:
+    def _show(self, found: review_jobs.CountedFiles) -> None:
         if self.dialog is not None:
             self.dialog.close()
         self.dialog = dialog = AddWordsDialog(found, self._window)
@@ -270,7 +270,7 @@ class AnnotationExchange(QObject):
         dialog, space = self.dialog, self._workspace
         if dialog is None:
             return
-        job = annotation_file_jobs.add_files(space.store_path, self._run_id, dialog.found, dialog.answers)
+        job = review_jobs.add_files(space.store_path, self._run_id, dialog.found, dialog.answers)
         task = space.threads.start(ThreadName.STORE, job, must_end=True)
         task.finished.connect(self._tell_added)
         task.failed.connect(space.problem)

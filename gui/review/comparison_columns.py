@@ -65,10 +65,10 @@ class Chooser(MenuButton):
     submission_wanted = Signal()
 
     def __init__(self) -> None:
-        super().__init__("ComparisonColumns", kind=PanelMenu)
+        super().__init__("Side by side", kind=PanelMenu)
         name(
             self,
-            "ComparisonColumns",
+            "Side by side",
             "Show other runs and submissions side by side with the open one (V shows and hides them)",
         )
         self.on = QCheckBox("&Show side by side (V)")

@@ -195,7 +195,7 @@ def standing_in_words(standing: EffectiveAnnotation) -> str:
 
 
 def override_in_words(override: Override) -> str:
-    """`Label both good and explanation by Ada, 2026-03-01 14:05, taken back 14:07`, in local time."""
+    """`Label both good and explanation by Ada, 2026-03-01 14:05, undone 14:07`, in local time."""
     text = f"{_changed(override)} by {override.author}, {_time(override.created)}"
     undone = f", undone {_time(override.undone)}" if override.undone else ""
     return f"{capitalised(text)}{undone}"

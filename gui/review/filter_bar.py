@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt, QTimer, S
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QDialog, QPushButton, QScrollArea, QSizePolicy, QToolButton, QWidget
 
-from engine.annotations.review_filters import NO_LABEL, Filters, LabelRequest, ListOrder, WantedItems
+from engine.annotations.records import NO_LABEL, Filters, LabelRequest, ListOrder, WantedItems
 from engine.core.formatting import counted, words
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, written_label
 from engine.settings.sampling import DEFAULT_SEED, LARGEST_SEED

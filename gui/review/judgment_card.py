@@ -21,9 +21,8 @@ from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip
 from gui.widgets.glossary import MORE_BY_F1, Topic
 from gui.widgets.help_dialog import HelpMark
-from gui.widgets.label_mark import LABEL_WORDS, LabelBadge, ProbabilityBars
+from gui.widgets.label_mark import LABEL_WORDS, LabelBadge, Pill, ProbabilityBars
 from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row, name, show_text
-from gui.widgets.pill import Pill
 
 LOW_MASS = 0.5
 _HIDDEN_PART = "Hidden."

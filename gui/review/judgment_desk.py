@@ -1,13 +1,15 @@
 """What a screen reader is told of a review: the item that keys lead to, what becomes of its labels.
 
+Lines to be read in a window of their own, one below the other; the keys of a list work in it.
+
 The judgments of one item: a strip of all criteria, the card of one, and the way of a request to the store.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QWidget
 
 from engine.annotations.records import AnyWord
 from engine.core.formatting import counted, words
@@ -21,12 +23,35 @@ from gui.review.judgment_card import JudgmentCard
 from gui.review.review_jobs import Review
 from gui.review.session import Change, ReviewedJudgment, ReviewSession
 from gui.widgets.actions import LONGEST, Announcer
-from gui.widgets.foreign_text import one_line
+from gui.widgets.foreign_text import one_line, tip
 from gui.widgets.label_mark import LABEL_WORDS
-from gui.widgets.labels import STRETCH, in_column
-from gui.widgets.lines_dialog import LinesDialog
+from gui.widgets.labels import STRETCH, in_column, make_room, name
 from gui.workspace.state import NEXT_CRITERION
 from gui.workspace.workspace import Workspace
+
+
+class LinesDialog(QDialog):
+    """Closed, it is gone."""
+
+    def __init__(self, title: str, lines: Sequence[str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(title)
+        self.lines = lines
+        self._list = QListWidget()
+        self._list.setWordWrap(True)
+        self._list.setTextElideMode(Qt.TextElideMode.ElideNone)
+        for line in lines:
+            self._list.addItem(one_line(line))
+            self._list.item(self._list.count() - 1).setToolTip(tip(line))
+        self._list.setCurrentRow(len(lines) - 1)
+        name(self._list, title)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        in_column((self._list, STRETCH), buttons, on=self, margins=None)
+        make_room(self, 72, 14)
+        self._list.setFocus()
+
 
 NEXT_ITEM = "items"
 AFTER_LABEL = {

@@ -30,8 +30,8 @@ from gui.review.drafts import DelayedSave, Drafts, note_of
 from gui.widgets.actions import ReadingOrder
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, one_line, set_tip
+from gui.widgets.label_mark import Pill
 from gui.widgets.labels import STRETCH, empty, heading, hint, in_column, in_row, name
-from gui.widgets.pill import Pill
 from gui.workspace import store_jobs
 from gui.workspace.threads import LatestTask, ThreadName
 from gui.workspace.workspace import Workspace

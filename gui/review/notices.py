@@ -9,7 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QFrame, QPushButton, QWidget
 
-from engine.annotations.review_filters import ListOrder, WantedItems
+from engine.annotations.records import ListOrder, WantedItems
 from engine.core.formatting import visible
 from engine.core.health import NOT_LOOKED_AT, HealthVerdict
 from gui.widgets.fields import FlowLayout

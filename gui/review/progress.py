@@ -21,7 +21,7 @@ STATE_WORDS = {ReviewState.TO_DO: "to do", ReviewState.DONE: "done", ReviewState
 
 
 @dataclass
-class _Tally:
+class _StateCount:
     """`states`: of the items that are not to do. `counts`: of all items. `left`: listed ones to do."""
 
     states: dict[str, ReviewState]
@@ -48,7 +48,7 @@ class Progress(QObject):
         self._asked: dict[str, ReviewState] = {}  # not stored yet
         self._listed: Sequence[str] = ()
         self._among_listed: frozenset[str] = frozenset()
-        self._kept: _Tally | None = None  # None until it is asked for
+        self._kept: _StateCount | None = None  # None until it is asked for
         workspace.reviewed.connect(self._follow)
         workspace.author_changed.connect(self._start_anew)
         workspace.run_changed.connect(self._start_anew)
@@ -93,16 +93,16 @@ class Progress(QObject):
         return self._tally.counts
 
     @property
-    def _tally(self) -> _Tally:
+    def _tally(self) -> _StateCount:
         if self._kept is None:
             self._kept = self._count()
         return self._kept
 
-    def _count(self) -> _Tally:
+    def _count(self) -> _StateCount:
         run = self._workspace.run
         counts = dict.fromkeys(ReviewState, 0)
         if run is None:
-            return _Tally({}, counts, 0)
+            return _StateCount({}, counts, 0)
         marks = run.results.reviews.effective_marks
         touched = {item_id for item_id, who in marks if who == self._author} | self._asked.keys()
         if self.criterion is not None:
@@ -114,7 +114,7 @@ class Progress(QObject):
         for state in states.values():
             counts[state] += 1
         counts[ReviewState.TO_DO] = len(run.results.judged) - len(states)
-        return _Tally(states, counts, len(self._among_listed) - len(self._among_listed & states.keys()))
+        return _StateCount(states, counts, len(self._among_listed) - len(self._among_listed & states.keys()))
 
     def _count_again(self, item_id: str) -> None:
         """One item may be in another state than it was counted in."""

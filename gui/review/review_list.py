@@ -12,7 +12,7 @@ from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from engine.annotations.review_filters import Filters, ListOrder, WantedItems
+from engine.annotations.records import Filters, ListOrder, WantedItems
 from engine.core.errors import EngineError
 from engine.core.judgments import JudgmentKey, Origin, ReviewState
 from gui.review import review_jobs

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QStackedWidget,
 )
 
-from engine.annotations.review_filters import ListOrder
+from engine.annotations.records import ListOrder
 from engine.core.formatting import counted
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
@@ -145,7 +145,7 @@ class ReviewPage(Page):
         area = DownScroll(as_column((self.list, STRETCH)))
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._across = two_parts(Qt.Orientation.Horizontal, area, right)
-        self._across.setSizes([390, 770])
+        self._across.setSizes([396, 764])
         self._across.setStretchFactor(1, 3)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.nothing)

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.annotations.review_filters import ListOrder, search_pattern
+from engine.annotations.records import ListOrder, search_pattern
 from engine.core.formatting import counted, number, words
 from engine.core.items import Preference
 from engine.core.judgments import ReviewState
@@ -129,7 +129,7 @@ _HEADS = (
     Head("✓", "Your progress on the item: ✓ done, » skipped, else to do"),
     Head("Id", "The item's id in the dataset"),
     Head(
-        "Uncertainty",
+        "Uncert.",
         "How useful a review is, from 0 to 1: high if the judge is uncertain, its two orders disagree,"
         " or its labels contradict each other; the highest of the judgments that pass the filters."
         f" {MORE_BY_F1}",
@@ -425,7 +425,7 @@ class ItemView(RowsView):
         widths = {
             STATE: metrics.horizontalAdvance("✓") + 20,
             ID: metrics.horizontalAdvance("0000") + 10,
-            UNCERTAINTY: metrics.horizontalAdvance("Uncertainty") + 28,
+            UNCERTAINTY: metrics.horizontalAdvance("Uncert.") + 28,
             LABELS: 8 + 5 * (metrics.height() + 3),
             MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5 !5") + 8,
             INSTRUCTION: 6 * metrics.averageCharWidth(),  # at least; it takes the room that is left

@@ -25,9 +25,8 @@ from gui.review.judgment_card import apart_in_words
 from gui.review.session import ReviewedJudgment
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip
-from gui.widgets.label_mark import LABEL_WORDS, LabelBadge
+from gui.widgets.label_mark import LABEL_WORDS, LabelBadge, Pill
 from gui.widgets.labels import STRETCH, in_column, name, show_text
-from gui.widgets.pill import Pill
 from gui.widgets.text_views import TextPane
 
 _LEAST_LETTERS = 24  # across, of a column

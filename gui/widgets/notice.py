@@ -28,10 +28,6 @@ FIELDS = {
 IN_THE_WINDOW = Wording(
     settings={setting: f"“{field}”" for setting, field in FIELDS.items()},
     steps={
-        Step.ALLOW_SMALL_SOURCE: (
-            "Convert the model's original in F16, BF16 or Q8_0, or tick “Convert it although it is a small"
-            " quantisation already”."
-        ),
         Step.ALLOW_MIXED_BUILDS: Step.ALLOW_MIXED_BUILDS.value,
         Step.ALLOW_PLAIN_TCP: Step.ALLOW_PLAIN_TCP.value,
         Step.CALIBRATE: "Calibrate a run of this judge on the Results page, under “Calibration”.",

@@ -18,9 +18,8 @@ from engine.core.tables import Section, Sentences, Sheet, Table, Tone
 from gui.widgets.foreign_text import OneLine, markdown_document
 from gui.widgets.glossary import Topic
 from gui.widgets.help_dialog import beside_help
-from gui.widgets.label_mark import LabelSquare
+from gui.widgets.label_mark import LabelSquare, Pill
 from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row, label, longest_line, name, set_role
-from gui.widgets.pill import Pill
 from gui.widgets.value_table import TableModel
 from gui.widgets.views import measure_view
 

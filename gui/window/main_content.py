@@ -39,8 +39,14 @@ from gui.widgets.foreign_text import one_line
 from gui.widgets.help_dialog import show_help
 from gui.widgets.notice import IN_THE_WINDOW, Message, question
 from gui.widgets.theme import colours, dressed_at_once
-from gui.window.check_dialog import CheckDialog
-from gui.window.dialogs import AboutDialog, DiagnosticsCopier, KeysDialog, SelfTestDialog, SettingsDialog
+from gui.window.dialogs import (
+    AboutDialog,
+    CheckDialog,
+    DiagnosticsCopier,
+    KeysDialog,
+    SelfTestDialog,
+    SettingsDialog,
+)
 from gui.window.frame import MainWindow, icon, window_icon
 from gui.window.menus import MenuActions, Menus
 from gui.window.openers import DatasetOpener, KindOpener, SubmissionOpener

@@ -34,7 +34,7 @@ _FOLDER = "last/submission"
 
 
 @dataclass(frozen=True)
-class _Wish:
+class _OpenRequest:
     """A submission to open. `dataset`: the one that it must answer, None where it is to be found.
 
     `columns`: by which the user says that this is read; `remember`: whether for all files like it.
@@ -58,9 +58,9 @@ class SubmissionOpener(QObject):
         super().__init__(window)
         self._workspace = workspace
         self._window = window
-        self._waiting: _Wish | None = None  # for the dataset that is being read
-        self._put_off: _Wish | None = None  # until the user has said which columns that dataset has
-        self._asked: _Wish | None = None  # that is being opened
+        self._waiting: _OpenRequest | None = None  # for the dataset that is being read
+        self._put_off: _OpenRequest | None = None  # until the user has said which columns that dataset has
+        self._asked: _OpenRequest | None = None  # that is being opened
         self._otherwise: Path | None = None
         self._show_dataset = False
         self._opened: dict[Path, int] = {}  # files, each with the run that it was opened as
@@ -96,9 +96,9 @@ class SubmissionOpener(QObject):
     def open(self, path: Path, dataset: Path | None = None) -> None:
         """Open a submission with the dataset that it answers: `dataset`, else the open or a recent one."""
         self._workspace.state.set_text(_FOLDER, str(path.absolute().parent))
-        self._open(_Wish(path, dataset))
+        self._open(_OpenRequest(path, dataset))
 
-    def _open(self, request: _Wish) -> None:
+    def _open(self, request: _OpenRequest) -> None:
         self._waiting, self._put_off = request, None
         self._workspace.note.emit(f"Opening the submission {short_name(request.path.name)} …")
         self._go_on()

@@ -1,6 +1,8 @@
 """Jobs on submission files: what dropped files are, a submission kept with the dataset that it answers.
 
-Knows: where a dataset is looked for. Does not know: windows.
+The job of the self-test.
+
+The job that gathers diagnostics.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,16 +13,43 @@ from typing import TYPE_CHECKING
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import FileKind, SetupError
+from engine.core.events import followed
 from engine.core.formatting import short_name
 from gui.workspace.file_jobs import keep_columns
 from gui.workspace.garbage import many_records
 from gui.workspace.threads import Job, JobControl
+from gui.workspace.worker_jobs import worker
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.data.submission import Submission
     from engine.results.run_results import RunResults
     from engine.settings.identity import StoredRun
+
+
+def tell(screen: Sequence[tuple[str, str]], settings: Sequence[tuple[str, str]], store: Path) -> Job[str]:
+    """The text, by a process of its own: it starts llama.cpp. `settings`: those of the window."""
+
+    def work(control: JobControl) -> str:
+        from engine.operations.diagnostics import OfWindow, tell_diagnostics
+
+        with worker(tell_diagnostics, control) as teller:
+            return followed(teller.do(store, OfWindow(screen, settings)), control.report)
+
+    return work
+
+
+def check_all() -> Job[None]:
+    """Do every check, in a process of its own as the window judges; reports each `self_test.Check`."""
+
+    def work(control: JobControl) -> None:
+        from engine.operations.self_test import internet_check, self_test
+
+        with worker(self_test, control) as tester:
+            followed(tester.do(), control.report)
+        control.report(internet_check("internet, in the window"))
+
+    return work
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ class AnnotationWatch(QObject):
         self._task = None
 
 
-class _Told(Protocol):
+class _Reported(Protocol):
     run_changed: SignalInstance
     overrides_changed: SignalInstance
     reviewed: SignalInstance
@@ -110,7 +110,7 @@ class SaidSince:
     def __bool__(self) -> bool:
         return bool(self.keys or self.items or self.noted)
 
-    def tell(self, space: "_Told") -> None:
+    def tell(self, space: "_Reported") -> None:
         """Let the pages know."""
         if len(self.items) > _MOST_TOLD:
             space.run_changed.emit()

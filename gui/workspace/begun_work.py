@@ -1,23 +1,63 @@
 """Work that the user has begun in this window, kept on the disk at once: runs that wait, runs not finished.
 
+What has failed in a window, until the same succeeds: an error that is over is not shown any longer.
+
 Each window has a file of its own, so that two cannot overwrite each other. What a window leaves, however it
 ended, the next one takes over.
-
-Knows: files of windows, lists of plain values in them. Does not know: what the values mean.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from engine.core.errors import SetupError
+from PySide6.QtCore import QObject, Signal, SignalInstance
+
+from engine.core.errors import EngineError, SetupError
 from engine.system.files import make_folder, plain_values, sync_folder, write_whole
 from engine.system.locks import Claim, claimed, left_by_the_dead
 
 if TYPE_CHECKING:
     from gui.workspace.state import State
+
+
+class ObservedTask(Protocol):
+    """What ends well or with an error: a task, a reader."""
+
+    finished: SignalInstance
+    failed: SignalInstance
+
+
+class Failures(QObject):
+    """The last error of each kind of work that has not succeeded since."""
+
+    told = Signal(object)  # an EngineError
+    over = Signal(object)  # the same, once what failed has succeeded
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._last: dict[Hashable, EngineError] = {}
+
+    def follow(self, work: ObservedTask, kind: Hashable = None) -> None:
+        """Tell of an error of this work until it succeeds, or until another work of the same `kind` does."""
+        kind = object() if kind is None else kind
+        work.failed.connect(partial(self.fail, kind))
+        work.finished.connect(partial(self.end, kind))
+
+    def fail(self, kind: Hashable, error: EngineError) -> None:
+        """Tell of an error in the place of the one before of this kind."""
+        self.end(kind)
+        self._last[kind] = error
+        self.told.emit(error)
+
+    def end(self, kind: Hashable, _result: object = None) -> None:
+        """Work of this kind has succeeded."""
+        error = self._last.pop(kind, None)
+        if error is not None:
+            self.over.emit(error)
+
 
 _BEFORE, _AFTER = "begun-", ".json"
 _LARGEST = 1 << 26  # bytes of a file; 500 long runs take one in sixty

@@ -14,7 +14,7 @@ from engine.core.errors import EngineError
 from engine.core.events import MeasureProgress
 from gui.widgets.actions import BusyLine
 from gui.widgets.labels import guard, hint, label, name
-from gui.workspace import rewrite_jobs
+from gui.workspace import store_jobs
 from gui.workspace.threads import LatestTask, ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -81,7 +81,7 @@ class Rewriter(QObject):
             return
         self._run_id, self.progress = run.id, None
         store_path = self._workspace.store_path
-        self._writing.start(rewrite_jobs.rewrite(store_path, run.id, run.dataset, None))
+        self._writing.start(store_jobs.rewrite(store_path, run.id, run.dataset, None))
 
     def cancel(self) -> None:
         """Stop; what was written is kept."""
@@ -98,7 +98,7 @@ class Rewriter(QObject):
         self._counting.drop()
         if run is not None and run.results.run.by_a_model:
             self._counted_id = run.id
-            self._counting.start(rewrite_jobs.count_stale(run.results))
+            self._counting.start(store_jobs.count_stale(run.results))
         self.changed.emit()
 
     @Slot(object)

@@ -11,7 +11,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, 
 from PySide6.QtGui import QColor, QPainter, QPen, QShowEvent
 from PySide6.QtWidgets import QApplication, QLabel, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from engine.annotations.review_filters import Filters
+from engine.annotations.records import Filters
 from engine.core.formatting import SLICES_NOTE, clipped, visible
 from engine.core.tables import Estimate
 from gui.widgets.fields import narrow_box
@@ -20,8 +20,7 @@ from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row
 from gui.widgets.theme import colours
 from gui.widgets.value_table import VALUE_ROLE, TableModel
 from gui.widgets.views import measure_view
-from gui.workspace.file_jobs import Chosen, Divided, NotedRequest, divide
-from gui.workspace.slice_jobs import DRAWN, Sliced
+from gui.workspace.file_jobs import DRAWN, Chosen, Divided, NotedRequest, Sliced, divide
 from gui.workspace.state import BLIND
 from gui.workspace.threads import Job, LatestTask, ThreadName
 from gui.workspace.workspace import Workspace
@@ -256,7 +255,7 @@ class SlicesPanel(QWidget):
         for view in (self.view, self.below_view):
             view.clicked.connect(self._want)
             view.activated.connect(self._want)
-        self._delegate = _Drawn(self.view)
+        self._delegate = _DrawnDelegate(self.view)
         explained = [hint(said.explained)] if said.explained else []
         self._below = framed(heading(said.heading), *explained, self.below_view)
         in_column(
@@ -310,7 +309,7 @@ class SlicesPanel(QWidget):
             self.listed.emit(Filters(ids=part.known), self.sliced.division.in_words(part))
 
 
-class _Drawn(QStyledItemDelegate):
+class _DrawnDelegate(QStyledItemDelegate):
     """Draws an accuracy as a point and its interval as a line, from 0 to 100 % of the cell."""
 
     def paint(

@@ -1,6 +1,6 @@
-"""Jobs on the run store: which runs there are, one run with its dataset, its annotations.
+"""The jobs that count and write again the explanations of a run that are not for the effective labels.
 
-Knows: what a run is opened with. Does not know: windows.
+Jobs on the run store: which runs there are, one run with its dataset, its annotations.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -12,18 +12,21 @@ from typing import TYPE_CHECKING, TypeVar
 from engine.annotations.effective import Reviews
 from engine.annotations.records import NewNote, Said, Undo, said_of
 from engine.core.errors import SetupError, StoreError
-from engine.core.events import CancelToken
+from engine.core.events import CancelToken, followed
 from engine.core.judgments import ItemNote, NewOverride, NewReview
 from engine.system.write_ahead_log import WriteAheadLog
 from gui.workspace.file_jobs import has_labels_for
 from gui.workspace.garbage import many_records
 from gui.workspace.open_run import OpenRun
 from gui.workspace.threads import Job, JobControl
+from gui.workspace.worker_jobs import worker
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
+    from engine.judging.rewrite import Rewritten
+    from engine.models.checked_model import CheckedModel
     from engine.results.run_results import RunResults
-    from engine.settings.identity import AnyRun, StoredRun
+    from engine.settings.identity import AnyRun, RunIdentity, StoredRun
     from engine.store.run_store import RunStore
 
 Result = TypeVar("Result")
@@ -232,3 +235,55 @@ def draw_sample_by(store_path: Path, run_id: int, seed: int) -> Job[None]:
 def known_tags(store_path: Path) -> Job[Sequence[str]]:
     """The tags in use, the most frequent first."""
     return in_store(store_path, lambda store: store.tags(), or_none=True)
+
+
+def count_stale(results: "RunResults") -> Job[int]:
+    """How many effective explanations were written for another label than the effective one."""
+
+    def work(control: JobControl) -> int:
+        found = 0
+        for judgments in results.judgments.values():
+            control.cancel.raise_if_requested()
+            found += sum(results.is_stale(judgment) for judgment in judgments)
+        return found
+
+    return work
+
+
+def rewrite(store_path: Path, run_id: int, dataset: "Dataset", threads: int | None) -> "Job[Rewritten]":
+    """Write again what is stale in a run, by the model that it names; reports MeasureProgress.
+
+    `dataset`: with the items that the run judged. `threads`: None for the default. A stop keeps
+    what was written. SetupError where the dataset, the model's file, the questions or the examples are not
+    those of the run: one that was shown examples can only be written again by the command. RunBusyError.
+    """
+
+    def work(control: JobControl) -> "Rewritten":
+        from engine.judging.rewrite import rewriting_plan
+        from engine.judging.work import rewrite_run
+        from engine.models.checked_model import in_use
+        from engine.models.opening import machine_settings
+        from engine.store.run_store import RunStore
+
+        with worker(rewrite_run, control) as writer:
+            with RunStore(store_path) as store:
+                run = store.run(run_id)
+            model = _model(run.identity, control.cancel)
+            plan = rewriting_plan(run, dataset, model, machine_settings(threads))
+            with in_use(model):
+                return followed(writer.do(plan, store_path, run_id), control.report)
+
+    return work
+
+
+def _model(identity: "RunIdentity", cancel: "CancelToken") -> "CheckedModel":
+    """The model that judged. ModelFileError where it is gone, broken or does not fit the memory."""
+    from engine.models.checked_model import checked_model
+    from engine.models.memory import check_memory
+    from engine.models.model_file import read_model_file
+    from engine.settings.rows import settings_of
+
+    settings = settings_of(identity.settings)
+    described = read_model_file(identity.model_path)
+    check_memory(described, settings.context, kv_type=settings.kv_type)
+    return checked_model(described, cancel)

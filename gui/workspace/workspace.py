@@ -16,8 +16,17 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
 from engine.annotations.effective import AnnotatorStep
-from engine.annotations.records import AnyWord, NewDraft, NewNote, RunWords, Said, Undo, now, place_of
-from engine.annotations.review_filters import WantedItems
+from engine.annotations.records import (
+    AnyWord,
+    NewDraft,
+    NewNote,
+    RunWords,
+    Said,
+    Undo,
+    WantedItems,
+    now,
+    place_of,
+)
 from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import short_name
@@ -30,9 +39,8 @@ from engine.system.paths import account_name, default_store
 from gui.widgets.notice import Message
 from gui.workspace import file_jobs, store_jobs
 from gui.workspace.annotations import AnnotationWatch, StoredAnnotations, brought_up
-from gui.workspace.begun_work import BegunWork
+from gui.workspace.begun_work import BegunWork, Failures
 from gui.workspace.dataset_reader import CurrentRubric, DatasetReader
-from gui.workspace.failures import Failures
 from gui.workspace.garbage import run_closed
 from gui.workspace.open_run import OpenRun, UnderWay, about_run, not_stored
 from gui.workspace.state import AUTHOR, PageName, State

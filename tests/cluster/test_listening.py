@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.cluster import service
-from engine.cluster.addresses import address_of
+from engine.cluster.certificates import address_of
 from engine.cluster.dask_setup import security_for, set_up_dask
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bench.cluster import judge_and_kill
-from engine.cluster.addresses import address_of
+from engine.cluster.certificates import address_of
 from engine.cluster.cluster_run import ClusterRun, run_over_cluster
 from engine.cluster.task_queue import Patience
 from engine.core.events import CancelToken, ClusterNews, RunEnded

@@ -75,7 +75,7 @@ def read(path: Path) -> str:
 
 
 def page_text(page: str) -> str:
-    """The words of an HTML page: a line for each paragraph and row of a table; pictures by their words."""
+    """The text of an HTML page: a line for each paragraph and table row; pictures by their titles."""
     parser = _Words()
     parser.feed(page)
     lines = (" ".join(line.split()) for line in "".join(parser.words).split("\n"))

@@ -45,8 +45,8 @@ def main_help() -> str:
 
 
 def command_help(command: str) -> Iterator[tuple[str, str]]:
-    """The help of a command, then of each of its actions, each after the words that call it."""
-    parser = import_module(f"engine.cli.{command}").parser()
+    """The help of a command, then of each of its actions, each after the command line that prints it."""
+    parser = import_module(f"engine.cli.{command.replace('-', '_')}").parser()
     yield command, parser.format_help()
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
@@ -60,7 +60,7 @@ def new_store(path: Path) -> None:
 
 
 def rewritten_log(path: Path, store: Path) -> bytes:
-    """The words of a write-ahead log, read and written again beside a store that is not there."""
+    """The annotations of a write-ahead log, read, and written again next to a store that does not exist."""
     lines = path.read_bytes().splitlines()[1:]
     box = WriteAheadLog(store)
     try:

@@ -1,4 +1,4 @@
-"""The command lines whose words and files are golden, each step on a store and a folder of its own.
+"""The command lines whose output and files are golden, each step on a store and a folder of its own.
 
 Knows: commands and their options. Does not know: what they do.
 """
@@ -35,8 +35,8 @@ STEPS = (
     Step("submission-labels", "runs export 3 --out submission.tsv", ("submission.tsv",)),
     Step("submission-judge", "runs export 1 --labels-of judge --out submission.tsv", ("submission.tsv",)),
     Step(
-        "submission-outdated",
-        "runs export 1 --labels-of Ada --with-outdated --out submission.tsv",
+        "submission-stale",
+        "runs export 1 --labels-of Ada --with-stale --out submission.tsv",
         ("submission.tsv",),
     ),
     Step(
@@ -87,17 +87,19 @@ STEPS = (
         "runs recalibrate 1 --calibration recipe.json\nruns export 1 --out submission.tsv\nruns show 1",
         ("submission.tsv",),
     ),
-    Step("people-export", "people export 1 --out people.json", ("people.json",)),
+    Step("annotations-export", "annotations export 1 --out annotations.json", ("annotations.json",)),
     Step(
-        "people-export-texts", "people export 1 --with-texts --person Ben --out people.json", ("people.json",)
+        "annotations-export-texts",
+        "annotations export 1 --with-texts --annotator Ben --out annotations.json",
+        ("annotations.json",),
     ),
     Step(
-        "people-add",
-        "people export 1 --out people.json\n"
-        "people add 3 people.json --dry-run\n"
-        "people add 3 people.json\n"
-        "people add 3 people.json\n"
-        "people export 3 --out again.json",
+        "annotations-import",
+        "annotations export 1 --out annotations.json\n"
+        "annotations import 3 annotations.json --dry-run\n"
+        "annotations import 3 annotations.json\n"
+        "annotations import 3 annotations.json\n"
+        "annotations export 3 --out again.json",
         ("again.json",),
     ),
     Step(
@@ -126,15 +128,15 @@ STEPS = (
         "prompt gold.tsv --model demo-judge.gguf --id 3 --criterion safety\n"
         "prompt 1 --id 5 --order BA\n"
         "prompt 5\n"
-        "prompt 8 --way graded --question B\n"
-        "prompt 8 --way permuted\n"
-        "prompt 8 --way absolute\n"
+        "prompt 8 --method pointwise-grade --question B\n"
+        "prompt 8 --method permuted-labels\n"
+        "prompt 8 --method pointwise-yes-no\n"
         "prompt 8 --tokens",
     ),
     Step("orders", "orders 1 --json orders.json", ("orders.json",)),
     Step("audit", "audit 1 --json audit.json", ("audit.json",)),
     Step(
-        "audit-copies",
+        "audit-perturbations",
         "audit 6 --json audit.json --latex audit.tex --markdown audit.md",
         ("audit.json", "audit.tex", "audit.md"),
     ),
@@ -145,19 +147,19 @@ STEPS = (
     ),
     Step("evaluate-slices", "evaluate 3 --gold gold.tsv --by topic --by length --slice topic=facts"),
     Step(
-        "evaluate-methods",
-        "evaluate 5 --gold manners.tsv --methods methods.txt\n"
-        "evaluate 8 --gold ten.tsv --methods methods.tex --bib works.bib",
+        "evaluate-methods-text",
+        "evaluate 5 --gold manners.tsv --methods-text methods.txt\n"
+        "evaluate 8 --gold ten.tsv --methods-text methods.tex --bib works.bib",
         ("methods.txt", "methods.tex", "works.bib"),
     ),
     Step(
         "evaluate-submission", "evaluate foreign.tsv --gold gold.tsv --partial\nevaluate 10 --gold gold.tsv"
     ),
     Step(
-        "evaluate-people-slices",
+        "evaluate-annotators-slices",
         "evaluate 1 --gold gold.tsv --by tag --by random-sample\n"
         "evaluate 1 --gold gold.tsv --labels-of Cy --slice random-sample=labelled --slice topic=facts\n"
-        "evaluate 3 --gold gold.tsv --model-alone --by longer --by script",
+        "evaluate 3 --gold gold.tsv --judge-only --by longer --by script",
     ),
     Step(
         "refusals",
@@ -166,12 +168,12 @@ STEPS = (
         "evaluate 2 --gold gold.tsv\n"
         "evaluate 8 --gold manners.tsv\n"
         "calibrate 10 --gold gold.tsv --out calibration.json\n"
-        "curve 8 --gold ten.tsv\n"
+        "learning-curve 8 --gold ten.tsv\n"
         "orders 3\n"
         "rank ten.tsv\n"
-        "panel 1 1\n"
-        "panel 1 8\n"
-        "weigh 1 --weights wit=1\n"
+        "jury 1 1\n"
+        "jury 1 8\n"
+        "weighted-score 1 --weights wit=1\n"
         "check none.tsv\n"
         "check recipe.json\n"
         "check calibration-1.json\n"
@@ -180,10 +182,10 @@ STEPS = (
         "runs export 4 --for dpo --criterion wit --out pairs.jsonl\n"
         "runs recalibrate 8 --calibration calibration-1.json\n"
         "runs recalibrate 1 --calibration gold.tsv\n"
-        "people add 5 words.jsonl\n"
-        "people add 8 gold.tsv\n"
+        "annotations import 5 words.jsonl\n"
+        "annotations import 8 gold.tsv\n"
         "judge gold.tsv --model none.gguf --out submission.tsv\n"
-        "judge gold.tsv --model demo-judge.gguf --ways telepathy --out submission.tsv\n"
+        "judge gold.tsv --model demo-judge.gguf --method telepathy --out submission.tsv\n"
         "judge gold.tsv --out submission.tsv\n"
         "judge foreign.tsv --model demo-judge.gguf --out submission.tsv\n"
         "prompt 1 --id none\n"
@@ -192,49 +194,58 @@ STEPS = (
         "runs --store gold.tsv",
     ),
     Step(
-        "evaluate-ways",
+        "evaluate-elicitation-methods",
         "evaluate 8 --gold ten.tsv --latex tables.tex --markdown tables.md",
         ("tables.tex", "tables.md"),
     ),
-    Step("evaluate-people", "runs export 1 --csv run.csv\nevaluate 3 --gold run.csv --partial"),
+    Step("evaluate-annotators", "runs export 1 --csv run.csv\nevaluate 3 --gold run.csv --partial"),
     Step(
         "compare",
         "compare 1 3 foreign.tsv --gold gold.tsv --partial --json compared.json",
         ("compared.json",),
     ),
     Step("calibrate", "calibrate 3 --gold gold.tsv --out calibration.json", ("calibration.json",), slow=True),
-    Step("calibrate-ways", "calibrate 8 --gold ten.tsv --out calibration.json", ("calibration.json",)),
-    Step("curve", "curve 1 --gold gold.tsv --json curve.json", ("curve.json",), slow=True),
     Step(
-        "panel",
-        "panel 1 3 foreign.tsv --gold gold.tsv --partial --name all\n"
+        "calibrate-elicitation-methods",
+        "calibrate 8 --gold ten.tsv --out calibration.json",
+        ("calibration.json",),
+    ),
+    Step("learning-curve", "learning-curve 1 --gold gold.tsv --json curve.json", ("curve.json",), slow=True),
+    Step(
+        "jury",
+        "jury 1 3 foreign.tsv --gold gold.tsv --partial --name all\n"
         "runs show 11\n"
         "evaluate 11 --gold gold.tsv --partial",
         slow=True,
     ),
     Step(
-        "panel-of-means",
-        "panel 3 1 --dataset ten.tsv --partial\nruns export 11 --json run.json --csv run.csv",
+        "jury-of-means",
+        "jury 3 1 --dataset ten.tsv --partial\nruns export 11 --json run.json --csv run.csv",
         ("run.json", "run.csv"),
     ),
     Step(
-        "weigh",
-        "weigh 1 --gold gold.tsv --fit-weights --weights relevance=1,safety=1 --json weights.json\n"
-        "weigh 3 --weights weights.json --json weighed.json\n"
-        "weigh 1 --by topic --weights safety=2,overall_quality=1 --tie-threshold 0.2",
+        "weighted-score",
+        "weighted-score 1 --gold gold.tsv --fit-weights --weights relevance=1,safety=1 --json weights.json\n"
+        "weighted-score 3 --weights weights.json --json weighed.json\n"
+        "weighted-score 1 --by topic --weights safety=2,overall_quality=1 --tie-threshold 0.2",
         ("weights.json", "weighed.json"),
     ),
-    Step("weigh-scores", "weigh scores.json --weights quality=0.6,relevance=0.4 --tie-threshold 0.5"),
+    Step(
+        "weighted-score-scores",
+        "weighted-score scores.json --weights quality=0.6,relevance=0.4 --tie-threshold 0.5",
+    ),
     Step(
         "rank",
-        "rank 1 --json rank.json --csv rank.csv --latex rank.tex --methods rank.txt",
+        "rank 1 --json rank.json --csv rank.csv --latex rank.tex --methods-text rank.txt",
         ("rank.json", "rank.csv", "rank.tex", "rank.txt"),
     ),
     Step(
-        "weigh-grades",
-        "weigh 8 --grades --gold ten.tsv --weights relevance=1,safety=3\nweigh 9\nweigh 10 --gold gold.tsv",
+        "weighted-score-grades",
+        "weighted-score 8 --grades --gold ten.tsv --weights relevance=1,safety=3\n"
+        "weighted-score 9\n"
+        "weighted-score 10 --gold gold.tsv",
     ),
-    Step("rank-beside", "rank 1 --with 3\nrank gold.tsv\nrank 1 --weighted"),
+    Step("rank-side-by-side", "rank 1 --with 3\nrank gold.tsv\nrank 1 --weighted"),
     Step("report", "report 8 --gold ten.tsv --out report.html", ("report.html",)),
     Step("report-whole", "report 1 --gold gold.tsv --curve --out report.html", ("report.html",), slow=True),
 )
@@ -242,17 +253,17 @@ STEPS = (
 OLD_STORE = (
     "runs",
     "runs export 1 --json run.json",
-    "people export 1 --out people.json",
+    "annotations export 1 --out annotations.json",
 )
 """What is read from a store of an earlier schema."""
-OLD_STORE_FILES = ("run.json", "people.json")
+OLD_STORE_FILES = ("run.json", "annotations.json")
 
 FRAMES = {
     "runs": "tiebreak.runs()",
     "labels": "tiebreak.Run(1).labels",
     "explanations": "tiebreak.Run(1).explanations",
     "judgments": "tiebreak.Run(1).judgments",
-    "readings": "tiebreak.Run(8).readings",
+    "raw_predictions": "tiebreak.Run(8).raw_predictions",
     "health": "vars(tiebreak.Run(4).health)",
     "evaluate": "tiebreak.Run(1).evaluate('gold.tsv')",
     "rank": "{name: getattr(tiebreak.Run(1).rank(), name) for name in ('candidates', 'pairs', 'corrected')}",
@@ -268,14 +279,16 @@ FRAMES = {
 NEW_RUNS = (
     "judge ten.tsv --model demo-judge.gguf --items 1 --criteria safety,relevance --out one.tsv --threads 1",
     "judge ten.tsv --model demo-judge.gguf --items 2 --out two.tsv --threads 1 --mode labels"
-    " --criteria safety --ways letters,permuted,absolute,graded --examples gold.tsv --shots 1 --choose near"
+    " --criteria safety --method label-tokens,permuted-labels,pointwise-yes-no,pointwise-grade"
+    " --examples gold.tsv --few-shot 1 --few-shot-selection nearest"
     " --context 2048",
     "judge ten.tsv --model demo-judge.gguf --sample 2 --seed 3 --out three.tsv --threads 1 --mode labels"
-    " --orders doubtful --margin 0.25 --shorten --kv-type q8_0 --name third",
+    " --orders uncertain --margin-threshold 0.25 --shorten --kv-type q8_0 --name third",
     "judge ten.tsv --recipe recipe.json --model demo-judge.gguf --items 1 --mode labels --out four.tsv"
     " --threads 1",
     "judge manners.tsv --rubric manners.toml --model demo-judge.gguf --items 1 --mode labels --orders one"
     " --out five.tsv --threads 1",
-    "audit demo-judge.gguf ten.tsv --items 1 --criteria safety --ways letters --threads 1 --out probes.tsv",
+    "audit demo-judge.gguf ten.tsv --items 1 --criteria safety --method label-tokens --threads 1"
+    " --out perturbations.tsv",
 )
 """New runs, whose identities are golden; what the model says is not."""

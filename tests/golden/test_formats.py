@@ -23,7 +23,7 @@ def test_a_write_ahead_log_is_written_as_it_was(study: Path, tmp_path: Path) -> 
 
 
 def test_a_log_that_a_dead_program_left_is_taken_in(study: Path, golden: Callable[[str, str], None]) -> None:
-    """Each word is in the study already, from the same log: all of it is said a second time."""
+    """Each annotation is in the study already, from the same log: all are stored a second time."""
     store = program.default_store()
     with closing(sqlite3.connect(store)) as db, db:
         for table in ("override", "review_mark", "confirmation", "item_note", "draft", "outbox"):
@@ -60,5 +60,5 @@ def test_new_runs_have_the_identities_that_they_had(golden: Callable[[str, str],
         row["calibration"] = row["calibration"] and sorted(row["calibration"])
         row["worker"], row["created"] = None, "…"
     rows = [list(row) for row in items]
-    golden("probes.tsv", Path("probes.tsv").read_bytes().decode())
+    golden("perturbations.tsv", Path("perturbations.tsv").read_bytes().decode())
     golden("identities.json", json.dumps({"runs": found, "items": rows}, indent=1, ensure_ascii=False) + "\n")

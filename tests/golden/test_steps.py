@@ -15,7 +15,7 @@ _CASES = [pytest.param(step, id=step.name, marks=[pytest.mark.slow] if step.slow
 
 
 def text_of(path: Path) -> str:
-    """A file as text: an HTML page's words, a Parquet file's columns and rows."""
+    """A file as text: an HTML page's text, a Parquet file's columns and rows."""
     if path.suffix == ".parquet":
         read = parquet.read_table(path)
         columns = [f"{field.name}: {field.type}\n" for field in read.schema]
@@ -25,7 +25,7 @@ def text_of(path: Path) -> str:
 
 
 @pytest.mark.parametrize("step", _CASES)
-def test_words_and_files_are_as_they_were(
+def test_output_and_files_are_as_they_were(
     step: Step, study: Path, private_home: Path, golden: Callable[[str, str], None]
 ) -> None:
     texts = [program.printed(line) for line in step.lines.split("\n")]

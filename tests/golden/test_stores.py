@@ -42,7 +42,7 @@ def test_an_old_store_is_read(version: str, golden: Callable[[str, str], None]) 
     texts = [program.printed(line) for line in OLD_STORE]
     golden(f"stores/{version}.txt", "----\n".join(texts))
     for name in OLD_STORE_FILES:
-        path = Path(name)  # none of what people said where the schema had no place for it
+        path = Path(name)  # no annotations where the schema had no place for them
         text = path.read_bytes().decode() if path.exists() else "not written\n"
         golden(f"stores/{version}.{name}", _NEW_ID.sub('"store": "{id}"', text))
     new = Path("new.sqlite")

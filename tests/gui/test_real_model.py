@@ -18,7 +18,7 @@ from engine.core.events import Cancelled, CancelToken
 from engine.core.health import HealthVerdict, Sign
 from engine.core.items import Item, Order
 from engine.core.judgments import Judgment, Unscored
-from engine.core.log_probs import FloatArray
+from engine.core.numeric import FloatArray
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
 from engine.judging.plan import RunPlan, open_model

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 from engine.cli.shared.console import DONE, table, tell
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.judging import show_counted
-from engine.cluster.addresses import scheduler_address
 from engine.cluster.answers import ITEMS_OF_A_TASK, JudgeWork, work_of
-from engine.cluster.certificates import default_folder
+from engine.cluster.certificates import default_folder, scheduler_address
 from engine.cluster.cluster_run import ClusterRun, run_over_cluster
-from engine.cluster.facts import device_of, differences, facts_here, refused
+from engine.cluster.worker_model import device_of, differences, facts_here, refused
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.events import CancelToken, RunEnded, RunEvent
 from engine.core.formatting import duration, listed

@@ -110,10 +110,7 @@ def _drop_output() -> None:
 def _report_fault(error: BaseException) -> str:
     """Log a bug of the program in full; its message, with the path of the log."""
     # Imported here: logging would slow every start, and bugs are rare.
-    from engine.system.crash_reports import (
-        fault_words,
-        log_fault,
-    )
+    from engine.system.crash_reports import fault_words, log_fault  # noqa: PLC0415
 
     path = log_fault(error, str(sys.argv))
     return f"This is a bug in Tiebreak, not your error: {fault_words(error)}\nDetails: {path}"

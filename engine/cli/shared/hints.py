@@ -30,9 +30,6 @@ OPTIONS = Wording(
         Setting.CHOICE: "--few-shot-selection",
     },
     steps={
-        Step.ALLOW_SMALL_SOURCE: (
-            "Convert the model's original in F16, BF16 or Q8_0, or allow this one: --lossy-source"
-        ),
         Step.ALLOW_MIXED_BUILDS: (
             "Install the same llama-cpp-python everywhere, or allow different builds: --mixed-builds"
         ),

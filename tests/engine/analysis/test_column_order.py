@@ -3,7 +3,7 @@
 import pytest
 
 from engine.analysis.review_order import BY_COLUMN, ReviewItem, ReviewRow, by_column
-from engine.annotations.review_filters import ListOrder
+from engine.annotations.records import ListOrder
 from engine.core.items import Preference
 from engine.core.judgments import ReviewState
 from tests.judged import BAD, A, B, dataset

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.analysis.review_order import ReviewItem, ReviewRow, by_item, filtered, review_rows
-from engine.annotations.review_filters import NO_LABEL, Filters, ListOrder
+from engine.annotations.records import NO_LABEL, Filters, ListOrder
 from engine.core.items import Preference
 from engine.core.judgments import Judgment, JudgmentKey, NewOverride
 from engine.core.rubric import ELOQUENT, Criterion, Rubric

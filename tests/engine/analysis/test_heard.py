@@ -11,8 +11,8 @@ import pytest
 from engine.analysis.audit_lines import JudgePredictions
 from engine.core.items import PREFERENCES, Method, Order, Preference
 from engine.core.judgments import AnswerLogProbs, JudgedItem, RawPrediction
-from engine.core.log_probs import FloatArray, log_softmax
 from engine.core.methods import METHODS, raw_prediction_of
+from engine.core.numeric import FloatArray, log_softmax
 from engine.core.rubric import DEFAULT_WORDING
 from engine.data.dataset import Dataset
 from engine.results.run_results import RunResults

@@ -57,7 +57,7 @@ LATEST = 120  # seconds: others use the computer, too
         ({"context": "4096"}, "context is '4096'.\nUse a whole number."),
         ({"reasoning_samples": 1.5}, "reasoning_samples is 1.5.\nUse a whole number."),
         ({"temperature": 0.001}, "The temperature is 0.001."),
-        ({"margin_threshold": 2}, "The margin is 2."),
+        ({"margin_threshold": 2}, "The margin threshold is 2.0."),
         ({"shorten": "no"}, "shorten is 'no'."),
         ({"threads": True}, "threads is True."),
         ({"threads": np.bool_(True)}, f"threads is {np.bool_(True)!r}."),

@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.calibration.cross_validation import CalibrationReport, calibrate_criterion
 from engine.core.items import HUMAN_LABELS, Tie
-from engine.core.log_probs import FloatArray, IntArray, log_softmax
+from engine.core.numeric import FloatArray, IntArray, log_softmax
 
 # A, B, both_good, both_bad: as on the development set of ELOQUENT 2025, and balanced.
 SKEWS = {

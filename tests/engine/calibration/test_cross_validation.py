@@ -25,7 +25,7 @@ from engine.calibration.scaling import PSEUDO_COUNT, log_frequencies, quality, r
 from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES
 from engine.core.judgments import CriterionCalibration
-from engine.core.log_probs import FloatArray, IntArray, log_softmax
+from engine.core.numeric import FloatArray, IntArray, log_softmax
 from engine.data.dataset import load_dataset
 from engine.metrics.accuracy import most_frequent_label
 from engine.metrics.intervals import Fold, grouped_folds

@@ -32,7 +32,7 @@ from engine.core.events import Cancelled, CancelToken, followed
 from engine.core.features import LENGTHS, Feature, FeatureKind
 from engine.core.items import Method, Order, digest
 from engine.core.judgments import CriterionCalibration, JudgedItem, Judgment, RawPrediction
-from engine.core.log_probs import FloatArray, IntArray, log_softmax
+from engine.core.numeric import FloatArray, IntArray, log_softmax
 from engine.metrics.matching import match
 from engine.results.decision import SWAPPED, RunPredictions, decide_all, parts_of
 from tests.engine.calibration.simulated import SKEWS, biased_judge, without_polarity

@@ -16,7 +16,7 @@ from engine.core.errors import SetupError
 from engine.core.features import Feature, FeatureKind
 from engine.core.items import PREFERENCES, Order
 from engine.core.judgments import CriterionCalibration, Judgment, RawPrediction
-from engine.core.log_probs import FloatArray, log_softmax
+from engine.core.numeric import FloatArray, log_softmax
 from engine.data.dataset import Dataset
 from engine.metrics.matching import System, match, system_of_run
 from engine.results.calibration import judge_of_run
@@ -111,5 +111,5 @@ def test_a_calibration_that_looks_at_a_criterion_fits_no_run_without_it(tmp_path
     (tmp_path / "alone").mkdir()
     alone = stored_run(tmp_path / "alone", of_both, {"safety": unsure}, key="alone")
     assert alone.results is not None
-    with pytest.raises(SetupError, match="also uses the readings on relevance"):
+    with pytest.raises(SetupError, match="also uses the raw predictions on relevance"):
         made.check_fits(judge_of_run(alone.results.run.identity))

@@ -13,7 +13,7 @@ from engine.calibration.run_calibration import DEFAULT, CalibrationInputs, Wishe
 from engine.core.errors import SetupError
 from engine.core.events import Cancelled, CancelToken, MeasureProgress, followed
 from engine.core.judgments import NewOverride
-from engine.core.log_probs import log_softmax
+from engine.core.numeric import log_softmax
 from engine.metrics.matching import match, system_of_run
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore

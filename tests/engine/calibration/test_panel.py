@@ -19,8 +19,8 @@ from engine.core.errors import SetupError
 from engine.core.features import LENGTHS
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, Preference, Tie
 from engine.core.judgments import CriterionCalibration, Judgment, JudgmentKey, Unscored
-from engine.core.log_probs import log_softmax
 from engine.core.methods import together
+from engine.core.numeric import log_softmax
 from engine.core.rubric import ELOQUENT
 from engine.core.tables import Sentences
 from engine.data.dataset import Dataset
@@ -275,7 +275,7 @@ def test_all_together_is_none_of_the_judges_that_are_chosen_from(tmp_path: Path)
     ]
     (section,) = method_sections(make_jury(judges, gold).results, gold)
     said = [each for part in section.parts if isinstance(part, Sentences) for each in part.texts]
-    assert said[0].startswith("The best of 2 judges is chosen by these items")
+    assert said[0].startswith("The best of 2 judges is selected on these items")
 
 
 def test_of_a_run_that_went_on_another_panel_is_made(tmp_path: Path) -> None:

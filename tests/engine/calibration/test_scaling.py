@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from engine.calibration import scaling
 from engine.calibration.scaling import PSEUDO_COUNT, log_frequencies, solve
-from engine.core.log_probs import FloatArray, IntArray, log_softmax
+from engine.core.numeric import FloatArray, IntArray, log_softmax
 from tests.engine.calibration.simulated import biased_judge, without_polarity
 
 

@@ -255,7 +255,7 @@ def test_submissions_and_panels_are_refused(checked: Checked, first: Path) -> No
     assert decided.returncode == 0, decided.stderr
     for number, what in (
         (2, "is the submission out.tsv"),
-        (3, "is of 2 judges, so it cannot be judged again"),
+        (3, "Jury 3 has 2 judges, so it cannot be judged again"),
     ):
         done = checked.judge("--regression-check", number)
         assert done.returncode == 2
@@ -275,6 +275,6 @@ def test_a_run_is_compared_with_one_whose_dataset_is_gone_only_where_it_is_named
         assert store.run(2).identity.dataset_path == moved
     moved.unlink()
     shown = run_here("runs", "diff", 2, 1, "--store", checked.store)  # run 1 has its file
-    assert "What changed from Run 2 “regression check of run 1” to Run 1:" in shown.stdout
-    assert re.search(rf"^items that both judged +yes +4 of 4 +4 of {ITEMS}$", shown.stdout, re.M)
+    assert "Drift from Run 2 “regression check of run 1” to Run 1:" in shown.stdout
+    assert re.search(rf"^items in both runs +yes +4 of 4 +4 of {ITEMS}$", shown.stdout, re.M)
     assert "dataset, SHA-256" not in shown.stdout

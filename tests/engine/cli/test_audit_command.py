@@ -85,9 +85,9 @@ def test_any_run_tells_what_needs_no_copies(demo_store: Path, demo_gold: Path) -
     code, out, err = audit(demo_store, 1)
     assert code == 0, err
     rows = {line.split("  ")[0]: line for line in out.splitlines() if "  " in line}
-    for told in ("order: labels that flip", "length: at the same human label", "agreement: the least slice"):
-        assert "cannot be told" not in rows[told]
-    assert "cannot be told" in rows["length: a response is padded"]
+    for told in ("order: flip rate", "length: at the same human label", "agreement: the worst slice"):
+        assert "not measured" not in rows[told]
+    assert "not measured" in rows["length: filler"]
     assert "To test it with perturbations of items: audit MODEL DATASET" in err
     assert audit(demo_store, 1, "--gold", demo_gold)[1] == out
 

@@ -70,7 +70,7 @@ def test_numbers_are_refused_with_their_counts_and_what_to_write(tmp_path: Path)
     columns = ("--columns", advised(first.stderr)[1])
     again = run_here("check", path, *columns)
     assert again.returncode == 2
-    assert "of '1' (6 times), '2' (5 times), '0' (1 time): --labels" in again.stderr
+    assert "for '1' (6 times), '2' (5 times), '0' (1 time): --labels" in again.stderr
     assert again.stderr.rstrip().endswith('--labels "0=…,1=…,2=…"')
     assert "Label values: cannot read '0=…'" in run_here("check", path, "--labels", "0=…,1=…").stderr
 

@@ -28,7 +28,7 @@ GOLD = ["--gold", DATA, "--store", STORE]
         ["rubrics", "draft", HERE, "--out", DRAFT],
         ["models", HERE],
         ["models", "check", HERE],
-        ["models", "convert", "demo", "--to", "q8_0", "--out", HERE],
+        ["models", "cut", HERE, "--layers", "1", "--out", DRAFT],
         ["runs", "--store", HERE],
         ["runs", "add", HERE, "--dataset", DATA, "--store", STORE],
         ["runs", "export", "1", "--json", HERE, "--store", STORE],

@@ -256,7 +256,7 @@ def test_no_socket_is_opened_and_no_text_of_a_dataset_is_logged_or_stored(
         (["--few-shot-selection", "near", "--examples", SAMPLE], "invalid choice: 'near'", "nearest"),
         (
             ["--few-shot-selection", "nearest", "--few-shot", "999", "--examples", SAMPLE],
-            "999 examples were asked",
+            "999 examples were requested",
             "--few-shot ",
         ),
         (["--out", "submission.csv"], "a submission is TSV", "Name it submission.tsv"),

@@ -117,8 +117,11 @@ def test_bertscore_and_agreement_are_measured_once(
     options = evaluate.parser().parse_args(
         [*map(str, words), "--json", str(demo_store.with_name("slow.json")), "--store", str(demo_store)]
     )
+    before = measured_in(demo_store)  # by other tests
     assert evaluate.run(options) == 0
     first = capsys.readouterr()
+    once = measured_in(demo_store)
+    assert 5 * 4 <= once <= before + 2 * 5 * 4
     # The demo judge says yes or no to whatever is asked so; nothing warns of that it has not learned this.
     assert "it did not understand the question" not in first.err
     scores = json.loads(demo_store.with_name("slow.json").read_text("utf-8"))
@@ -128,9 +131,13 @@ def test_bertscore_and_agreement_are_measured_once(
     monkeypatch.setattr("engine.metrics.model_measures.open_encoder", not_again)
     monkeypatch.setattr("engine.metrics.model_measures.open_agreement_model", not_again)
     assert command("evaluate", *words) == first.out.split("\n\n", 1)[1]
-    with RunStore(demo_store) as store:
-        remembered = store._file._db.execute("SELECT count(*) FROM measured").fetchone()[0]
-    assert 5 * 4 <= remembered <= 2 * 5 * 4
+    assert measured_in(demo_store) == once
+
+
+def measured_in(path: Path) -> int:
+    """How many measures a store remembers."""
+    with RunStore(path) as store:
+        return int(store._file._db.execute("SELECT count(*) FROM measured").fetchone()[0])
 
 
 def test_a_judge_model_that_does_not_say_yes_or_no_is_named(

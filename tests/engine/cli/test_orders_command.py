@@ -116,7 +116,7 @@ def test_a_plan_says_by_which_run_it_counts(store: Path, tmp_path: Path) -> None
         ),
         (
             ["--orders", "uncertain", "--margin-threshold", 0],
-            "The margin is 0.0",
+            "The margin threshold is 0.0",
             "more than 0 and at most 1",
         ),
         (["--orders", "uncertain", "--margin-threshold-from", 99], "99", "runs"),

@@ -85,7 +85,7 @@ def test_two_candidates_of_one_name_are_refused_with_what_tells_them_apart(tmp_p
     files = [saved(tmp_path / f"{name}.json", "m", "q1", "q2") for name in "xy"]
     words = ["pairs", *files, "--out", tmp_path / "out.tsv"]
     refused = run_here(*words)
-    assert "y.json: its candidate is called m, as that of x.json." in refused.stderr
+    assert "y.json: its candidate is called m, like that of x.json." in refused.stderr
     assert refused.stderr.rstrip().endswith("--columns candidate=")
     done = run_here(*words, "--columns", "candidate=")
     assert done.returncode == 0

@@ -89,7 +89,7 @@ def test_what_does_not_fit_together_is_refused_and_nothing_is_kept(
         ([1, other, "--lengths"], "--lengths is a feature of the calibration that --gold fits"),
         ([1, other, "--gold", demo_gold, "--calibration", other], "--gold and --calibration are both given"),
         ([1, other, "--certainty", 1], "The certainty of a label is 1"),
-        ([1, other, "--name", "x" * 300], "has 300 letters"),
+        ([1, other, "--name", "x" * 300], "has 300 characters"),
     ):
         with pytest.raises(SetupError, match=problem):
             command("jury", *words)
@@ -118,7 +118,7 @@ def test_what_a_panel_cannot_write_again_nobody_advises_to(
 def test_what_asks_a_model_refuses_a_panel(command: Command, store: Path, other: Path) -> None:
     command("jury", 1, other)
     with pytest.raises(
-        SetupError, match="Jury 2 is of 2 judges, so it cannot have its explanations regenerated"
+        SetupError, match="Jury 2 has 2 judges, so it cannot have its explanations regenerated"
     ):
         command("runs", "rewrite", 2)
     with pytest.raises(SetupError, match="is a jury"):

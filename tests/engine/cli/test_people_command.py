@@ -61,7 +61,7 @@ def test_three_people_on_two_computers_say_everything_once(desk: Home, away: Hom
     assert desk.laptop.words == 20
     desk.annotators("import", 1, file)
     assert len(desk.laptop.labels) == 60
-    assert "Nothing in this is new to run 1." in desk.annotators("import", 1, file)
+    assert "Nothing in this file is new to run 1." in desk.annotators("import", 1, file)
     desk.annotators("export", 1, "--out", back)
     away.annotators("import", 1, back)
     assert desk.laptop.labels == away.laptop.labels
@@ -83,7 +83,7 @@ def test_a_fourth_settles_and_what_he_settled_is_gold(desk: Home, away: Home, tm
     made = run_here(
         "runs", "export", 1, "--dataset", data, "--as-dataset", gold, "--labels-of", "adjudicated"
     )
-    assert "20 of 20 labels are people's, by Dora." in made.stdout + made.stderr
+    assert "20 of 20 labels are human ones, by Dora." in made.stdout + made.stderr
     adjudicated = load_dataset(gold)
     labels = adjudicated.labels("safety")
     assert labels == {str(item): A if item <= 10 else BAD for item in ITEMS}
@@ -158,4 +158,4 @@ def test_items_that_the_run_lacks_end_in_exit_code_1(
 def test_a_file_that_is_none_is_refused(desk: Home, tmp_path: Path) -> None:
     file = tmp_path / "labels.json"
     file.write_text("[]", "utf-8")
-    assert "is not a file of people's words" in desk.annotators("import", 1, file, code=2)
+    assert "is not an annotation file" in desk.annotators("import", 1, file, code=2)

@@ -20,7 +20,7 @@ def test_a_plan_is_printed_and_nothing_is_judged(tmp_path: Path) -> None:
     done = run_here("judge", DEMO, "--model", "demo", *words, "--plan")
     assert done.returncode == 0, done.stderr
     plan = facts(done.stdout)
-    assert plan["readings"] == "4 items x 5 criteria x both orders = 40"
+    assert plan["raw predictions"] == "4 items x 5 criteria x both orders = 40"
     assert "in the store" not in plan
     assert plan["too long"].startswith("none: every item fits.")
     assert re.match(r"about \d+ MiB with 4,096 tokens of context; [\d.]+ [GM]iB are free", plan["memory"])
@@ -38,7 +38,7 @@ def test_a_plan_knows_what_a_run_in_a_small_cache_has_judged(tmp_path: Path) -> 
     assert "Time: nothing is left to judge." in same.stdout
     assert "in the store" not in facts(more.stdout)
     assert "at the speed of run 1" in more.stdout
-    assert facts(run_here("runs", "show", 1, "--store", store).stdout)["KV cache"] == "q8_0"
+    assert facts(run_here("runs", "show", 1, "--store", store).stdout)["KV-cache type"] == "q8_0"
 
 
 def test_a_plan_without_an_item_that_fits_judges_none_for_its_speed() -> None:

@@ -108,7 +108,7 @@ def test_grades_are_asked_for_where_there_are_none(store: Path, demo_store: Path
     for what in (("1", "--store", demo_store), (store.parent / "submission.tsv",)):
         refused = run_here("weighted-score", *what, "--grades")
         assert refused.returncode == 2
-        assert "gave no grades" in refused.stderr
+        assert "has no pointwise grades" in refused.stderr
         assert "--method" in refused.stderr
     scores = tmp_path / "scores.json"
     scores.write_text('[{"id": "1", "scores_a": {"x": 1}, "scores_b": {"x": 2}}]', encoding="utf-8")

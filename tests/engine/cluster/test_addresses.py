@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.cluster.addresses import scheduler_address
+from engine.cluster.certificates import scheduler_address
 from engine.core.errors import SetupError
 
 

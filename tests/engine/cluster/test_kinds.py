@@ -6,8 +6,8 @@ from dataclasses import asdict
 import pytest
 
 from engine.cluster.cluster_run import margin
-from engine.cluster.facts import WorkerFacts, device_of, differences, facts_here, facts_of, refused
 from engine.cluster.task_queue import KindRecord
+from engine.cluster.worker_model import WorkerFacts, device_of, differences, facts_here, facts_of, refused
 from engine.core.errors import SetupError
 from engine.core.items import Preference
 from engine.core.judgments import Judgment

@@ -24,7 +24,7 @@ def test_a_wording_lacks_nothing() -> None:
         Wording(
             {name: text for name, text in SETTINGS.items() if name is not Setting.CONTEXT}, STEPS, KINDS, ""
         )
-    with pytest.raises(ValueError, match="no words for ALLOW_SMALL_SOURCE, ALLOW_MIXED_BUILDS, "):
+    with pytest.raises(ValueError, match="no words for ALLOW_MIXED_BUILDS, ALLOW_PLAIN_TCP, "):
         Wording(SETTINGS, {}, KINDS, "")
     with pytest.raises(ValueError, match="no words for DATASET, SUBMISSION, "):
         Wording(SETTINGS, STEPS, {}, "")

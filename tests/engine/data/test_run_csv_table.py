@@ -10,8 +10,8 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import InputError
 from engine.core.judgments import NewOverride, NewReview, Origin
 from engine.data.dataset import Dataset, load_dataset
+from engine.data.file_kinds import LABELS_BY_ANNOTATORS, ORIGINS_BY_ANNOTATORS
 from engine.data.label_origins import label_origins
-from engine.data.run_csv import LABELS_BY_ANNOTATORS, ORIGINS_BY_ANNOTATORS
 from engine.results.exports import write_results_csv
 from engine.results.run_dataset import labelled_dataset
 from engine.results.run_results import RunResults, load_results

@@ -16,8 +16,8 @@ from engine.judging.plan import open_model
 from engine.llama.model import LlamaModel, Vocabulary
 from engine.metrics.model_measures import AgreementQuestion, measure_agreement
 from engine.models.model_file import read_model_file
+from engine.prompt.conversation import UnbreakableTextError
 from engine.prompt.examples import ExamplePool
-from engine.prompt.fences import UnbreakableTextError
 from engine.prompt.rendering import render_frame
 from engine.prompt.sizes import PromptSizer
 from engine.prompt.template import ChatTemplate

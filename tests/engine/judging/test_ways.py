@@ -164,7 +164,7 @@ def test_a_calibration_of_one_way_fits_no_other() -> None:
     assert "ways" not in old.as_json()["made_for"]
     other = replace(old.judge, methods=("letters", "absolute"))
     assert calibration_of(replace(old, judge=other).as_json()).judge == other
-    with pytest.raises(SetupError, match="ways of asking letters, not for letters and absolute"):
+    with pytest.raises(SetupError, match="methods label tokens, not for label tokens and pointwise yes/no"):
         old.check_fits(other)
 
 

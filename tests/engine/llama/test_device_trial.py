@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from engine.core.items import Preference
-from engine.core.log_probs import ROUNDING_AT_WORST, ROUNDING_ON_AVERAGE, FloatArray
+from engine.core.numeric import ROUNDING_AT_WORST, ROUNDING_ON_AVERAGE, FloatArray
 from engine.llama.speed import DeviceFinding, DeviceTrial, ModelSpeed, compared
 from engine.metrics.drift import EarlierItem, drift
 from engine.metrics.rounding import Opinion

@@ -13,14 +13,13 @@ from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import ModelFileError, NoRoomError
 from engine.core.events import Cancelled, CancelToken
 from engine.core.items import Item, Order, Preference
-from engine.core.log_probs import FloatArray
+from engine.core.numeric import FloatArray
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
 from engine.llama.context import SMALLER_CONTEXT, SessionShape
 from engine.llama.model import LlamaModel, cannot_compute
-from engine.llama.session import LlamaSession
+from engine.llama.session import Continuation, LlamaSession, Sampling
 from engine.llama.tokens import BranchTokens, PromptTokens
-from engine.llama.writer import Continuation, Sampling
 from engine.models.templates import chat_template
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import build_prompt

@@ -9,13 +9,12 @@ import pytest
 
 from engine.core.events import CancelToken
 from engine.core.items import Item, Order
-from engine.core.log_probs import FloatArray, Logits
+from engine.core.numeric import FloatArray, Logits
 from engine.core.rubric import ELOQUENT
 from engine.llama.context import SessionShape, ThreadCount
 from engine.llama.model import LlamaModel
-from engine.llama.session import LlamaSession, batches
+from engine.llama.session import Continuation, LlamaSession, Sampling, batches
 from engine.llama.tokens import BranchTokens
-from engine.llama.writer import Continuation, Sampling
 from engine.models.opening import machine_settings
 from engine.models.templates import chat_template
 from engine.prompt.judge_prompt import build_prompt

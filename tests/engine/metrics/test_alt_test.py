@@ -6,7 +6,7 @@ from scipy.stats import false_discovery_control
 
 from engine.core.items import PREFERENCES, HumanLabel, Tie
 from engine.core.judgments import JudgmentKey
-from engine.core.log_probs import IntArray
+from engine.core.numeric import IntArray
 from engine.core.tables import Sentences
 from engine.metrics.alt_test import AltTest, Annotators, alt_tests, rejected
 from engine.metrics.annotator_agreement import AnnotatorAgreement

@@ -11,7 +11,7 @@ import pytest
 from engine.core.errors import SetupError
 from engine.core.items import Preference
 from engine.core.judgments import CriterionCalibration
-from engine.core.log_probs import FloatArray
+from engine.core.numeric import FloatArray
 from engine.core.tables import Table
 from engine.metrics.drift import Drift, EarlierItem, drift
 from engine.metrics.rounding import Opinion

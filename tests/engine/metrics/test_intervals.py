@@ -6,7 +6,7 @@
 import numpy as np
 import pytest
 
-from engine.core.log_probs import FloatArray
+from engine.core.numeric import FloatArray
 from engine.metrics.intervals import Interval, OverInstructions, grouped_folds, least_interval, share_interval
 
 WORLDS = 400

@@ -123,7 +123,7 @@ def test_what_the_best_slice_owes_to_being_chosen_is_said_where_two_have_items_e
     rows = [(A, A, given[n % 4], A, str(n), "a" * (1 + n % 2), "aa"[n % 2 :]) for n in range(40)]
     measured = measure_slices(matched(rows), slicing(matched(rows).dataset, "longer"))
     [said] = slices_in_words(measured)
-    assert said.startswith("The best of 2 slices with 10 instructions or more is chosen by these items")
+    assert said.startswith("The best of 2 slices with 10 instructions or more is selected on these items")
     assert slice_sections([measured])[0].parts[-1] == Sentences([said])
     few = measure_slices(matched(rows[:18]), slicing(matched(rows[:18]).dataset, "longer"))
     assert slices_in_words(few) == []

@@ -13,8 +13,7 @@ from engine.core.prompt_text import Source
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
 from engine.llama.model import LlamaModel, Vocabulary
-from engine.prompt.conversation import Conversation
-from engine.prompt.fences import UnbreakableTextError
+from engine.prompt.conversation import Conversation, UnbreakableTextError
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.rendering import render_frame
 from engine.prompt.template import ChatTemplate

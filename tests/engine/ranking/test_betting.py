@@ -15,7 +15,7 @@ from bench.coverage.until import (
     settled_by_holm,
     wins,
 )
-from engine.core.log_probs import FloatArray
+from engine.core.numeric import FloatArray
 from engine.ranking.stopping import ValueCounts, growth, log_wealth, needed
 
 SHARES = st.lists(st.sampled_from([0.0, 0.25, 1 / 3, 0.5, 1.0]), min_size=1, max_size=40)

@@ -13,7 +13,7 @@ from bench.coverage.correction import JUDGES, Match, PartWorld
 from bench.coverage.intervals import World
 from engine.core.events import Cancelled, CancelToken, Reports
 from engine.core.items import Gold, Preference, written_label
-from engine.core.log_probs import FloatArray
+from engine.core.numeric import FloatArray
 from engine.metrics.intervals import group_numbers
 from engine.ranking.bradley_terry import bradley_terry
 from engine.ranking.comparisons import PairComparisons, labels_said, said_of

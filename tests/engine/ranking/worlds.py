@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.core.items import HUMAN_LABELS, HumanLabel, Preference
-from engine.core.log_probs import FloatArray, IntArray
+from engine.core.numeric import FloatArray, IntArray
 from engine.ranking.comparisons import PairComparisons, labels_said
 
 

@@ -13,6 +13,7 @@ import pytest
 from engine.annotations.effective import Reviews
 from engine.calibration.cross_validation import CalibrationReport
 from engine.calibration.fitting import AS_READ
+from engine.calibration.order_margin import margin_report
 from engine.calibration.scaling import Quality
 from engine.core.judgments import Confirmation, CriterionCalibration, JudgmentKey
 from engine.core.tables import Kind, Table
@@ -26,6 +27,9 @@ from engine.metrics.matching import match
 from engine.ranking.weight_fit import WeightFit
 from engine.ranking.weighted_scoring import scored_pairs_of, weigh
 from engine.report import annotators, calibration, comparison, evaluation, run, weighted_scoring
+from engine.results.annotation_import import AnnotatorJoined
+from engine.settings.identity import Effort
+from tests.engine.report.test_order_tables import read
 from tests.judged import BAD, GOOD, RATHER_A, SURE_A, SURE_GOOD, A, B, dataset, stored_run, system
 
 FIT = WeightFit(
@@ -83,6 +87,11 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     yield annotators.among_annotators_table, agreement
     yield annotators.annotator_pairs_table, agreement
     yield annotators.stands_in_table, stand_ins()
+    yield (
+        annotators.imported_table,
+        [AnnotatorJoined("Ada", "Ada", 1), AnnotatorJoined("Ben", "B", 2)],
+        {"Ben"},
+    )
     yield comparison.measure_table, compared
     yield comparison.borda_table, compared
     yield comparison.agreement_table, compared
@@ -91,6 +100,10 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     yield run.run_accuracy_table, run_accuracy(results, GOLD)
     yield run.changes_table, results, results
     yield run.unscored_table, results
+    yield run.differences_table, results.run, results.run, {results.run.id: [Effort(2.0, 100, 0)]}
+    margins = margin_report(read([0.4] + [0.9] * 19, [False] + [True] * 19), range(20), 0.99)
+    yield calibration.margin_table, margins
+    yield calibration.chosen_table, margins
     yield calibration.quality_table, reports
     yield calibration.gain_table, reports
     yield calibration.parameter_table, reports
@@ -136,7 +149,7 @@ def test_the_test_knows_every_table(tables: dict[str, Table]) -> None:
 def test_every_column_says_what_it_means(name: str, tables: dict[str, Table]) -> None:
     columns = tables[name].columns
     assert all(column.key and column.meaning for column in columns)
-    assert columns[0].kind in WORDS
+    assert columns[0].kind in WORDS or name == "margin_table"  # whose rows are thresholds
 
 
 @pytest.mark.parametrize("name", sorted(table_functions()))

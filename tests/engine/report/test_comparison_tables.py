@@ -72,7 +72,7 @@ def test_choosing_the_best_system_has_its_price_below_the_table() -> None:
         "The best of 2 systems is selected on these items: if all were equally good, its accuracy would still"
         " look 5.2 points better than it is."
     ]
-    assert said(one, other, same)[0].startswith("The best of 3 systems is chosen by these items")
+    assert said(one, other, same)[0].startswith("The best of 3 systems is selected on these items")
 
 
 def test_equally_good_systems_share_the_first_place_unless_all_are() -> None:

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from engine.calibration.order_margin import margin_report
 from engine.calibration.scaling import ReliabilityBin
-from engine.core.log_probs import FloatArray
+from engine.core.numeric import FloatArray
 from engine.metrics.evaluation import Evaluation, evaluate
 from engine.metrics.matching import match
 from engine.ranking.weighted_scoring import ScoredPairs, WeightedScoring, weigh

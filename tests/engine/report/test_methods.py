@@ -70,7 +70,7 @@ def test_a_run_is_told_by_its_facts(tmp_path: Path, ranking: Ranking) -> None:
     for part in (
         "3 candidates (c0, c1, c2) were compared in 120 pairs of responses to",
         "The judge is demo-judge (F16), run with llama.cpp b1. ",
-        "prompt version 7 of Tiebreak, by letters: safety, “",
+        "prompt version 7 of Tiebreak, by label tokens: safety, “",
         "Items were read in both orders;",
         "Its probabilities were not calibrated.",
         "All labels are the judge's.",

@@ -161,7 +161,7 @@ def test_what_a_run_lacks_of_a_calibration_is_said_by_the_names_of_part_and_run(
     results, fitted = run_and_fit(tmp_path, LETTERS, IN_BA, JUDGE_2, PERMUTED_LABELS)
     said = fitted.check_run(results.run, results.judged)
     assert said.startswith(
-        "The calibration also uses judge 2; permuted, and Run 1 has no such raw predictions"
+        "The calibration also uses judge 2; permuted label tokens, and run 1 has no such raw predictions"
     )
     assert (
         replace(fitted, criteria={"safety": looking_at(LETTERS, IN_BA)}).check_run(
@@ -184,7 +184,7 @@ def test_a_calibration_of_whose_parts_a_run_has_none_is_refused(
     tmp_path: Path, part: Feature, settings: dict[str, object], named: str
 ) -> None:
     results, fitted = run_and_fit(tmp_path, part, **settings)
-    with pytest.raises(SetupError, match=f"uses {named}: Run 1 has no such raw predictions"):
+    with pytest.raises(SetupError, match=f"uses {named}: run 1 has no such raw predictions"):
         fitted.check_run(results.run, results.judged)
 
 
@@ -196,7 +196,7 @@ def test_in_a_panel_it_counts_who_spoke(tmp_path: Path) -> None:
     fitted = replace(calibration(safety=looking_at(JUDGE_2)), judge=judge_of_run(results.run.identity))
     assert fitted.check_run(results.run, results.judged) == ""
     third = replace(fitted, criteria={"safety": looking_at(JUDGE_2, Feature(FeatureKind.RAW_PREDICTIONS, 3))})
-    assert "also uses judge 3, and The panel" in third.check_run(results.run, results.judged)
+    assert "also uses judge 3, and the jury" in third.check_run(results.run, results.judged)
 
 
 def test_a_run_without_lengths_is_refused_alike_wherever_they_would_count(tmp_path: Path) -> None:

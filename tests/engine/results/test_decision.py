@@ -15,7 +15,7 @@ from engine.core.judgments import (
     RawPrediction,
     Unscored,
 )
-from engine.core.log_probs import log_softmax
+from engine.core.numeric import log_softmax
 from engine.results.decision import NOT_FINITE, average, decide, decide_all
 
 

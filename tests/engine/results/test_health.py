@@ -21,6 +21,7 @@ from engine.models.checked_model import CheckedModel
 from engine.results.exports import as_json
 from engine.results.health import (
     LEAST_ITEMS,
+    LIMITS,
     MOST_ITEMS,
     Answer,
     HealthWatch,
@@ -30,7 +31,6 @@ from engine.results.health import (
     run_health,
     submission_health,
 )
-from engine.results.limits import LIMITS
 from engine.results.run_results import load_results
 from engine.settings.rows import JudgeSettings, MachineSettings, Mode
 from engine.store.run_store import RunStore
@@ -192,9 +192,9 @@ def test_what_may_be_chance_is_neither_a_sign_nor_nothing() -> None:
     found = health(lambda place, answer: replace(answer, flipped=place < 4), count=10)
     assert (found.verdict, found.doubted, found.in_short) == (HealthVerdict.TOO_FEW, False, "")
     headline, said = found.sentences()
-    assert headline == "Whether the model judges cannot be said yet: 10 items are too few."
+    assert headline == "Too few items to tell whether the model judges: 10 items."
     assert said.startswith(
-        "- It may be chance: 40.0 % of the labels on all criteria are position-inconsistent"
+        "- This may be chance: 40.0 % of the labels on all criteria are position-inconsistent"
     )
     assert [(each["sign"], each["sure"]) for each in found.as_json()["signs"]] == [("flipped", False)]
     assert health(lambda place, answer: replace(answer, flipped=place < 160)).verdict is LOOK

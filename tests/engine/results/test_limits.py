@@ -8,10 +8,18 @@ from scipy.stats import binom
 
 from engine.core.errors import Hint
 from engine.core.health import Sign
-from engine.core.proportions import clopper_pearson, worth_of
+from engine.core.numeric import clopper_pearson, worth_of
 from engine.core.rubric import ELOQUENT
-from engine.results.health import LEAST_ITEMS, MOST_ITEMS, HealthWatch
-from engine.results.limits import LIMITS, UNCERTAINTY, Mean, looked_for, mean_of
+from engine.results.health import (
+    LEAST_ITEMS,
+    LIMITS,
+    MOST_ITEMS,
+    UNCERTAINTY,
+    HealthWatch,
+    Mean,
+    looked_for,
+    mean_of,
+)
 
 LOOKS = (10, 20, 40, 80, 160, 320, 640, 1280, MOST_ITEMS)
 

@@ -10,7 +10,7 @@ import pytest
 
 from engine.analysis.review_order import ReviewRow, by_item
 from engine.annotations.effective import Reviews, picked_in_words
-from engine.annotations.review_filters import ListOrder
+from engine.annotations.records import ListOrder
 from engine.core.errors import SetupError
 from engine.core.judgments import JudgmentKey, NewOverride, NewReview, Origin, ReviewState
 from engine.data.label_origins import in_drawn_order

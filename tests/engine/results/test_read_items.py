@@ -10,7 +10,7 @@ import pytest
 from engine.core.features import LENGTHS, Feature, FeatureKind
 from engine.core.items import Method, Order
 from engine.core.judgments import JudgedItem, RawPrediction
-from engine.core.log_probs import FloatArray, log_softmax
+from engine.core.numeric import FloatArray, log_softmax
 from engine.results.decision import (
     SWAPPED,
     CriterionPredictions,

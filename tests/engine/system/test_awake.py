@@ -75,7 +75,7 @@ def test_it_is_released_when_what_is_done_fails(inhibit: Path) -> None:
 def test_on_a_battery_it_is_let_sleep_unless_that_is_not_wanted(
     inhibit: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(computer, "_SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr(computer, "_AWAKE_SECONDS_BETWEEN", 0.0)
     plugged = [True]
     with Awake(KeepAwake.MAINS, lambda: plugged[0]) as kept:
         kept.refresh()

@@ -10,8 +10,8 @@ import psutil
 import pytest
 
 from engine.core.events import Cancelled, CancelToken
-from engine.system.child_process import run_child
 from engine.system.computer import memory_of
+from engine.system.subprocess_worker import run_child
 from tests.commands import ROOT
 
 SLEEPS = "import time; time.sleep(60)"
@@ -57,7 +57,7 @@ def test_it_is_ended_where_the_work_is_stopped() -> None:
 PARENT = """
 import sys
 from engine.core.events import CancelToken
-from engine.system.child_process import run_child
+from engine.system.subprocess_worker import run_child
 run_child([sys.executable, "-c", sys.argv[1]], CancelToken(), seconds=60)
 """
 
@@ -66,7 +66,7 @@ def test_it_ends_soon_after_whoever_waits_for_it_is_killed(tmp_path: Path) -> No
     told = tmp_path / "told"
     program = (
         "import os, time, pathlib\n"
-        "from engine.system.child_process import end_with_parent\n"
+        "from engine.system.subprocess_worker import end_with_parent\n"
         "end_with_parent()\n"
         f"pathlib.Path({str(told)!r}).write_text(str(os.getpid()) + '.')\n"
         "time.sleep(60)"

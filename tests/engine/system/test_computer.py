@@ -14,10 +14,10 @@ from engine.llama.context import ThreadCount
 from engine.models.memory import check_memory
 from engine.models.model_file import read_model_file
 from engine.system import computer
-from engine.system.child_process import run_child
 from engine.system.files import free_room
 from engine.system.paths import demo_model
 from engine.system.sandbox import SandboxedReader
+from engine.system.subprocess_worker import run_child
 from tests import gate_works as works
 from tests.full_disk import disk_that_holds
 

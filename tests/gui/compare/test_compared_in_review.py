@@ -6,7 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from engine.annotations.review_filters import WantedItems
+from engine.annotations.records import WantedItems
 from engine.core.formatting import words
 from gui.compare.compare_page import ComparePage
 from gui.workspace.workspace import Workspace

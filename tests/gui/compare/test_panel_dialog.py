@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from engine.analysis.review_order import by_item, review_rows
-from engine.annotations.review_filters import ListOrder
+from engine.annotations.records import ListOrder
 from engine.store.run_store import RunStore
 from gui.compare.compare_jobs import CompareRequest
 from gui.compare.compare_page import ComparePage

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTableView
 from pytestqt.qtbot import QtBot
 
-from engine.annotations.review_filters import ListOrder
+from engine.annotations.records import ListOrder
 from engine.core.items import Preference
 from engine.core.judgments import Origin
 from engine.data.dataset import load_dataset
@@ -265,7 +265,7 @@ def test_the_details_of_a_fault_can_be_copied_until_it_ranks_again(
     with monkeypatch.context() as patched, qtbot.waitSignal(failures.told) as told:
         patched.setattr("engine.ranking.ranking.win_rates", lambda _comparisons: 1 / 0)
         page.rank_button.click()
-    assert "This is a fault of Tiebreak" in page._why.text()
+    assert "This is a bug in Tiebreak" in page._why.text()
     caplog.clear()
     with qtbot.waitSignal(failures.over) as over:
         page.rank_button.click()

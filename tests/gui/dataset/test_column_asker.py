@@ -83,7 +83,7 @@ def test_other_human_labels_on_results(
     qtbot.addWidget(picker)
     picker.open(foreign)
     asked(qtbot, asker)
-    assert "RawPrediction" not in picker.status.text()
+    assert "Reading" not in picker.status.text()
     with qtbot.waitSignal(space.gold_changed, timeout=10_000):
         answer(qtbot, asker, keep)
     assert space.gold is not None

@@ -94,7 +94,13 @@ def test_all_that_was_noticed_can_be_unfolded(qtbot: QtBot, page: DatasetPage, s
     qtbot.waitUntil(lambda: any(fold.isVisible() for fold in page.summary.findChildren(Fold)))
     fold = next(fold for fold in page.summary.findChildren(Fold) if fold.isVisible())
     fold.set_open(True)
-    for part in ("kept: 'note'", "1 response is empty", "more than once", "wrongly decoded", "same text"):
+    for part in (
+        "is stored: 'note'",
+        "1 response is empty",
+        "more than once",
+        "wrongly decoded",
+        "same text",
+    ):
         assert part in text_of(page.summary)
 
 

@@ -26,7 +26,7 @@ from engine.system.paths import demo_model
 from gui.judge.judge_page import JudgePage
 from gui.judge.run_control import default_setup
 from gui.models.device_choice import NONE_FOUND, NOT_TRIED, DeviceChoice, outcome
-from gui.models.device_jobs import blamed
+from gui.models.model_jobs import blamed
 from gui.models.model_table import SPEED, about
 from gui.runs.queue import Queued, QueueState, RunQueue
 from gui.workspace.workspace import Workspace

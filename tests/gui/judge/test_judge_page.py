@@ -36,7 +36,7 @@ from gui.models import searched_places
 from gui.models.model_jobs import Candidate
 from gui.models.model_table import MODEL, about
 from gui.widgets.help_dialog import HelpDialog
-from gui.widgets.pill import PILL_ROLE
+from gui.widgets.label_mark import PILL_ROLE
 from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import (
     A_WHILE,
@@ -647,7 +647,7 @@ def test_while_a_dataset_is_read_the_page_says_so(qtbot: QtBot, page: JudgePage,
     assert f"Reading {demo_gold.name} …" in text_of(page.dataset_line)
     assert "No dataset is open" not in text_of(page)
     page.workspace.cancel_loading()
-    qtbot.waitUntil(lambda: "RawPrediction" not in text_of(page.dataset_line), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: "Reading" not in text_of(page.dataset_line), timeout=A_WHILE)
     if page.workspace.dataset is None:
         assert "No dataset is open" in text_of(page)
         assert "Open a dataset to see" in text_of(page.plan_panel)

@@ -1,4 +1,4 @@
-"""Model files measured and converted from the list of the Judge page, with the real demo model."""
+"""Model files measured and audited from the list of the Judge page, with the real demo model."""
 
 import shutil
 from collections import Counter
@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -18,7 +18,7 @@ from engine.settings.rows import Mode
 from engine.system.paths import demo_model, models_folder
 from gui.judge.judge_page import JudgePage
 from gui.judge.run_control import default_setup
-from gui.models.model_table import FORMAT, MASS, MODEL, SPEED, about, rate
+from gui.models.model_table import MASS, SPEED, about, rate
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
@@ -127,43 +127,10 @@ def test_a_measure_can_be_stopped_and_the_menu_offers_it_again(qtbot: QtBot, pag
     assert shown == [
         "Measure the speed of this model",
         "",
-        "Convert this model to another format…",
-        "",
         "Add a robustness audit of this judge to the queue",
     ]
     menu.close()
     assert page.picker.doing.button.menu() is menu
-
-
-@pytest.mark.slow
-def test_a_model_is_converted_and_chosen_a_small_one_only_where_ticked(qtbot: QtBot, page: JudgePage) -> None:
-    page.picker.doing.ask_for_format()
-    qtbot.waitUntil(lambda: page.picker.doing.dialog is not None, timeout=A_WHILE)
-    dialog = page.picker.doing.dialog
-    assert dialog is not None
-    formats = [dialog.formats.itemText(row).split(",")[0] for row in range(dialog.formats.count())]
-    assert formats == ["Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_NL", "Q4_0", "BF16"]  # F16 it has
-    assert "Almost no loss" in dialog.about.text()
-    dialog.formats.setCurrentIndex(5)
-    assert "may no longer judge" in dialog.about.text()
-    assert "demo-judge-Q4_0.gguf" in dialog.target.text()
-    assert not dialog.tick.isVisible()
-    with qtbot.waitSignal(page.picker.doing.converted, timeout=A_WHILE):
-        qtbot.mouseClick(dialog.convert, Qt.MouseButton.LeftButton)
-    wait_for_search(qtbot, page, 2)
-    assert page.picker.path == models_folder() / "demo-judge-Q4_0.gguf"
-    row = page.picker.table.row_of(page.picker.path)
-    assert row is not None
-    assert [cell(page, column, row) for column in (MODEL, FORMAT)] == ["demo-judge-Q4_0", "Q4_0"]
-    page.picker.doing.ask_for_format()
-    qtbot.waitUntil(lambda: page.picker.doing.dialog is not dialog, timeout=A_WHILE)
-    again = page.picker.doing.dialog
-    assert again is not None
-    assert again.tick.isVisible()
-    assert not again.convert.isEnabled()
-    again.tick.setChecked(True)
-    assert again.convert.isEnabled()
-    again.reject()
 
 
 def test_an_audit_is_a_run_of_the_same_judge_with_copies_of_the_open_dataset(

@@ -21,8 +21,8 @@ from gui.models.model_table import (
     about,
     in_short,
 )
+from gui.widgets.label_mark import PILL_ROLE
 from gui.widgets.labels import shown_text
-from gui.widgets.pill import PILL_ROLE
 from tests.gui.jobs import done
 from tests.model_files import JUDGES, OTHERS, Listed, PublishedFile
 

@@ -234,7 +234,7 @@ def test_a_short_run_does_not_make_an_unfinished_one_forgotten(
         first, second = store.runs()
     assert control.going_on_with(first) == replace(long, resumes=1)  # with the threads that were asked for
     gone = replace(first.identity, dataset_path=Path("gone.tsv"))
-    with pytest.raises(SetupError, match=r"Run 7 cannot go on: gone\.tsv is gone"):
+    with pytest.raises(SetupError, match=r"Run 7 cannot be resumed: gone\.tsv does not exist any more"):
         control.going_on_with(replace(first, id=7, identity=gone))
     with pytest.raises(SetupError, match="Run 2 cannot be resumed: all its 4 items are judged"):
         control.going_on_with(second)

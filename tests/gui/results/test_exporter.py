@@ -66,7 +66,7 @@ def test_an_export_says_what_is_a_persons(qtbot: QtBot, opened: ResultsPage, tmp
     assert "1 judgment of run 1 is overridden by annotators: 1 label" in said.text
     opened.whose.choose(JUDGE_ALONE)
     said = exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "alone.tsv"))
-    assert "The labels of the judge alone were chosen on the Results page." in said.text
+    assert "Labels chosen on the Results page: judge only." in said.text
     assert (tmp_path / "alone.tsv").read_bytes() != (tmp_path / "labels.tsv").read_bytes()
 
 
@@ -76,7 +76,7 @@ def test_labels_alone_have_no_explanations_to_export(
     shutil.copy(two_runs, space.store_path)
     open_run(qtbot, page, 2)
     error = problem_after(qtbot, page, lambda: page.export_explained(path=tmp_path / "never.tsv"))
-    assert "labels alone" in error.problem
+    assert "Run 2 has only labels" in error.problem
     assert table_of(page, "explanations").rowCount() == 0
 
 
@@ -132,7 +132,7 @@ def test_a_dataset_of_labels_has_those_of_people_and_of_the_judge_only_if_it_is_
     opened.workspace.state.set_text("last/export", str(tmp_path))
     dialog = dialog_of(opened, opened.export_dataset)
     assert dialog.facts["Given or accepted"].text().startswith("1 by ")
-    click(dialog.with_judge)
+    dialog.with_judge.click()
     dialog.field.setText("all.parquet")
     said = exported(qtbot, opened, lambda: press_return(dialog))
     assert "149 labels are of demo-judge, the judge, as requested" in said.text

@@ -99,7 +99,7 @@ def test_a_lost_dataset_leaves_what_the_run_says_by_itself(
     db.close()
     open_run(qtbot, page, 2)
     assert "choose a labelled dataset" in in_short(page)
-    assert "gone.tsv is not there any more" in page.gold.status.text()
+    assert "gone.tsv is missing or has changed" in page.gold.status.text()
     assert table_of(page, "labels_given").rowCount() == 5
     assert "nothing to report" in problem_after(qtbot, page, page.export_report).problem
     space.open_gold(demo_gold)
@@ -148,7 +148,7 @@ def test_a_model_that_does_not_judge_is_named_before_everything_else(
     assert stored.results is not None
     open_run(qtbot, page, stored.results.run.id)
     caveats = doubts(page).splitlines()
-    assert caveats[0] == "The model does not judge: do not use its labels. In what it gave for 30 items:"
+    assert caveats[0] == "The model does not judge: do not use its labels. In its answers for 30 items:"
     assert caveats[1].startswith("- The answer mass on all criteria is 25.0 %")
     assert "No technical problem" not in in_short(page)
 

@@ -22,7 +22,7 @@ from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
 from gui.results.results_page import ResultsPage
 from gui.review.annotators import Reviewer
-from gui.workspace.slice_jobs import DRAWN
+from gui.workspace.file_jobs import DRAWN
 from gui.workspace.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 from tests.gui.results.steps import doubts, exported, measured, open_run, table_of

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
-from engine.annotations.review_filters import WantedItems
+from engine.annotations.records import WantedItems
 from engine.core.judgments import CriterionCalibration
 from engine.core.rubric import Criterion, Rubric
 from engine.data.dataset import Dataset, load_dataset

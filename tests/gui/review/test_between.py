@@ -5,7 +5,7 @@ from pathlib import Path
 from pytestqt.qtbot import QtBot
 
 from engine.annotations.effective import Reviews
-from engine.annotations.review_filters import ListOrder
+from engine.annotations.records import ListOrder
 from engine.core.health import NOT_LOOKED_AT
 from engine.core.judgments import JudgmentKey, NewOverride, Origin
 from engine.results.run_results import load_reviews

@@ -11,8 +11,8 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import JudgmentKey, ReviewState
+from gui.review.judgment_desk import LinesDialog
 from gui.review.review_page import ReviewPage
-from gui.widgets.lines_dialog import LinesDialog
 from gui.widgets.text_views import TextBrowser
 from gui.window.dialogs import SettingsDialog
 from gui.window.start import PopupKeys
@@ -166,7 +166,7 @@ def test_an_item_that_one_comes_back_to_has_the_criterion_open_that_it_had(
 
 def test_a_key_without_a_meaning_here_says_so(qtbot: QtBot, page: ReviewPage, keys: Keyboard) -> None:
     for pressed, words in (
-        ("W", "one way"),
+        ("W", "one elicitation method"),
         ("9", "5 criteria"),
         ("K", "first item"),
         ("H", "has not been changed"),

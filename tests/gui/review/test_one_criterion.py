@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from engine.annotations.effective import Reviews
-from engine.annotations.review_filters import ListOrder
+from engine.annotations.records import ListOrder
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, NewOverride, Origin, ReviewState
 from engine.results.run_results import load_reviews
@@ -331,9 +331,10 @@ def test_a_key_that_is_held_labels_and_confirms_one_item(
 def test_what_follows_a_label_is_remembered(qtbot: QtBot, page: ReviewPage) -> None:
     notes = received(page)
     press(qtbot, page, "LL")
-    assert [note.removeprefix("After a label: go on to ")[:18] for note in notes] == [
-        "the next criterion"
-    ] * 2
+    assert notes == [
+        "After a label: go to the next unlabelled criterion.",
+        "After a label: go to the next criterion, then the next item.",
+    ]
     assert page.workspace.state.text(NEXT_CRITERION) == NEXT_ITEM
     press(qtbot, page, "L")
     assert notes[-1] == "After a label: stay on the criterion."

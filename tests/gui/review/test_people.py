@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.annotations.effective import Reviews
-from engine.annotations.review_filters import Filters, ListOrder, WantedItems
+from engine.annotations.records import Filters, ListOrder, WantedItems
 from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import JudgmentKey, NewReview, Origin, ReviewState
 from engine.data.label_origins import in_drawn_order
@@ -714,7 +714,7 @@ def test_what_a_full_disk_does_not_take_is_told_at_once_and_not_shown(
     with disk_that_holds(10), qtbot.waitSignal(page.workspace.problem, timeout=0) as told:
         press(qtbot, page, "S")
     assert "your annotation is not stored" in told.args[0].problem
-    assert "has no room" in told.args[0].problem
+    assert "is full" in told.args[0].problem
     assert (state_sign(page, item), current(page)) == ("", item)
 
 
@@ -898,13 +898,16 @@ def test_a_seed_that_no_field_can_hold_can_be_changed_too(qtbot: QtBot) -> None:
     assert chosen.args == [LARGEST_SEED]
 
 
-def test_labels_of_people_do_not_stand_under_the_heading_of_the_dataset(
+def test_labels_of_annotators_do_not_stand_under_the_heading_of_the_dataset(
     qtbot: QtBot, page: ReviewPage
 ) -> None:
     card = page.desk.card
     assert card.annotators_heading.isHidden()
     wait_for_override(qtbot, page, lambda: press(qtbot, page, "X"))
-    assert (card.annotators_heading.text(), card.annotators.text()) == ("Labels of people", "Ada: both bad")
+    assert (card.annotators_heading.text(), card.annotators.text()) == (
+        "Labels of annotators",
+        "Ada: both bad",
+    )
     assert not card.annotators_heading.isHidden()
     part = card._parts.itemAt(2)
     layout = part.layout() if part else None

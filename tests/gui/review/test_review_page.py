@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
-from engine.annotations.review_filters import ListOrder
+from engine.annotations.records import ListOrder
 from engine.core.health import NOT_LOOKED_AT
 from engine.core.items import PREFERENCES, Preference
 from engine.settings.run_setup import RunSetup
@@ -133,7 +133,7 @@ def test_a_key_overrides_the_label_and_u_takes_it_back(qtbot: QtBot, page: Revie
         wait_for_override(qtbot, page, lambda: press(qtbot, page, "U"))
         assert card.badge.text == own
         assert "✎" not in page.list.table.index(row, MARKS).data()
-        qtbot.waitUntil(lambda: "taken back" in card.by.toolTip())
+        qtbot.waitUntil(lambda: ", undone " in card.by.toolTip())
     assert len(overrides(store)) == 4
 
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFont, QImage, QPalette
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QProxyStyle, QStyle
 from pytestqt.qtbot import QtBot
 
-from engine.annotations.review_filters import Filters, WantedItems
+from engine.annotations.records import Filters, WantedItems
 from engine.core.items import Preference
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import INSTRUCTION, MARKS, STATE

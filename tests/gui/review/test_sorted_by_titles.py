@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
-from engine.annotations.review_filters import ListOrder
+from engine.annotations.records import ListOrder
 from engine.core.judgments import Origin
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import ID, INSTRUCTION, LABELS, MARKS, STATE, TITLE_ORDERS, UNCERTAINTY

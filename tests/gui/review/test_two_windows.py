@@ -130,9 +130,10 @@ def test_what_another_process_saved_is_kept(tmp_path: Path) -> None:
     RunWeights(state).save("first", WeightsChoice({"relevance": 1.0}, 1.0))
     save = (
         "import sys; from pathlib import Path; from PySide6.QtCore import QCoreApplication;"
-        "from gui.results.run_weights import RunWeights, Wish; from gui.workspace.state import State;"
+        "from gui.results.run_weights import RunWeights, WeightsChoice;"
+        "from gui.workspace.state import State;"
         "app = QCoreApplication([]); state = State(Path(sys.argv[1]));"
-        "RunWeights(state).save('second', Wish({'relevance': 2.0}, 1.0)); state.save()"
+        "RunWeights(state).save('second', WeightsChoice({'relevance': 2.0}, 1.0)); state.save()"
     )
     subprocess.run([sys.executable, "-c", save, tmp_path], cwd=ROOT, check=True)
     RunWeights(state).save("third", WeightsChoice({"relevance": 3.0}, 1.0))

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
 from engine.analysis.review_order import ReviewRow
-from engine.annotations.review_filters import Filters, ListOrder, WantedItems
+from engine.annotations.records import Filters, ListOrder, WantedItems
 from engine.core.formatting import words
 from engine.core.items import Preference
 from engine.core.judgments import Judgment

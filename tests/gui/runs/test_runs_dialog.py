@@ -231,7 +231,7 @@ def test_only_a_run_that_is_not_finished_can_be_resumed_and_the_reason_is_said(
 ) -> None:
     dialog.choose(1)
     assert not dialog.resume_button.isEnabled()
-    assert dialog.resume_button.toolTip() == "Run 1 cannot go on: all its 30 items are judged"
+    assert dialog.resume_button.toolTip() == "Run 1 cannot be resumed: all its 30 items are judged"
     dialog.choose(1, 2)
     assert dialog.resume_button.toolTip() == "Choose one run that is not finished"
     dialog.choose(2)
@@ -239,7 +239,7 @@ def test_only_a_run_that_is_not_finished_can_be_resumed_and_the_reason_is_said(
         dialog.resume_button.click()
     assert wanted.args[0].id == 2
     workspace.tell_judging(UnderWay(2, 0, 30))
-    assert dialog.resume_button.toolTip() == "Run 2 cannot go on: it is being judged"
+    assert dialog.resume_button.toolTip() == "Run 2 cannot be resumed: it is being judged"
 
 
 def test_runs_are_deleted_after_a_question(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:

@@ -8,8 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.health import HealthVerdict, Sign
 from engine.core.rubric import ELOQUENT
-from engine.results.health import LEAST_ITEMS
-from engine.results.limits import LIMITS
+from engine.results.health import LEAST_ITEMS, LIMITS
 from gui.review.progress import STATE_SIGNS, STATE_WORDS
 from gui.widgets.glossary import GLOSSARY, MORE_BY_F1, THREE_STEPS, WHAT_IT_DOES, Topic
 from gui.widgets.help_dialog import HelpDialog, HelpMark, show_help
@@ -64,7 +63,10 @@ def test_the_numbers_are_those_of_the_engine() -> None:
     [
         ("how-it-judges.md", "The margin is halved for each of"),
         ("how-it-judges.md", "1, if it has no label; 0, if an annotator overrode it"),
-        ("how-it-judges.md", "if the two orders alone, as they were read, would give different labels"),
+        (
+            "how-it-judges.md",
+            "if its two orders, each by itself and before calibration, give different labels",
+        ),
         ("how-it-judges.md", "more than half of the criteria"),
         ("measures.md", "no label depends on which response is A"),
         ("measures.md", "Items of one instruction are not independent"),

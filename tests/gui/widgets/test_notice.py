@@ -20,7 +20,7 @@ SHOWN = {
         "Use a smaller context (“Context”), a KV cache in q8_0 (“KV-cache type”: q8_0) or a smaller"
         " quantisation of this model, or close programs."
     ),
-    "no examples": "Use 1 or more, or omit “Labelled examples” out.",
+    "no examples": "Use 1 or more, or omit “Labelled examples”.",
     "too few examples": "Use “Few-shot examples”: 2 or fewer, or a file with more labelled items.",
     "stem": "Use a larger “Context”, fewer “Few-shot examples” or shorter examples.",
     "trained context": "Use “Context”: 1024 or less.",
@@ -39,7 +39,7 @@ SHOWN = {
     "impossible calibration": "Make it again on the Results page, under “Calibration”.",
     "moved dataset": "Put the dataset back there, or open it on the Dataset page.",
     "unlabelled run": (
-        "Label or accept some first, on the page Review; or tick that the judge's labels go out as well."
+        "Label or accept some first, on the page Review; or tick “Include the judge's labels”."
     ),
     "examples too many": "Leave “Labelled examples” out.",
     "examples missing": (
@@ -54,7 +54,7 @@ SHOWN = {
         " both have with “Shared items only”."
     ),
     "other texts": (
-        "As human labels, choose the dataset that was judged. If its texts were only saved in another"
+        "Choose the judged dataset for the human labels. If its texts were only saved in another"
         " format, export the run's submission on the Results page and compare that."
     ),
     "submission calibrated": "Choose a run on the Results page.",

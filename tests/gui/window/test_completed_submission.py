@@ -18,7 +18,7 @@ from engine.store.run_store import RunStore
 from gui.results.export_dialog import ExportDialog
 from gui.results.export_jobs import Form
 from gui.review.review_table import MARKS
-from gui.window.check_dialog import CheckDialog
+from gui.window.dialogs import CheckDialog
 from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
 from gui.workspace.state import PageName, State

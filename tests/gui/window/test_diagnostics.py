@@ -34,7 +34,7 @@ def test_the_diagnostics_are_copied_with_the_screen_and_changed_settings(
 _TELLING = """
 from pathlib import Path
 from engine.core.events import CancelToken
-from gui.window.window_jobs import tell
+from gui.window.submission_jobs import tell
 from gui.workspace.threads import JobControl
 told = tell([("screen", "small")], [], Path("none.sqlite"))(JobControl(CancelToken(), print))
 print(told)

@@ -143,7 +143,7 @@ def test_an_error_is_shown_as_problem_and_remedy_and_a_fault_of_the_program_with
     assert main_content.notices.isVisible()
     assert main_content.notices.text == "<b>This</b> is wrong.\nDo that."
     main_content.workspace.problem.emit(EngineBug("KeyError: 'x'"))
-    assert "fault of Tiebreak" in main_content.notices.text
+    assert "bug in Tiebreak" in main_content.notices.text
     assert "Traceback" not in main_content.notices.text
 
 

@@ -44,8 +44,7 @@ from gui.widgets.fields import Fold
 from gui.widgets.files import FileChoice
 from gui.widgets.help_dialog import HelpDialog
 from gui.widgets.notice import Message
-from gui.window.check_dialog import CheckDialog
-from gui.window.dialogs import AboutDialog, SettingsDialog
+from gui.window.dialogs import AboutDialog, CheckDialog, SettingsDialog
 from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
 from gui.workspace.state import PageName, State

@@ -28,14 +28,14 @@ from pytestqt.qtbot import QtBot
 from engine.core.events import CancelToken
 from engine.results.annotation_file import annotation_file
 from engine.store.run_store import RunStore
-from gui.review import annotation_file_jobs
+from gui.review import review_jobs
 from gui.review.annotation_exchange import AddWordsDialog, ExportWordsDialog
 from gui.review.drafts import override_in_words
+from gui.review.judgment_desk import LinesDialog
 from gui.runs import runs_jobs
 from gui.runs.queue import Queued
 from gui.runs.run_dialogs import DeleteDialog, DifferencesDialog
 from gui.runs.runs_table import RunNameDialog
-from gui.widgets.lines_dialog import LinesDialog
 from gui.widgets.notice import question
 from gui.window.main_content import MainContent
 from gui.window.submission_jobs import Unanswered
@@ -133,7 +133,7 @@ def dialogs_of_annotators(made: MainContent, study: Study) -> Iterator[QDialog]:
     other.write()
     with RunStore(other.store()) as away:
         files = [(study.file_name(".json"), annotation_file(away, 1))]
-    made_of = annotation_file_jobs._counted(space.store_path, 1, files, {})
+    made_of = review_jobs._counted(space.store_path, 1, files, {})
     assert made_of.joining.namesakes
     yield AddWordsDialog(made_of, frame)
     yield LinesDialog("Changes", [override_in_words(each) for each in space.run.results.reviews.overrides])

@@ -123,7 +123,7 @@ def test_the_likeliest_tokens_are_those_of_the_chosen_prompt(
     assert len(rows) >= 12
     assert rows[1].startswith("1\t")
     assert rows[-1].startswith("\tall other tokens\t")
-    assert "format mass; in the run 25.0 %" in dialog.mass.text()
+    assert "answer mass; in the run 25.0 %" in dialog.mass.text()
     dialog._other_order()
     assert "in the run" not in dialog.mass.text()
     assert not dialog.answer_view.isHidden()
@@ -192,7 +192,7 @@ def test_a_run_is_named_with_what_is_no_longer_as_it_was(
     with RunStore(space.store_path) as store:
         run = store.run(1)
     dialog = opened(qtbot, space, PromptRequest(Subject(ITEM, setup, run), "safety"))
-    assert " as run 1 asked demo-judge" in dialog.title.text()
+    assert " as in run 1 for demo-judge" in dialog.title.text()
     assert "not the file of the run" in dialog.notes.text()
 
 

@@ -15,7 +15,7 @@ from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.data.submission import read_submission
 from engine.store.run_store import RunStore
-from gui.window.check_dialog import CheckDialog
+from gui.window.dialogs import CheckDialog
 from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
 from gui.workspace.run_picker import CHECK, OPEN_SUBMISSION

@@ -16,7 +16,7 @@ from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.judge.run_jobs import judge
-from gui.workspace.rewrite_jobs import rewrite
+from gui.workspace.store_jobs import rewrite
 from tests.gui.jobs import done
 
 

@@ -21,8 +21,8 @@ from gui.judge.run_jobs import judge
 from gui.results.results_page import ResultsPage
 from gui.review.review_page import ReviewPage
 from gui.workspace.open_run import OpenRun, UnderWay
-from gui.workspace.rewrite_jobs import count_stale
 from gui.workspace.rewriter import Rewriter, StaleLine
+from gui.workspace.store_jobs import count_stale
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 from tests.gui.jobs import done

@@ -24,7 +24,7 @@ PRINTED = {
         "Use a smaller context (--context), a KV cache in q8_0 (--kv-type q8_0) or a smaller quantisation of"
         " this model, or close programs."
     ),
-    "no examples": "Use 1 or more, or leave --examples out.",
+    "no examples": "Use 1 or more, or omit --examples.",
     "too few examples": "Use --few-shot 2 or fewer, or a file with more labelled items.",
     "stem": "Use a larger --context, fewer --few-shot or shorter examples.",
     "trained context": "Use --context 1024 or less.",
@@ -38,12 +38,12 @@ PRINTED = {
     "impossible calibration": "Make it again with the command calibrate.",
     "moved dataset": "Put the dataset back there, or name its file with --dataset.",
     "unlabelled run": (
-        "Label or confirm some first, on the page Review; or export the judge's own labels as well:"
+        "Label or accept some first, on the page Review; or export the judge's own labels as well:"
         " --with-judge."
     ),
     "examples too many": "Leave --examples out.",
     "examples missing": (
-        "Name the same file with --examples, the same number with --few-shot, and the same choice with"
+        "Name the same file with --examples, the same number with --few-shot, and the same selection with"
         " --few-shot-selection."
     ),
     "other ids": "Name the dataset that was judged, or score what both have with --partial.",

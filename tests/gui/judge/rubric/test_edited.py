@@ -45,7 +45,7 @@ def criterion(**values: object) -> EditedRubric:
     [
         (replace(SOUND, name=" "), FieldPlace(RUBRIC, "name"), "It is empty."),
         (replace(SOUND, name="x" * 256), FieldPlace(RUBRIC, "name"), "It has 256 characters."),
-        (replace(SOUND, source="a\x00b"), FieldPlace(RUBRIC, "source"), "which nobody sees."),
+        (replace(SOUND, source="a\x00b"), FieldPlace(RUBRIC, "source"), "which is invisible."),
         (replace(SOUND, criteria=()), FieldPlace(RUBRIC, "criteria"), "at least one"),
         (
             criterion(name=""),
