@@ -7,10 +7,12 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from engine.cli.shared.console import DONE, INCOMPLETE, command_parser, printable, printed_section, tell
-from engine.cli.shared.data_arguments import add_columns, items_of_run
-from engine.core.errors import SetupError, StoreError
+from engine.cli.shared import arguments as shared
+from engine.cli.shared.console import DONE, INCOMPLETE, command_parser, printable, printed_section
+from engine.cli.shared.progress import tell_waiting
+from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed
+from engine.operations.opening import check_store
 from engine.report.annotators import joined_sentence, joining_sections
 from engine.results.annotation_file import (
     AnnotationFile,
@@ -19,18 +21,15 @@ from engine.results.annotation_file import (
     save_annotation_file,
 )
 from engine.results.annotation_import import Joining, join, look_at
-from engine.store.opening import has_store
 from engine.store.run_store import RunStore
 from engine.system.files import check_targets
 from engine.system.paths import default_store
 
-_SUFFIX = ".json"
 
-
-def parser() -> argparse.ArgumentParser:
-    """The arguments of `annotations`."""
+def annotations() -> argparse.ArgumentParser:
     arguments = command_parser(
         "annotations",
+        _annotations,
         "Export the annotations of a run: labels, explanations, accepted labels, states, notes and tags,\n"
         "each with its annotator and time. They can be imported into any run of the same items.",
     )
@@ -49,8 +48,8 @@ def parser() -> argparse.ArgumentParser:
     export.add_argument(
         "--dataset", type=Path, metavar="FILE", help="with --with-texts: the dataset, if it was moved"
     )
-    add_columns(export, "dataset")
-    export.set_defaults(action=_export)
+    shared.add_columns(export, "dataset")
+    export.set_defaults(action=_export_annotations)
     add = actions.add_parser("import", help="import annotation files into a run of the same items")
     add.add_argument("id", type=int, metavar="RUN")
     add.add_argument("files", type=Path, nargs="+", metavar="FILE")
@@ -70,7 +69,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="NAME=OTHER",
         help="import annotator NAME as OTHER",
     )
-    add.set_defaults(action=_add)
+    add.set_defaults(action=_import_annotations)
     for action in (export, add):
         action.add_argument(
             "--store", type=Path, default=default_store(), metavar="FILE", help="the run store"
@@ -78,23 +77,15 @@ def parser() -> argparse.ArgumentParser:
     return arguments
 
 
-def run(options: argparse.Namespace) -> int:
-    """Run the action; the exit code."""
-    if not has_store(options.store):
-        raise StoreError(f"There is no run store {options.store}.", "Name the right file with --store.")
-    with RunStore(options.store) as store:
-        if waiting := store.waiting_words():
-            what = counted(waiting, "annotation is", "annotations are")
-            tell(
-                f"{what} in the write-ahead log until the run store can be written; what follows is without."
-            )
+def _annotations(options: argparse.Namespace) -> int:
+    with RunStore(check_store(options.store)) as store:
+        tell_waiting(store)
         return int(options.action(store, options))
 
 
-def _export(store: RunStore, options: argparse.Namespace) -> int:
+def _export_annotations(store: RunStore, options: argparse.Namespace) -> int:
     out: Path = options.out
-    if out.suffix.lower() != _SUFFIX:
-        raise SetupError(f"--out {out}: an annotation file is JSON.", f"Name it {out.stem}{_SUFFIX}")
+    shared.check_suffix("--out", out, "an annotation file is JSON", ".json")
     stored = store.run(options.id)
     identity = stored.identity
     check_targets(
@@ -105,7 +96,7 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
             "run store": store.path,
         },
     )
-    dataset = items_of_run(options, stored, options.dataset) if options.with_texts else None
+    dataset = shared.items_of_run(options, stored, options.dataset) if options.with_texts else None
     made = annotation_file(store, options.id, options.annotator, dataset)
     save_annotation_file(out, made)
     annotations = counted(sum(1 for _ in made.words.all), "annotation", "annotations")
@@ -118,7 +109,7 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
     return DONE
 
 
-def _add(store: RunStore, options: argparse.Namespace) -> int:
+def _import_annotations(store: RunStore, options: argparse.Namespace) -> int:
     files = [(path.name, load_annotation_file(path)) for path in options.files]
     joining = look_at(store, options.id, files, _answers(store, options, files))
     print("\n\n".join(map(printed_section, joining_sections(joining))))

@@ -10,8 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from engine.cli.shared.console import DONE, add_store, command_parser, interruptible, printable, printed, tell
-from engine.cli.shared.data_arguments import (
+from engine.cli.shared.arguments import (
     MODEL_WORDS,
     add_columns,
     add_rubric,
@@ -20,12 +19,12 @@ from engine.cli.shared.data_arguments import (
     read_dataset,
     rubric_of,
 )
+from engine.cli.shared.console import DONE, add_store, command_parser, interruptible, printable, printed, tell
 from engine.cli.shared.setting_arguments import (
     add_examples,
     add_given,
     add_settings,
     given_examples,
-    given_settings,
     option_names,
 )
 from engine.core.errors import SetupError
@@ -45,6 +44,7 @@ from engine.judging.item_prompt import (
     read_next_tokens,
     shown_prompts,
 )
+from engine.operations.judge_request import given_settings
 from engine.prompt.preview import next_table
 from engine.settings.identity import StoredRun, refuse_unasked
 from engine.settings.rows import DEFAULT_METHODS
@@ -59,10 +59,10 @@ _SETTINGS = {
 }
 
 
-def parser() -> argparse.ArgumentParser:
-    """The arguments of `prompt`."""
+def prompt() -> argparse.ArgumentParser:
     arguments = command_parser(
         "prompt",
+        _print_prompt,
         "Print the exact prompt of one item, up to where the label is read.\n"
         "prompt DATASET --model MODEL   the prompt of `judge` with the same options\n"
         "prompt RUN                     the prompt of this run of the store",
@@ -112,8 +112,7 @@ def _add_place(arguments: argparse.ArgumentParser) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> int:
-    """Print the prompt, its tokens, what comes next; the exit code."""
+def _print_prompt(options: argparse.Namespace) -> int:
     if options.next is not None and options.next < 1:
         raise SetupError(f"--next is {options.next}.", "Use 1 or more.")
     with interruptible() as cancel:

@@ -26,7 +26,7 @@ from engine.system.subprocess_worker import SubprocessWorker
 from tests import apart_works, commands
 
 ROOT = Path(__file__).resolve().parents[3]
-pytestmark = pytest.mark.filterwarnings("ignore::engine.api.arguments.TiebreakNotice")
+pytestmark = pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
 
 # What a script does that is stopped, or ended, while it judges.
 SCRIPT = """
@@ -113,7 +113,7 @@ def test_what_is_not_there_is_refused_once_it_is_wanted(
 
 
 def test_items_are_chosen_in_one_way(judge: tiebreak.Judge, demo_gold: Path) -> None:
-    with pytest.raises(tiebreak.Refused, match="items and sample choose the items"):
+    with pytest.raises(tiebreak.Refused, match="items and sample both choose the items"):
         judge.run(demo_gold, items=2, sample=2)
     with pytest.raises(tiebreak.Refused, match="lacks 1 chosen item: nobody"):
         judge.run(demo_gold, ids=["nobody"])
@@ -295,7 +295,7 @@ def test_a_model_that_breaks_down_is_refused_and_this_process_lives(
 ) -> None:
     frame = tiebreak.read(demo_gold).head(5)
     with monkeypatch.context() as patch:
-        patch.setattr("engine.cli.shared.judging.judge_plan", apart_works.break_down_under_way)
+        patch.setattr("engine.operations.judge.judge_plan", apart_works.break_down_under_way)
         with pytest.raises(tiebreak.Refused, match="crashed") as met:
             judge.run(frame, progress=False)
     assert isinstance(met.value.__cause__, ProcessEnded)

@@ -102,7 +102,7 @@ def real(frame: pd.DataFrame) -> dict[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::engine.api.arguments.TiebreakNotice")
+@pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
 def test_the_page_tells_the_columns_as_they_are(run: tiebreak.Run, judge: tiebreak.Judge) -> None:
     assert columns_of("`run.judgments`") == real(run.judgments)
     assert columns_of("`run.raw_predictions`") == real(run.raw_predictions)

@@ -10,8 +10,9 @@ from engine.core.items import Preference
 from engine.core.judgments import NewOverride
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
+from tests.commands import give as given
 from tests.conftest import DEMO_ITEMS as ITEMS
-from tests.engine.cli.in_process import COMMANDS, Command, row, safety_alone
+from tests.engine.cli.in_process import Command, row, safety_alone
 
 
 @pytest.fixture
@@ -25,8 +26,7 @@ def command(store: Path, capsys: pytest.CaptureFixture[str]) -> Command:
     """Gives a command in this process, with that copy; what it printed on stdout."""
 
     def give(name: str, *words: object) -> str:
-        options = COMMANDS[name].parser().parse_args([*map(str, words), "--store", str(store)])
-        assert COMMANDS[name].run(options) == 0
+        assert given(name, *words, "--store", store) == 0
         return capsys.readouterr().out
 
     return give
@@ -107,8 +107,7 @@ def test_what_a_panel_cannot_write_again_nobody_advises_to(
         label = next(each for each in Preference if each is not results.label(judged))
         opened.override(2, NewOverride(judged.item_id, "safety", label, None, author="Ada"))
     out = tmp_path / "out.tsv"
-    options = COMMANDS["runs"].parser().parse_args(["export", "2", "--out", str(out), "--store", str(store)])
-    COMMANDS["runs"].run(options)
+    given("runs", "export", 2, "--out", out, "--store", store)
     said = capsys.readouterr().err
     assert "runs rewrite" not in said
     assert "To include them: runs export 2 --with-stale" in said

@@ -6,10 +6,10 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from engine.cli import compare as compare_command
 from engine.system.paths import demo_dataset
 from gui.compare.compare_page import ComparePage
 from gui.workspace.workspace import Workspace
+from tests.commands import give
 from tests.gui.compare.ranking_steps import comparisons_file, run_of
 from tests.gui.compare.steps import cells, choose, compare, press
 
@@ -52,8 +52,7 @@ def test_two_runs_rank_the_candidates_side_by_side_as_the_command_does(
         page.save(tmp_path / "window.json")
     runs = [str(run.id) for run in workspace.runs]
     words = [*runs, "--gold", str(comparisons), "--store", str(workspace.store_path)]
-    arguments = compare_command.parser().parse_args([*words, "--json", str(tmp_path / "command.json")])
-    assert compare_command.run(arguments) == 0
+    assert give("compare", *words, "--json", tmp_path / "command.json") == 0
     window, command = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("window", "command"))
     assert window["side_by_side"]["kendall_tau_b"] == 1
     assert window["side_by_side"]["pairs"] == command["side_by_side"]["pairs"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.shared.data_arguments import model_file
+from engine.cli.shared.arguments import model_file
 from engine.core.errors import SetupError
 from engine.system.paths import demo_model, models_folder
 from tests.commands import ROOT, run_here
