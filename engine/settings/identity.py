@@ -10,6 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from engine.core.codec import record_or
 from engine.core.column_map import ColumnMap
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.formatting import counted, file_stem, listed, short_name, value_in_words, words
@@ -111,7 +112,7 @@ class RunIdentity:
     @property
     def sample(self) -> ItemSample | None:
         """How its items were drawn; None where they were not."""
-        return ItemSample.of_json(self.settings.get(SAMPLE))
+        return record_or(self.settings.get(SAMPLE), ItemSample, None)
 
     @property
     def methods_in_words(self) -> str:
@@ -183,7 +184,8 @@ class StoredRun:
         if self.order_seed is None or self.is_tuning:
             return None
         width = self.manifest[RANDOM_ORDER].get("width")
-        return StoppingRule.of_json({"width": 100 * width if width else None, "seed": self.order_seed})
+        rule = {"width": 100 * width if width else None, "seed": self.order_seed}
+        return record_or(rule, StoppingRule, None)
 
     @property
     def is_tuning(self) -> bool:
