@@ -172,7 +172,7 @@ def test_results_and_exports_say_that_it_is_complete(
     assert what is not None
     dialog = ExportDialog(Form.EXPLAINED, what, tmp_path, main_content.workspace.threads)
     qtbot.addWidget(dialog)
-    assert dialog.facts["Items"].text() == "91 of 99 answered, 8 labelled by people"
+    assert dialog.facts["Items"].text() == "91 of 99 answered, 8 labelled by annotators"
     assert not dialog.unfinished.isVisibleTo(dialog)
     main_content.notices.dismiss_all()
     with qtbot.waitSignals([main_content.submissions.opened, main_content.workspace.run_changed]):

@@ -15,6 +15,7 @@ from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.data.submission import read_submission
 from engine.store.run_store import RunStore
+from gui.widgets.action_table import keys_of
 from gui.window.dialogs import CheckDialog
 from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
@@ -89,7 +90,7 @@ def test_a_dropped_one_is_opened_with_the_open_dataset_and_shown_in_review(
     qtbot.waitUntil(lambda: "Submission baseline.tsv on gold.tsv, 30 of 30 items" in picker.currentText())
     for key in (Qt.Key.Key_Space, Qt.Key.Key_W):
         with qtbot.waitSignal(
-            main_content.workspace.note, check_params_cb=lambda text: "labels alone" in text
+            main_content.workspace.note, check_params_cb=lambda text: "only labels" in text
         ):
             qtbot.keyClick(main_content.review.list.view, key)
 
@@ -215,7 +216,7 @@ def test_the_file_that_was_opened_is_not_written_over_whatever_it_is_called(
     main_content.submissions.open(submission)
     wait_for(qtbot, main_content, "Submission baseline.tsv")
     main_content.submissions.open(copy)
-    qtbot.waitUntil(lambda: "holds what baseline.tsv holds" in main_content.notices.text)
+    qtbot.waitUntil(lambda: "It is identical to baseline.tsv" in main_content.notices.text)
     for path in (copy, submission):
         with qtbot.waitSignal(main_content.workspace.problem) as problem:
             main_content.results.export_explained(path=path)
@@ -247,8 +248,7 @@ def test_a_run_that_ends_names_the_submission_that_stays_and_its_long_name_widen
 def test_keys_and_the_list_of_runs_lead_to_the_question_for_a_file(
     qtbot: QtBot, main_content: MainContent
 ) -> None:
-    keys = main_content.menus.keys()
-    assert ("Ctrl+Shift+O", "Open submission") in keys
+    assert ("Ctrl+Shift+O", "Open submission") in keys_of("Everywhere")
     picker = main_content.results.picker
     assert picker.itemText(picker.count() - 1) == OPEN_SUBMISSION
     wanted: list[Callable[[], object]] = [

@@ -74,7 +74,7 @@ def shows_run_2(qtbot: QtBot, main_content: MainContent) -> None:
 def stays_with_run_1(main_content: MainContent) -> None:
     assert is_open(main_content.workspace, 1)
     assert main_content.notices.text.startswith(_FINISHED)
-    assert "stay with run 1 (gold.tsv, demo-judge)." in main_content.notices.text
+    assert "still show run 1 (gold.tsv, demo-judge)." in main_content.notices.text
     assert offers(main_content) == ["Show run 2"] * 3
     assert main_content.results.export_button.text() == "E&xport run 1"
 
