@@ -66,7 +66,7 @@ from engine.report.audit import audit_section
 from engine.results.run_dataset import dataset_of_run
 from engine.results.run_results import RunResults, load_results
 from engine.settings.identity import refuse_submitted
-from engine.settings.rows import JUDGED_BY, Surface
+from engine.settings.rows import JUDGED_BY, Group, Surface, rows_on
 from engine.settings.run_setup import RunSetup
 from engine.settings.sampling import DEFAULT_SEED
 from engine.store.opening import has_store
@@ -75,7 +75,10 @@ from engine.system.computer import KeepAwake
 from engine.system.files import check_targets, write_json
 
 _OF_LABELS = frozenset({"columns", "labels", "save_columns"})
-_OF_RUNS = frozenset({"judge", "dataset", "json", "latex", "markdown", "gold", "store"}) | _OF_LABELS
+_OF_DISPLAY = frozenset(row.name for row in rows_on(Surface.AUDIT, Group.DISPLAY))
+_OF_RUNS = (
+    frozenset({"judge", "dataset", "json", "latex", "markdown", "gold", "store"}) | _OF_LABELS | _OF_DISPLAY
+)
 """The arguments of a run's audit. All others describe how a model judges; a stored run is judged already."""
 
 

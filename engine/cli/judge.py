@@ -148,7 +148,7 @@ def _add_judging(group: argparse._ArgumentGroup) -> None:
         metavar="FILE",
         help="a calibration that `calibrate` fitted on a run of this judge",
     )
-    add_settings_of(group, Surface.JUDGE, Group.EXAMPLES, Group.ORDERS, Group.ITEMS)
+    add_settings_of(group, Surface.JUDGE, Group.EXAMPLES, Group.ORDERS, Group.ITEMS, Group.DISPLAY)
 
 
 def _add_methods(group: argparse._ArgumentGroup) -> None:

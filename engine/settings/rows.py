@@ -29,6 +29,7 @@ class Group(StrEnum):
     COMPUTER = auto()
     GPU = auto()
     EXPLANATIONS = auto()
+    DISPLAY = auto()  # what is shown of judgments that are made: no run keeps it
 
 
 JUDGED_BY = tuple(group for group in Group if group not in {Group.COMPUTER, Group.GPU})
@@ -141,6 +142,8 @@ class SettingRow:
 
     def said_of(self, settings: object) -> bool:
         """Whether its value is kept with these settings."""
+        if self.group is Group.DISPLAY:
+            return False
         return self.counts(settings) and getattr(settings, self.name) != self.unsaid
 
     def check(self, value: Any) -> None:
