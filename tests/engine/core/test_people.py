@@ -206,14 +206,14 @@ def test_one_step_after_the_other_is_taken_back_and_done_again(store: RunStore) 
 
     override(store, BAD, author="Ben")
     looked = [seen()]
-    for say in (
-        lambda: store.annotate(1, new_review("id 0", "Ada", confirmed={"safety": A})),
-        lambda: override(store, B),
-        lambda: store.annotate(None, new_note("hash", "Odd.", [], "Ada")),
-        lambda: store.annotate(1, new_review("id 0", "Ada", ReviewState.DONE, {"safety": B})),
+    for run_id, what in (
+        (1, new_review("id 0", "Ada", confirmed={"safety": A})),
+        (1, new_override("id 0", "safety", B, None, "Ada")),
+        (None, new_note("hash", "Odd.", [], "Ada")),
+        (1, new_review("id 0", "Ada", ReviewState.DONE, {"safety": B})),
     ):
         pause()
-        say()
+        store.annotate(run_id, what)
         looked.append(seen())
     assert looked[-1] == (B, ReviewState.DONE, 1)
     for before in looked[-2::-1]:
