@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 

@@ -26,7 +26,16 @@ from engine.metrics.intervals import Interval
 from engine.metrics.matching import match
 from engine.ranking.weight_fit import WeightFit
 from engine.ranking.weighted_scoring import scored_pairs_of, weigh
-from engine.report import accuracy, annotators, calibration, comparison, evaluation, orders, run, weighted_scoring
+from engine.report import (
+    accuracy,
+    annotators,
+    calibration,
+    comparison,
+    evaluation,
+    orders,
+    run,
+    weighted_scoring,
+)
 from engine.results.annotation_import import AnnotatorJoined
 from engine.settings.identity import Effort
 from tests.engine.report.test_order_tables import read
