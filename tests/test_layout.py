@@ -96,6 +96,7 @@ LIBRARIES = {
     "jinja2.sandbox": "engine/prompt/rendering.py",
     "llama_cpp": "engine/llama models/demo/check_export.py models/smollm2.py",
     "matplotlib": "engine/report",
+    "msgspec": "engine gui",
     "multiprocessing": "",
     "pandas": "engine/data/pandas_ids.py engine/api models/demo",
     "psutil": "engine/system/computer.py engine/operations/self_test.py",
