@@ -3,8 +3,6 @@
 It lives on a thread of its own and tells what happens through a queue. Dask brings tasks to workers and tells
 which of these are alive; who is given what is decided here, because a worker must have the run's model open,
 and because it must be known who has what for how long.
-
-Knows: Dask's client. Does not know: stores, what is done with answers.
 """
 
 import asyncio

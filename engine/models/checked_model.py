@@ -1,9 +1,6 @@
 """A model file tried before the application relies on it: in a child process, once for each content.
 
 A damaged file can end the process that loads it, which no Python can catch; so a child goes first.
-
-Knows: the trial, what is remembered of it, whether a file is still the one that was tried.
-Does not know: runs, datasets.
 """
 
 import hashlib

@@ -3,8 +3,6 @@
 All of it is done in child processes: some drivers hang, or end the process that asks them. What is found is
 remembered for the model, the build of llama.cpp and the processor; a device counts as tried as long as its
 driver is the same.
-
-Knows: the trial, what is remembered of it, what the user's choice means. Does not know: runs, who asks.
 """
 
 import json

@@ -2,8 +2,6 @@
 
 bert-score takes the vectors that the 17th of roberta-large's 24 layers gives. llama.cpp gives those of the
 last layer, and nothing comes after it in these models: a file without the upper layers gives the same.
-
-Knows: the GGUF format through the `gguf` package. Does not know: llama.cpp, commands, what is computed.
 """
 
 import re

@@ -1,8 +1,6 @@
 """An encoder's file for BERTScore, by its header.
 
 RoBERTa and BERT are one architecture in GGUF, `bert`, told apart by their tokenizers.
-
-Knows: what llama.cpp of llama-cpp-python 0.3.36 needs of these two. Does not know: llama.cpp itself, texts.
 """
 
 from collections.abc import Mapping

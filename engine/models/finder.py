@@ -1,8 +1,4 @@
-"""The model files on this computer, in the folders where programs keep them, all or by a part of the name.
-
-Knows: the folders of this program, those of others, which files in them are no models.
-Does not know: what a header says, how files are named, llama.cpp.
-"""
+"""The model files on this computer, in the folders where programs keep them, all or by a part of the name."""
 
 import re
 import sys

@@ -1,7 +1,4 @@
-"""The memory that a model takes with a context, held against that of this computer.
-
-Knows: how llama.cpp lays out weights, cache, buffers. Does not know: headers, llama.cpp itself.
-"""
+"""The memory that a model takes with a context, held against that of this computer."""
 
 from dataclasses import dataclass
 from enum import StrEnum
