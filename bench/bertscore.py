@@ -45,8 +45,7 @@ from engine.llama.encoder import LlamaEncoder
 from engine.llama.model import LlamaModel
 from engine.metrics.explanations import bert_scores, explained_pairs
 from engine.metrics.matching import match, system_of_file
-from engine.models.encoder_cut import cut_encoder
-from engine.models.encoder_file import EncoderFile, read_encoder_file
+from engine.models.encoder_file import EncoderFile, cut_encoder, read_encoder_file
 from engine.store.run_store import RunStore
 from engine.system.computer import default_threads
 

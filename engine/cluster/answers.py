@@ -60,7 +60,6 @@ class JudgeWork:
 
 
 def work_of(plan: RunPlan) -> JudgeWork:
-    """What workers need of a plan."""
     model = plan.model
     return JudgeWork(
         model.name, model.hash, model.size_bytes, plan.rubric, plan.settings, plan.examples, plan.calibration
@@ -85,7 +84,6 @@ class ItemTask:
 
     @property
     def items(self) -> int:
-        """All of its items."""
         return sum(map(len, self.groups))
 
     @property
@@ -130,7 +128,6 @@ class WrongAnswer(ValueError):
 
 
 def answer(said: object) -> bytes:
-    """An answer with plain values."""
     return json.dumps({_SAID: said}).encode("ascii")
 
 
@@ -169,7 +166,17 @@ def item_json(item: JudgedItem) -> dict[str, Any]:
         "id": item.item_id,
         "content": item.content_hash,
         "readings": {
-            name: [_reading_json(reading) for reading in raw_predictions]
+            name: [
+                [
+                    each.order.value,
+                    each.method.value,
+                    [  # the raw answers of which it is made
+                        [answer.question, list(answer.log_probs), answer.thought, answer.cut]
+                        for answer in each.answers or (AnswerLogProbs("", each.log_probs),)
+                    ],
+                ]
+                for each in raw_predictions
+            ]
             for name, raw_predictions in item.raw_predictions.items()
         },
         "explanations": {
@@ -180,13 +187,6 @@ def item_json(item: JudgedItem) -> dict[str, Any]:
         "seconds": item.seconds,
         "tokens": [item.tokens_read, item.tokens_generated],
     }
-
-
-def _reading_json(reading: RawPrediction) -> list[Any]:
-    """Its order, its way, and the raw answers of which it is made."""
-    answers = reading.answers or (AnswerLogProbs("", reading.log_probs),)
-    said = [[answer.question, list(answer.log_probs), answer.thought, answer.cut] for answer in answers]
-    return [reading.order.value, reading.method.value, said]
 
 
 def judged_group(

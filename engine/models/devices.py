@@ -97,7 +97,7 @@ def device_called(words: str, cancel: CancelToken) -> Device:
 def remembered_trial(file_hash: str) -> DeviceTrial | None:
     """What was found with a model here, by this build; None where it was not tried."""
     with model_memory() as memory:
-        return memory.devices(_key(file_hash))
+        return memory.recall("devices", _key(file_hash), DeviceTrial.of_json)
 
 
 def _remembered_best(file_hash: str) -> Device | None:
@@ -185,7 +185,7 @@ def trying_devices(
         findings.append(compared(device, processor.probabilities, own.probabilities, own.speed))
     trial = DeviceTrial(processor.speed, tuple(findings))
     with model_memory() as memory:
-        memory.remember_devices(_key(checked.hash), trial)
+        memory.remember("devices", _key(checked.hash), trial)
     return trial
 
 
