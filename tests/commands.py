@@ -11,7 +11,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 
-from engine.cli.shared.console import guarded
+from engine.cli.shared.console import WRONG_INPUT, guarded
 from main import parser_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -63,6 +63,13 @@ def run_here(*arguments: object) -> subprocess.CompletedProcess[str]:
     with redirect_stdout(out), redirect_stderr(err):
         code = guarded(lambda: give(*words))
     return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
+
+
+def refusal(command: object, *arguments: object) -> str:
+    """What is said of a command line that is refused: the problem and the next step."""
+    done = run_here(command, *arguments)
+    assert done.returncode == WRONG_INPUT, done
+    return done.stderr
 
 
 def facts(printed: str) -> dict[str, str]:

@@ -58,7 +58,8 @@ from engine.report.correction import corrected_candidates
 from engine.report.drift import drift_sections
 from engine.report.evaluation import run_sheet
 from engine.report.learning import learning_section
-from engine.report.ranking import RankedBy, candidate_table, pair_table, ranking_sheet
+from engine.report.ranking import candidate_table, pair_table, ranking_sheet
+from engine.report.rankings import RankedBy
 from engine.report.run import changes_table
 from engine.results.calibration import load_calibration
 from engine.results.exports import as_json, write_results_csv
@@ -132,7 +133,7 @@ class Run(RunAsStored):
         >>> run.tables()["accuracy"]["criterion"].tolist()
         ['relevance', 'overall quality', 'mean']
         """
-        from engine.report.html_report import report_sheet  # noqa: PLC0415 - loads matplotlib
+        from engine.report.html_report import report_sheet  # noqa: PLC0415 - loads Jinja
 
         system = self._system()
         dataset = self._gold(gold, system)
@@ -289,7 +290,7 @@ class Run(RunAsStored):
         >>> run.report("report.html").name
         'report.html'
         """
-        from engine.report.html_report import report_html  # noqa: PLC0415 - loads matplotlib
+        from engine.report.html_report import report_html  # noqa: PLC0415 - loads Jinja
 
         target = _named(path, "HTML", *_PAGES)
         check_targets({"path": target}, self._files(gold))
@@ -464,7 +465,7 @@ def _warn_of_the_rest(matched: Matched) -> None:
 
 def _gathered(matched: Matched) -> "Report":
     """The content of a run's report, weighted by its own rubric."""
-    from engine.report.html_report import gather  # noqa: PLC0415 - loads matplotlib
+    from engine.report.html_report import gather  # noqa: PLC0415 - loads Jinja
 
     _, weighted_scoring = Weighing().of_system(matched.system, matched)
     return gather(evaluate(matched), weighted_scoring)

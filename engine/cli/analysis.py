@@ -42,7 +42,7 @@ from engine.cli.shared.progress import (
 from engine.cli.shared.setting_arguments import (
     add_examples,
     add_machine,
-    add_settings,
+    add_settings_of,
     given_examples,
     option_names,
 )
@@ -75,7 +75,7 @@ from engine.report.tuning import told, tuning_sheet
 from engine.results.run_dataset import dataset_of_run
 from engine.results.run_results import RunResults, load_results
 from engine.settings.identity import refuse_submitted
-from engine.settings.rows import DEFAULT_SHOTS
+from engine.settings.rows import DEFAULT_SHOTS, JUDGED_BY, Group, Surface, rows_on
 from engine.settings.run_setup import RunSetup
 from engine.settings.sampling import DEFAULT_SEED, checked_seed
 from engine.store.run_store import RunStore
@@ -84,7 +84,10 @@ from engine.system.files import check_targets, write_json
 
 _OF_LABELS = frozenset({"columns", "labels", "save_columns"})
 _OF_RUNS = frozenset(
-    {"judge", "dataset", "json", "latex", "markdown", "gold", "store", "command", *_OF_LABELS}
+    (
+        *("judge", "dataset", "json", "latex", "markdown", "gold", "store", "command"),
+        *(_OF_LABELS | {row.name for row in rows_on(Surface.AUDIT, Group.DISPLAY)}),
+    )
 )
 """The arguments of a run's audit. All others describe how a model judges; a stored run is judged already."""
 _MINUTES = 30.0
@@ -116,7 +119,7 @@ def audit() -> argparse.ArgumentParser:
     )
     shared.add_columns(arguments, "DATASET")
     _add_judging(arguments.add_argument_group("judging"))
-    add_machine(arguments.add_argument_group("computer"))
+    add_machine(arguments.add_argument_group("computer"), Surface.AUDIT)
     arguments.set_defaults(keep_awake=None)  # so that a given value is recognised
     run_store = arguments.add_argument_group("run store")
     add_store(run_store, "runs")
@@ -151,7 +154,7 @@ def _add_judging(judging: argparse._ArgumentGroup) -> None:
     )
     shared.add_rubric(judging, "the criteria and their questions (the task's)")
     add_examples(judging)
-    add_settings(judging, "shorten")
+    add_settings_of(judging, Surface.AUDIT, *JUDGED_BY)
 
 
 def _audit(options: argparse.Namespace) -> int:
@@ -174,7 +177,7 @@ def _audit_model(options: argparse.Namespace) -> int:
     model = shared.model_file(options.judge)
     with interruptible() as cancel:
         rubric = shared.rubric_of(options) or ELOQUENT
-        criteria = shared.criteria_of(options.criteria, rubric)
+        criteria = options.criteria and shared.criteria_of(options.criteria, rubric)
         dataset = shared.read_dataset(options, options.dataset, cancel, rubric)
         items = DEFAULT_ITEMS if options.items is None else options.items
         perturbations = make_perturbations(dataset, items, shared.seed_of(options))
@@ -349,7 +352,8 @@ def tune() -> argparse.ArgumentParser:
         "--few-shot", type=int, default=DEFAULT_SHOTS, metavar="K", help="examples per prompt (%(default)s)"
     )
     shared.add_columns(arguments, "DATASET")
-    add_machine(arguments.add_argument_group("computer"))
+    add_settings_of(arguments, Surface.TUNE, *JUDGED_BY)
+    add_machine(arguments.add_argument_group("computer"), Surface.TUNE)
     add_store(arguments, "runs")
     return arguments
 

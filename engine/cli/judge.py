@@ -41,7 +41,7 @@ from engine.cli.shared.setting_arguments import (
     add_examples,
     add_machine,
     add_orders,
-    add_settings,
+    add_settings_of,
     option_names,
 )
 from engine.core.errors import SetupError
@@ -60,7 +60,7 @@ from engine.results.exports import as_json
 from engine.results.health import run_health
 from engine.results.run_results import RunResults, submission_of
 from engine.results.second_order import read_in_words
-from engine.settings.rows import CPU, DEFAULT_METHODS, OF_EXPLANATIONS
+from engine.settings.rows import CPU, DEFAULT_METHODS, Group, Surface
 from engine.store.run_store import RunStore
 from engine.system.computer import KeepAwake
 from engine.system.files import write_json
@@ -105,8 +105,8 @@ def judge() -> argparse.ArgumentParser:
         "--gold", type=Path, metavar="DATASET", help="human labels of these items, if DATASET has none"
     )
     _add_judging(arguments.add_argument_group("judging"))
-    add_settings(arguments.add_argument_group("explanations"), *OF_EXPLANATIONS)
-    add_machine(arguments.add_argument_group("computer"))
+    add_settings_of(arguments.add_argument_group("explanations"), Surface.JUDGE, Group.EXPLANATIONS)
+    add_machine(arguments.add_argument_group("computer"), Surface.JUDGE)
     add_cluster(arguments.add_argument_group("other computers"))
     run_store = arguments.add_argument_group("run store")
     add_store(run_store, "runs")
@@ -119,7 +119,7 @@ def judge() -> argparse.ArgumentParser:
 
 
 def _add_judging(group: argparse._ArgumentGroup) -> None:
-    add_settings(group, "mode")
+    add_settings_of(group, Surface.JUDGE, Group.OUTPUT)
     add_orders(group)
     group.add_argument(
         "--method",
@@ -127,7 +127,7 @@ def _add_judging(group: argparse._ArgumentGroup) -> None:
         help=f"elicitation methods: some of {option_names()}; their log-probabilities are averaged"
         f" ({option_names(DEFAULT_METHODS)})",
     )
-    add_settings(group, "reasoning_samples", "max_reasoning_tokens")
+    add_settings_of(group, Surface.JUDGE, Group.METHODS)
     shared.add_rubric(group, "the criteria and their questions (the task's)")
     group.add_argument(
         "--criteria",
@@ -160,7 +160,7 @@ def _add_judging(group: argparse._ArgumentGroup) -> None:
         metavar="FILE",
         help="a calibration that `calibrate` fitted on a run of this judge",
     )
-    add_settings(group, "shorten")
+    add_settings_of(group, Surface.JUDGE, Group.EXAMPLES, Group.ORDERS, Group.ITEMS, Group.DISPLAY)
 
 
 def _judge(options: argparse.Namespace) -> int:
@@ -211,11 +211,13 @@ def _request(options: argparse.Namespace) -> JudgeRequest:
     ids: Path | bytes | None = None if options.ids is None else Path(options.ids)
     if options.ids == _STANDARD_INPUT:
         ids = sys.stdin.buffer.read() if sys.stdin else b""
-    selection, method = options.few_shot_selection, options.method
+    selection, method, criteria = options.few_shot_selection, options.method, None
+    if options.criteria is not None:
+        criteria = shared.criteria_of(options.criteria, shared.rubric_of(options))
     return JudgeRequest(
         **given
         | {
-            "criteria": shared.criteria_of(options.criteria),
+            "criteria": criteria,
             "methods": None if method is None else parse_methods(method),
             "few_shot_selection": None if selection is None else FEW_SHOT_SELECTION[selection],
             "columns": shared.columns_of(options),

@@ -35,7 +35,6 @@ from engine.llama.speed import TEXTS, DeviceFinding, ModelSpeed
 from engine.models import devices, encoder_file
 from engine.models.checked_model import checked_encoder, checked_model
 from engine.models.checks import precheck
-from engine.models.encoder_cut import cut_encoder
 from engine.models.finder import FoundModel, by_reason, default_folders, find_models
 from engine.models.memory import check_memory, memory_fit, memory_needed
 from engine.models.model_file import NO_TEMPLATE, ModelFile, describe, read_model_file, read_whole
@@ -183,7 +182,7 @@ def _cut(files: list[str], layers: int | None, out: Path | None) -> int:
     encoder = encoder_file.read_encoder_file(path)
     check_targets({"--out": out}, {"encoder itself": path})
     with interruptible() as cancel:
-        cut = cut_encoder(encoder, layers, out, cancel)
+        cut = encoder_file.cut_encoder(encoder, layers, out, cancel)
     print(
         f"{out}: the first {cut.layers} of {encoder.layers} layers of {printable(encoder.name)},"
         f" {amount(cut.size_bytes)} of {amount(encoder.size_bytes)}."

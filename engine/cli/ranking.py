@@ -46,9 +46,8 @@ from engine.ranking.weighted_scoring import (
     weigh,
     weigh_slices,
 )
-from engine.report.methods_paragraphs import ranking_methods
-from engine.report.ranking import RankedBy, ranking_sheet, stopped
-from engine.report.ranking_sections import paper_sheet, ranking_csv, side_by_side_json, side_by_side_section
+from engine.report.ranking import paper_sheet, ranking_csv, ranking_sheet
+from engine.report.rankings import RankedBy, ranking_methods, side_by_side_json, side_by_side_section, stopped
 from engine.report.slices import slice_caveats, weighed_slice_table
 from engine.report.weighted_scoring import RANGES, fit_table, fitted_weight_table, weighted_scoring_section
 from engine.settings.sampling import DEFAULT_SEED, checked_seed

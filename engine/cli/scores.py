@@ -36,10 +36,10 @@ from engine.metrics.evaluation import official_json
 from engine.metrics.matching import Matched, match, open_system, told_apart
 from engine.metrics.slices import SlicedMeasures
 from engine.ranking.weighted_scoring import SlicedWeightedScoring, weigh_by_default
+from engine.report.accuracy import confusion_section
 from engine.report.comparison import comparison_json, comparison_sheet
-from engine.report.evaluation import confusion_section, evaluation_sheet
-from engine.report.methods_paragraphs import evaluation_methods
-from engine.report.ranking_sections import rankings_beside
+from engine.report.evaluation import evaluation_methods, evaluation_sheet
+from engine.report.rankings import rankings_beside
 from engine.report.slices import (
     compared_slice_table,
     compared_slices_in_words,
@@ -239,7 +239,6 @@ def report() -> argparse.ArgumentParser:
 
 def _report(options: argparse.Namespace) -> int:
     # Only reports wait for matplotlib.
-    from engine.report.figure_style import as_png, as_svg  # noqa: PLC0415
     from engine.report.html_report import DEFAULT_WEIGHTS, REPORT_FIGURES, gather, report_html  # noqa: PLC0415
 
     shared.check_suffix("--out", options.out, "a report is HTML", ".html", ".htm")
@@ -262,13 +261,12 @@ def _report(options: argparse.Namespace) -> int:
     source = "as given to the command" if chosen else DEFAULT_WEIGHTS
     slices = measures.sliced(matched, divisions)
     made = gather(evaluated(matched, scores), weighted_scoring, source, slices, curve)
-    figures = made.figures()
-    drawn = {name: as_svg(figure, made.in_words(name)) for name, figure in figures.items()}
+    drawn = {name: figure.as_bytes("svg") for name, figure in made.figures.items()}
     write_whole(options.out, report_html(made, drawn).encode("utf-8"))
     print(f"Report: {options.out}")
     for path, (name, form) in targets.items():
-        if name in figures:
-            write_whole(path, drawn[name] if form == "svg" else as_png(figures[name]))
+        if name in drawn:
+            write_whole(path, drawn[name] if form == "svg" else made.figures[name].as_bytes(form))
     if options.figures:
         print(f"Figures: {options.figures}")
     return DONE

@@ -45,7 +45,6 @@ from engine.prompt.examples import ExamplePool
 from engine.ranking.stopping import UntilSignificant, told_of, until_significant
 from engine.results.run_results import RunResults, load_results
 from engine.settings.identity import StoredRun, refuse_unasked
-from engine.settings.rows import settings_of
 from engine.settings.run_setup import RunSetup
 from engine.settings.sampling import StoppingRule
 from engine.store.run_store import RunStore
@@ -334,7 +333,7 @@ def rewrite(
             f"{run.title} was judged by {visible(run.identity.model_name)}; {path} is missing.",
             Hint("Put the model back, or name its file with ", Given("model"), "."),
         )
-    described, settings = read_model_file(path), settings_of(run.identity.settings)
+    described, settings = read_model_file(path), run.identity.judge_settings
     if warning := check_memory(described, settings.context, kv_type=settings.kv_type):
         yield Note(warning)
     model = checked_model(described, cancel)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from engine.analysis.recipe import IN_RECIPE
 from engine.core.column_map import ColumnMap, check_targets
 from engine.core.errors import Given, Hint, HintPart, SetupError
 from engine.core.events import CancelToken, Note
@@ -28,7 +29,8 @@ BOTH, ONE, UNCERTAIN = "both", "one", "uncertain"
 _DECIDED_BY_RECIPE = (
     *("methods", "orders", "margin_threshold", "margin_threshold_from", "rubric", "criteria"),
     *("examples", "few_shot", "few_shot_selection"),
-    *("calibration", "kv_type", "reasoning_samples", "max_reasoning_tokens"),
+    "calibration",
+    *(row.name for row in IN_RECIPE if row.help),
 )
 
 

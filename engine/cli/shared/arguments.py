@@ -49,16 +49,15 @@ def rubric_of(options: argparse.Namespace) -> Rubric | None:
     return None if options.rubric is None else find_rubric(options.rubric)
 
 
-def criteria_of(text: str | None, rubric: Rubric | None = None) -> tuple[str, ...] | None:
-    """The criteria named in a comma-separated list, None without one; all of a `rubric` that is known.
-    SetupError for an empty name, and for one that the rubric lacks.
+def criteria_of(text: str, rubric: Rubric | None) -> tuple[str, ...]:
+    """The criteria named in a comma-separated list. SetupError for an empty name, and for one that the rubric
+    lacks, if it is known.
     """
-    if text is None:
-        return None if rubric is None else rubric.names
     names = tuple(name.strip() for name in text.split(","))
     if not all(names):
         raise SetupError(
-            f"--criteria: cannot read {text!r}.", "Write names of criteria, separated by commas: A,B"
+            f"--criteria: cannot read {text!r}.",
+            f"Write some of {','.join((rubric or ELOQUENT).names)}, separated by commas.",
         )
     if rubric is not None:
         rubric.only(names)

@@ -16,8 +16,7 @@ import tiebreak
 from engine.api.refused import heard
 from engine.core.events import CancelToken
 from engine.operations.judge import prepare
-from engine.settings.rows import rows_of
-from engine.settings.run_setup import RunSetup
+from engine.settings.rows import Surface, rows_on
 from main import parser_of
 from tests.commands import run_here
 
@@ -55,8 +54,9 @@ def test_every_option_of_judge_is_a_parameter() -> None:
 
 
 def test_every_setting_that_a_person_chooses_is_a_parameter() -> None:
-    chosen = {row.name for row in rows_of(RunSetup) if row.help}
-    assert chosen <= {each.name for each in fields(tiebreak.Judge)}
+    offered = {row.name for row in rows_on(Surface.API)}
+    assert offered == {row.name for row in rows_on(Surface.JUDGE) if row.help}
+    assert offered <= {each.name for each in fields(tiebreak.Judge)}
 
 
 def choices(annotation: Any) -> list[str] | None:

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from engine.annotations.records import new_override
 from engine.core.errors import SetupError
 from engine.core.items import Preference
-from engine.core.judgments import NewOverride
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
 from tests.commands import give as given
+from tests.commands import refusal
 from tests.conftest import DEMO_ITEMS as ITEMS
 from tests.engine.cli.in_process import Command, row, safety_alone
 
@@ -91,8 +92,7 @@ def test_what_does_not_fit_together_is_refused_and_nothing_is_kept(
         ([1, other, "--certainty", 1], "The certainty of a label is 1"),
         ([1, other, "--name", "x" * 300], "has 300 characters"),
     ):
-        with pytest.raises(SetupError, match=problem):
-            command("jury", *words)
+        assert problem in refusal("jury", *words, "--store", store)
     with RunStore(store) as opened:
         assert len(opened.runs()) == 1
 
@@ -105,7 +105,7 @@ def test_what_a_panel_cannot_write_again_nobody_advises_to(
         results = load_results(opened, 2)
         judged = next(each for each in results.judgments["safety"] if results.explanation(each))
         label = next(each for each in Preference if each is not results.label(judged))
-        opened.override(2, NewOverride(judged.item_id, "safety", label, None, author="Ada"))
+        opened.annotate(2, new_override(judged.item_id, "safety", label, None, author="Ada"))
     out = tmp_path / "out.tsv"
     given("runs", "export", 2, "--out", out, "--store", store)
     said = capsys.readouterr().err

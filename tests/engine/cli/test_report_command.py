@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.core.errors import SetupError
-from engine.report.figures import FIGURE_NAMES
+from engine.report.html_report import FIGURE_NAMES
 from main import usage
 from tests.commands import ROOT, give
 from tests.commands import run as run_program

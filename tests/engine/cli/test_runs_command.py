@@ -9,10 +9,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from engine.annotations.records import new_override
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
 from engine.core.items import Preference
-from engine.core.judgments import NewOverride
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
 from engine.judging.plan import RunPlan, open_model
@@ -22,6 +22,7 @@ from engine.results.exports import DATASET_COLUMNS, RUN_COLUMNS
 from engine.settings.rows import JudgeSettings, MachineSettings
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
+from tests.commands import refusal
 from tests.conftest import DEMO_ITEMS
 from tests.engine.cli.in_process import give_runs
 
@@ -128,8 +129,8 @@ def relabel(path: Path) -> Preference:
         first = next(store.judged(1))
         written_for = first.explanations["safety"].preference
         label = next(other for other in Preference if other is not written_for)
-        store.override(
-            1, NewOverride(first.item_id, "safety", preference=label, explanation=None, author="Ada")
+        store.annotate(
+            1, new_override(first.item_id, "safety", preference=label, explanation=None, author="Ada")
         )
     return label
 
@@ -157,14 +158,13 @@ def test_what_is_out_of_date_is_written_again_once(
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (("--dataset", "gone.tsv"), r"is of data\.tsv; gone\.tsv is not there"),
-        (("--model", "./gone.gguf"), r"was judged by demo; gone\.gguf is missing"),
-        (("--model", "gone.gguf"), r"gone\.gguf: there is no such file here, and no model"),
+        (("--dataset", "gone.tsv"), "is of data.tsv; gone.tsv is not there"),
+        (("--model", "./gone.gguf"), "was judged by demo; gone.gguf is missing"),
+        (("--model", "gone.gguf"), "gone.gguf: there is no such file here, and no model"),
         (("--few-shot", 2), "--few-shot without --examples"),
         (("--few-shot-selection", "nearest"), "--few-shot-selection without --examples"),
     ],
 )
 def test_what_is_missing_is_named(judged: Path, words: tuple[object, ...], problem: str) -> None:
     relabel(judged)
-    with pytest.raises(SetupError, match=problem):
-        give_runs(judged, "rewrite", 1, *words)
+    assert problem in refusal("runs", "rewrite", 1, *words, "--store", judged)

@@ -15,6 +15,7 @@ from engine.settings.identity import TUNING
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset
 from tests.commands import give as given
+from tests.commands import refusal
 
 COLUMNS = ("id", "instruction", "output_a", "output_b", "safety_preference")
 QUICK = ("--method", "label-tokens", "--context", "2048", "--threads", "1")
@@ -88,10 +89,9 @@ def test_a_recipe_decides_its_settings_alone(tmp_path: Path) -> None:
         ["--criteria", "safety"],
         ["--few-shot", "2"],
     ):
-        with pytest.raises(SetupError, match=f"--recipe sets what {option[0]} would"):
-            give("judge", tmp_path / "runs.sqlite", *words, *option)
-    with pytest.raises(SetupError, match=r"--model is missing"):
-        give("judge", tmp_path / "runs.sqlite", "data.tsv", "--out", tmp_path / "s.tsv")
+        store = ("--store", tmp_path / "runs.sqlite")
+        assert f"--recipe sets what {option[0]} would" in refusal("judge", *words, *option, *store)
+    assert "--model is missing" in refusal("judge", "data.tsv", "--out", tmp_path / "s.tsv", *store)
 
 
 @pytest.mark.parametrize(
