@@ -236,7 +236,11 @@ class Judge:
         """
         bar = _NotebookBar(progress)
         with stoppable(bar.loss_of_a_stop) as cancel:
-            asked = {"sample_by": sample_by, "regression_check": regression_check, "gold": gold}
+            asked: dict[str, Any] = {
+                "sample_by": sample_by,
+                "regression_check": regression_check,
+                "gold": gold,
+            }
             asked |= {"until": until, "name": name, "note": note, "fresh": fresh}
             request = self._request(data, ids, items=items, sample=sample, **asked)
             ready = _prepared(request, cancel)
@@ -262,7 +266,7 @@ class Judge:
         given = GivenFile(plan.identity().dataset_path, plan.dataset.columns, request.gold)
         return Run(judged.ended.run_id, self.store, _given=given)
 
-    def _request(self, data: object, ids: object = None, **asked: Any) -> "_FramedRequest":
+    def _request(self, data: object, ids: Any = None, **asked: Any) -> "_FramedRequest":
         """All given values, as a request."""
         store = default_store() if self.store is None else path_of("store", self.store).absolute()
         check, gold, until = asked.get("regression_check"), asked.get("gold"), asked.get("until")

@@ -24,11 +24,16 @@ from engine.cli.shared.console import (
     INCOMPLETE,
     add_store,
     command_parser,
+    file_option,
+    flag,
     interruptible,
+    number_option,
     print_sheet,
     printable,
     raw_stderr,
+    repeated_option,
     tell,
+    text_option,
 )
 from engine.cli.shared.measure_arguments import read_labels
 from engine.cli.shared.progress import (
@@ -112,45 +117,37 @@ def audit() -> argparse.ArgumentParser:
         metavar="DATASET",
         help="the items to judge, with their perturbations",
     )
-    arguments.add_argument("--json", type=Path, metavar="FILE", help="the same numbers as JSON")
+    file_option(arguments, "--json", "the same numbers as JSON")
     shared.add_table_files(arguments)
-    arguments.add_argument(
-        "--gold", type=Path, metavar="FILE", help="with RUN: other human labels of its items"
-    )
+    file_option(arguments, "--gold", "with RUN: other human labels of its items")
     shared.add_columns(arguments, "DATASET")
     _add_judging(arguments.add_argument_group("judging"))
     add_machine(arguments.add_argument_group("computer"), Surface.AUDIT)
     arguments.set_defaults(keep_awake=None)  # so that a given value is recognised
     run_store = arguments.add_argument_group("run store")
     add_store(run_store, "runs")
-    run_store.add_argument(
-        "--fresh", action="store_true", help="start a new run even if one could be resumed"
-    )
+    flag(run_store, "--fresh", "start a new run even if one could be resumed")
     return arguments
 
 
 def _add_judging(judging: argparse._ArgumentGroup) -> None:
-    judging.add_argument(
-        "--items",
-        type=int,
-        metavar="N",
-        help=f"N items, stratified by instruction, with their perturbations ({DEFAULT_ITEMS})",
+    number_option(
+        judging, "--items", f"N items, stratified by instruction, with their perturbations ({DEFAULT_ITEMS})"
     )
-    judging.add_argument("--seed", type=int, metavar="N", help=f"the seed of this sample ({DEFAULT_SEED})")
-    judging.add_argument(
+    number_option(judging, "--seed", f"the seed of this sample ({DEFAULT_SEED})")
+    file_option(
+        judging,
         "--out",
-        type=Path,
+        "where to store the items and perturbations (the audit itself: --json)",
         metavar="FILE.tsv",
-        help="where to store the items and perturbations (the audit itself: --json)",
     )
-    judging.add_argument(
-        "--plan", action="store_true", help="print what the audit will take, and judge nothing"
-    )
-    judging.add_argument("--criteria", metavar="A,B", help="some of the rubric's criteria (all)")
-    judging.add_argument(
+    flag(judging, "--plan", "print what the audit will take, and judge nothing")
+    text_option(judging, "--criteria", "A,B", "some of the rubric's criteria (all)")
+    text_option(
+        judging,
         "--method",
-        metavar="A,B",
-        help=f"elicitation methods: some of {option_names()} ({option_names(AUDIT_METHODS)})",
+        "A,B",
+        f"elicitation methods: some of {option_names()} ({option_names(AUDIT_METHODS)})",
     )
     shared.add_rubric(judging, "the criteria and their questions (the task's)")
     add_examples(judging)
@@ -318,16 +315,17 @@ def tune() -> argparse.ArgumentParser:
     )
     arguments.add_argument("model", metavar="MODEL", help=shared.MODEL_WORDS)
     arguments.add_argument("dataset", type=Path, metavar="DATASET", help="a dataset with human labels")
-    arguments.add_argument("--out", type=Path, required=True, metavar="FILE.json", help="the recipe")
-    arguments.add_argument(
-        "--minutes", type=float, default=_MINUTES, metavar="M", help="time limit in minutes (%(default)g)"
+    file_option(arguments, "--out", "the recipe", metavar="FILE.json", required=True)
+    number_option(
+        arguments,
+        "--minutes",
+        "time limit in minutes (%(default)g)",
+        metavar="M",
+        kind=float,
+        default=_MINUTES,
     )
-    arguments.add_argument(
-        "--items", type=int, metavar="N", help="judge at most N items, sampled with --seed"
-    )
-    arguments.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="seed of all samples (%(default)s)"
-    )
+    number_option(arguments, "--items", "judge at most N items, sampled with --seed")
+    number_option(arguments, "--seed", "seed of all samples (%(default)s)", default=0)
     arguments.add_argument(
         "--method",
         default=option_names(DEFAULT_TRIED),
@@ -335,21 +333,19 @@ def tune() -> argparse.ArgumentParser:
         help=f"the elicitation methods to try: some of {option_names()} (%(default)s)",
     )
     shared.add_rubric(arguments, "the criteria and their questions (the task's)")
-    arguments.add_argument(
+    repeated_option(
+        arguments,
         "--wording",
-        action="append",
-        default=[],
-        metavar="NAME|FILE",
-        help="also try this rubric, which has the same criteria in other words; may be repeated",
+        "NAME|FILE",
+        "also try this rubric, which has the same criteria in other words; may be repeated",
     )
-    arguments.add_argument(
+    file_option(
+        arguments,
         "--examples",
-        type=Path,
-        metavar="FILE",
-        help="labelled items to show the model as examples (default: some of DATASET, held out for this)",
+        "labelled items to show the model as examples (default: some of DATASET, held out for this)",
     )
-    arguments.add_argument(
-        "--few-shot", type=int, default=DEFAULT_SHOTS, metavar="K", help="examples per prompt (%(default)s)"
+    number_option(
+        arguments, "--few-shot", "examples per prompt (%(default)s)", metavar="K", default=DEFAULT_SHOTS
     )
     shared.add_columns(arguments, "DATASET")
     add_settings_of(arguments, Surface.TUNE, *JUDGED_BY)

@@ -8,7 +8,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from engine.cli.shared import arguments as shared
-from engine.cli.shared.console import DONE, INCOMPLETE, command_parser, printable, printed_section
+from engine.cli.shared.console import (
+    DONE,
+    INCOMPLETE,
+    command_parser,
+    file_option,
+    flag,
+    printable,
+    printed_section,
+    repeated_option,
+)
 from engine.cli.shared.progress import tell_waiting
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed
@@ -36,30 +45,18 @@ def annotations() -> argparse.ArgumentParser:
     actions = arguments.add_subparsers(metavar="ACTION", title="actions", required=True)
     export = actions.add_parser("export", help="write the annotations of a run into one small file")
     export.add_argument("id", type=int, metavar="RUN")
-    export.add_argument("--out", type=Path, required=True, metavar="FILE.json", help="the annotation file")
-    export.add_argument(
-        "--annotator",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="only those of this annotator; may be repeated",
-    )
-    export.add_argument("--with-texts", action="store_true", help="include the texts of the items")
-    export.add_argument(
-        "--dataset", type=Path, metavar="FILE", help="with --with-texts: the dataset, if it was moved"
-    )
+    file_option(export, "--out", "the annotation file", metavar="FILE.json", required=True)
+    repeated_option(export, "--annotator", "NAME", "only those of this annotator; may be repeated")
+    flag(export, "--with-texts", "include the texts of the items")
+    file_option(export, "--dataset", "with --with-texts: the dataset, if it was moved")
     shared.add_columns(export, "dataset")
     export.set_defaults(action=_export_annotations)
     add = actions.add_parser("import", help="import annotation files into a run of the same items")
     add.add_argument("id", type=int, metavar="RUN")
     add.add_argument("files", type=Path, nargs="+", metavar="FILE")
-    add.add_argument("--dry-run", action="store_true", help="count the annotations; write nothing")
-    add.add_argument(
-        "--same",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="an annotator who is the same person in the file and in this store",
+    flag(add, "--dry-run", "count the annotations; write nothing")
+    repeated_option(
+        add, "--same", "NAME", "an annotator who is the same person in the file and in this store"
     )
     add.add_argument(
         "--as",

@@ -4,7 +4,6 @@ Knows: their arguments and what they print.
 """
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from engine.annotations.records import LabelSourceKind
@@ -23,7 +22,10 @@ from engine.cli.shared.console import (
     DONE,
     add_store,
     command_parser,
+    file_option,
+    flag,
     interruptible,
+    number_option,
     print_sheet,
     printable,
     tell,
@@ -60,7 +62,7 @@ def calibrate() -> argparse.ArgumentParser:
     arguments.add_argument("run", metavar="RUN", help="the id of a run")
     measures.add_gold(arguments)
     measures.add_calibration_wishes(arguments)
-    arguments.add_argument("--out", type=Path, required=True, metavar="FILE.json", help="the calibration")
+    file_option(arguments, "--out", "the calibration", metavar="FILE.json", required=True)
     shared.add_table_files(arguments)
     add_store(arguments)
     return arguments
@@ -100,7 +102,7 @@ def learning_curve() -> argparse.ArgumentParser:
     arguments.add_argument("run", metavar="RUN", help="the id of a run")
     measures.add_gold(arguments)
     measures.add_calibration_wishes(arguments)
-    arguments.add_argument("--json", type=Path, metavar="FILE", help="the same numbers as JSON")
+    file_option(arguments, "--json", "the same numbers as JSON")
     shared.add_table_files(arguments)
     add_store(arguments)
     return arguments
@@ -138,25 +140,17 @@ def jury() -> argparse.ArgumentParser:
     )
     arguments.add_argument("--name", default="", metavar="NAME", help="a name for the jury")
     measures.add_gold(arguments, required=False)
-    arguments.add_argument(
-        "--calibration", type=Path, metavar="FILE", help="decide by this calibration of the same judges"
-    )
-    arguments.add_argument(
-        "--dataset",
-        type=Path,
-        metavar="FILE",
-        help="the dataset (default: that of the first run, else --gold)",
-    )
-    arguments.add_argument(
+    file_option(arguments, "--calibration", "decide by this calibration of the same judges")
+    file_option(arguments, "--dataset", "the dataset (default: that of the first run, else --gold)")
+    number_option(
+        arguments,
         "--certainty",
-        type=float,
-        default=DEFAULT_CERTAINTY,
+        "the probability assumed for the label of a submission (%(default)s)",
         metavar="P",
-        help="the probability assumed for the label of a submission (%(default)s)",
+        kind=float,
+        default=DEFAULT_CERTAINTY,
     )
-    arguments.add_argument(
-        "--lengths", action="store_true", help="with --gold: use the lengths of the responses as a feature"
-    )
+    flag(arguments, "--lengths", "with --gold: use the lengths of the responses as a feature")
     add_store(arguments)
     return arguments
 
@@ -196,21 +190,21 @@ def orders() -> argparse.ArgumentParser:
         "found here with judge --orders uncertain --margin-threshold-from RUN. Human labels are not needed.",
     )
     arguments.add_argument("run", type=int, metavar="RUN", help="the id of a run in both orders")
-    arguments.add_argument(
+    number_option(
+        arguments,
         "--keep",
-        type=float,
-        default=KEEP,
+        "the share of each criterion's labels that must stay the same, 0 to 1 (%(default)s)",
         metavar="SHARE",
-        help="the share of each criterion's labels that must stay the same, 0 to 1 (%(default)s)",
+        kind=float,
+        default=KEEP,
     )
-    arguments.add_argument("--dataset", type=Path, metavar="FILE", help="the run's dataset, if it was moved")
-    arguments.add_argument(
+    file_option(arguments, "--dataset", "the run's dataset, if it was moved")
+    file_option(
+        arguments,
         "--calibration",
-        type=Path,
-        metavar="FILE",
-        help="also analyse the labels decided by this calibration (default: the run's own, if it has one)",
+        "also analyse the labels decided by this calibration (default: the run's own, if it has one)",
     )
-    arguments.add_argument("--json", type=Path, metavar="FILE", help="the same numbers as JSON")
+    file_option(arguments, "--json", "the same numbers as JSON")
     shared.add_columns(arguments, "dataset")
     add_store(arguments, "runs")
     return arguments

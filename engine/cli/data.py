@@ -9,7 +9,17 @@ from pathlib import Path
 from textwrap import fill
 
 from engine.cli.shared import arguments as shared
-from engine.cli.shared.console import DONE, command_parser, interruptible, print_sheet, printable, table
+from engine.cli.shared.console import (
+    DONE,
+    command_parser,
+    file_option,
+    interruptible,
+    number_option,
+    print_sheet,
+    printable,
+    table,
+    text_option,
+)
 from engine.core.column_map import NO_LABEL, ColumnMap, parse_columns, targets
 from engine.core.errors import ColumnsError, FileKind, InputError, SetupError
 from engine.core.formatting import clipped, counted, listed
@@ -46,9 +56,7 @@ def check() -> argparse.ArgumentParser:
         "labels). All its problems are listed with row and column; the exit code is 2 if there are any.",
     )
     arguments.add_argument("file", type=Path, metavar="FILE")
-    arguments.add_argument(
-        "--against", type=Path, metavar="DATASET", help="check that the submission answers this dataset"
-    )
+    file_option(arguments, "--against", "check that the submission answers this dataset", metavar="DATASET")
     shared.add_rubric(arguments, "the criteria of labels and of a submission (the task's)")
     shared.add_columns(arguments, "dataset")
     return arguments
@@ -171,24 +179,18 @@ def pairs() -> argparse.ArgumentParser:
     arguments.add_argument(
         "files", nargs="+", type=Path, metavar="FILE", help="the outputs of one candidate model"
     )
-    arguments.add_argument(
-        "--out", type=Path, required=True, metavar="DATASET", help="the dataset (.tsv, .json, .parquet)"
-    )
-    arguments.add_argument("--baseline", metavar="NAME", help="pair each candidate only with this baseline")
-    arguments.add_argument(
+    file_option(arguments, "--out", "the dataset (.tsv, .json, .parquet)", metavar="DATASET", required=True)
+    text_option(arguments, "--baseline", "NAME", "pair each candidate only with this baseline")
+    number_option(
+        arguments,
         "--pairs",
-        type=int,
-        metavar="N",
-        help="sample N pairs: a balanced subset, with every candidate and instruction equally often",
+        "sample N pairs: a balanced subset, with every candidate and instruction equally often",
     )
-    arguments.add_argument(
-        "--seed", type=int, default=PairsPlan.seed, metavar="N", help="the seed of this sample (%(default)s)"
-    )
-    arguments.add_argument(
+    number_option(arguments, "--seed", "the seed of this sample (%(default)s)", default=PairsPlan.seed)
+    file_option(
+        arguments,
         "--instructions",
-        type=Path,
-        metavar="FILE",
-        help="the instructions by id, if the outputs have only ids (Arena-Hard's question.jsonl)",
+        "the instructions by id, if the outputs have only ids (Arena-Hard's question.jsonl)",
     )
     arguments.add_argument(
         "--columns",
@@ -233,7 +235,7 @@ def rubrics() -> argparse.ArgumentParser:
     show.set_defaults(action=_show_rubric)
     draft = actions.add_parser("draft", help="make a rubric from the label columns of a dataset")
     draft.add_argument("dataset", type=Path, metavar="DATASET")
-    draft.add_argument("--out", type=Path, required=True, metavar="FILE.toml", help="the rubric")
+    file_option(draft, "--out", "the rubric", metavar="FILE.toml", required=True)
     shared.add_columns(draft, "DATASET")
     draft.set_defaults(action=_draft_rubric)
     check = actions.add_parser("check", help="print a rubric's questions, or list the problems of its file")

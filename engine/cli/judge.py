@@ -21,11 +21,15 @@ from engine.cli.shared.console import (
     INCOMPLETE,
     add_store,
     command_parser,
+    file_option,
+    flag,
     interruptible,
+    number_option,
     printable,
     printed,
     printed_section,
     tell,
+    text_option,
 )
 from engine.cli.shared.progress import (
     ShownRun,
@@ -77,89 +81,74 @@ def judge() -> argparse.ArgumentParser:
         "run store: the same command resumes a stopped run.",
     )
     arguments.add_argument("dataset", type=Path, nargs="?", metavar="DATASET")
-    arguments.add_argument("--model", metavar="MODEL", help=shared.MODEL_WORDS)
-    arguments.add_argument(
+    text_option(arguments, "--model", "MODEL", shared.MODEL_WORDS)
+    file_option(
+        arguments,
         "--recipe",
-        type=Path,
-        metavar="FILE",
-        help="use the settings, the calibration and, without --model, the model that `tune` found",
+        "use the settings, the calibration and, without --model, the model that `tune` found",
     )
-    arguments.add_argument("--out", type=Path, metavar="FILE.tsv", help="the submission")
-    arguments.add_argument(
-        "--json", type=Path, metavar="FILE", help="every judgment with its raw predictions, as JSON"
-    )
-    arguments.add_argument(
-        "--plan", action="store_true", help="print what the run will take, and judge nothing; needs no --out"
-    )
+    file_option(arguments, "--out", "the submission", metavar="FILE.tsv")
+    file_option(arguments, "--json", "every judgment with its raw predictions, as JSON")
+    flag(arguments, "--plan", "print what the run will take, and judge nothing; needs no --out")
     shared.add_columns(arguments, "DATASET")
     check = arguments.add_argument_group("regression check against an earlier run")
-    check.add_argument(
+    number_option(
+        check,
         "--regression-check",
-        type=int,
-        metavar="RUN",
-        help=f"judge items of this run again (--items, {DEFAULT_ITEMS}; sampled with --seed) and report the"
+        f"judge items of this run again (--items, {DEFAULT_ITEMS}; sampled with --seed) and report the"
         " drift of labels, probabilities and accuracy. By default the dataset, the model, the rubric and all"
         " settings are those of RUN",
+        metavar="RUN",
     )
-    check.add_argument(
-        "--gold", type=Path, metavar="DATASET", help="human labels of these items, if DATASET has none"
-    )
+    file_option(check, "--gold", "human labels of these items, if DATASET has none", metavar="DATASET")
     _add_judging(arguments.add_argument_group("judging"))
     add_settings_of(arguments.add_argument_group("explanations"), Surface.JUDGE, Group.EXPLANATIONS)
     add_machine(arguments.add_argument_group("computer"), Surface.JUDGE)
     add_cluster(arguments.add_argument_group("other computers"))
     run_store = arguments.add_argument_group("run store")
     add_store(run_store, "runs")
-    run_store.add_argument("--name", metavar="NAME", help="a name for the run, shown in lists")
-    run_store.add_argument("--note", metavar="TEXT", help="a note on the run; `runs find` searches it, too")
-    run_store.add_argument(
-        "--fresh", action="store_true", help="start a new run even if one could be resumed"
-    )
+    text_option(run_store, "--name", "NAME", "a name for the run, shown in lists")
+    text_option(run_store, "--note", "TEXT", "a note on the run; `runs find` searches it, too")
+    flag(run_store, "--fresh", "start a new run even if one could be resumed")
     return arguments
 
 
 def _add_judging(group: argparse._ArgumentGroup) -> None:
     add_settings_of(group, Surface.JUDGE, Group.OUTPUT)
     add_orders(group)
-    group.add_argument(
+    text_option(
+        group,
         "--method",
-        metavar="A,B",
-        help=f"elicitation methods: some of {option_names()}; their log-probabilities are averaged"
+        "A,B",
+        f"elicitation methods: some of {option_names()}; their log-probabilities are averaged"
         f" ({option_names(DEFAULT_METHODS)})",
     )
     add_settings_of(group, Surface.JUDGE, Group.METHODS)
     shared.add_rubric(group, "the criteria and their questions (the task's)")
-    group.add_argument(
-        "--criteria",
-        metavar="A,B",
-        help=f"some of the rubric's criteria; the task's: {','.join(ELOQUENT.names)}",
+    text_option(
+        group, "--criteria", "A,B", f"some of the rubric's criteria; the task's: {','.join(ELOQUENT.names)}"
     )
-    group.add_argument("--items", type=int, metavar="N", help="judge only the first N items")
-    group.add_argument("--sample", type=int, metavar="N", help="judge a random sample of N items (--seed)")
-    group.add_argument(
+    number_option(group, "--items", "judge only the first N items")
+    number_option(group, "--sample", "judge a random sample of N items (--seed)")
+    text_option(
+        group,
         "--sample-by",
-        metavar="COLUMN",
-        help="with --sample: stratify by the values of this column, which may be a human label",
+        "COLUMN",
+        "with --sample: stratify by the values of this column, which may be a human label",
     )
-    group.add_argument(
-        "--ids",
-        metavar="FILE",
-        help="judge only the items whose ids are in FILE, one per line (-: standard input)",
+    text_option(
+        group, "--ids", "FILE", "judge only the items whose ids are in FILE, one per line (-: standard input)"
     )
-    group.add_argument(
+    text_option(
+        group,
         "--until",
-        metavar="significant|WIDTH",
-        help="judge instructions in a random order (--seed) and stop early: significant (every two candidate"
+        "significant|WIDTH",
+        "judge instructions in a random order (--seed) and stop early: significant (every two candidate"
         " models differ significantly; the dataset names them), or intervals of win rates at most WIDTH"
         " points wide (without candidates: of how often A wins). Another value, or none, resumes the run",
     )
     add_examples(group)
-    group.add_argument(
-        "--calibration",
-        type=Path,
-        metavar="FILE",
-        help="a calibration that `calibrate` fitted on a run of this judge",
-    )
+    file_option(group, "--calibration", "a calibration that `calibrate` fitted on a run of this judge")
     add_settings_of(group, Surface.JUDGE, Group.EXAMPLES, Group.ORDERS, Group.ITEMS, Group.DISPLAY)
 
 

@@ -18,11 +18,15 @@ from engine.cli.shared.console import (
     WRONG_INPUT,
     add_store,
     command_parser,
+    file_option,
+    flag,
     interruptible,
+    number_option,
     printable,
     printed,
     table,
     tell,
+    text_option,
 )
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.progress import show_measure
@@ -92,15 +96,15 @@ def models() -> argparse.ArgumentParser:
 def _add_options(arguments: argparse.ArgumentParser) -> None:
     """The options that only one action takes."""
     speed = arguments.add_argument_group("models speed")
-    speed.add_argument("--again", action="store_true", help="measure again, ignoring stored results")
-    speed.add_argument("--json", type=Path, metavar="FILE", help="the same as JSON")
+    flag(speed, "--again", "measure again, ignoring stored results")
+    file_option(speed, "--json", "the same as JSON")
     add_store(speed, "the runs whose answer mass is shown with the speed")
     computer = arguments.add_argument_group("models speed, models devices")
     add_settings(computer, "threads")
-    computer.add_argument("--device", metavar="NAME", help="devices: try only this one")
+    text_option(computer, "--device", "NAME", "devices: try only this one")
     cut = arguments.add_argument_group("models cut")
-    cut.add_argument("--layers", type=int, metavar="N", help="number of layers to keep")
-    cut.add_argument("--out", type=Path, metavar="FILE", help="the file to write")
+    number_option(cut, "--layers", "number of layers to keep")
+    file_option(cut, "--out", "the file to write")
 
 
 def _models(options: argparse.Namespace) -> int:
@@ -460,10 +464,10 @@ def selftest() -> argparse.ArgumentParser:
         "Test each part of the program on this computer: its folders, a run store, the demo model in a\n"
         "child process, judging two items. The exit code is 1 if a check failed.",
     )
-    made.add_argument(
+    flag(
+        made,
         "--diagnostics",
-        action="store_true",
-        help="test nothing; print versions, computer, settings and the last bug, for a bug report."
+        "test nothing; print versions, computer, settings and the last bug, for a bug report."
         " It contains no texts and no names of datasets, models or annotators",
     )
     return made

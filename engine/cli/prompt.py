@@ -19,7 +19,19 @@ from engine.cli.shared.arguments import (
     read_dataset,
     rubric_of,
 )
-from engine.cli.shared.console import DONE, add_store, command_parser, interruptible, printable, printed, tell
+from engine.cli.shared.console import (
+    DONE,
+    add_store,
+    command_parser,
+    file_option,
+    flag,
+    interruptible,
+    number_option,
+    printable,
+    printed,
+    tell,
+    text_option,
+)
 from engine.cli.shared.setting_arguments import (
     add_examples,
     add_settings,
@@ -63,9 +75,7 @@ def prompt() -> argparse.ArgumentParser:
     arguments.add_argument(
         "what", metavar="DATASET|RUN", help="a dataset (./3 for a file named 3), or the id of a run"
     )
-    arguments.add_argument(
-        "--model", metavar="MODEL", help=f"{MODEL_WORDS}; with RUN: its model, if it was moved"
-    )
+    text_option(arguments, "--model", "MODEL", f"{MODEL_WORDS}; with RUN: its model, if it was moved")
     _add_place(arguments)
     judging = arguments.add_argument_group("a dataset, as in judge")
     add_rubric(judging, "the criteria and their questions (the task's)")
@@ -74,7 +84,7 @@ def prompt() -> argparse.ArgumentParser:
     add_examples(arguments)
     add_columns(arguments, "dataset")
     run_store = arguments.add_argument_group("a run")
-    run_store.add_argument("--dataset", type=Path, metavar="FILE", help="its dataset, if it was moved")
+    file_option(run_store, "--dataset", "its dataset, if it was moved")
     add_store(run_store, "runs")
     add_settings(arguments.add_argument_group("computer"), "threads")
     return arguments
@@ -82,8 +92,8 @@ def prompt() -> argparse.ArgumentParser:
 
 def _add_place(arguments: argparse.ArgumentParser) -> None:
     """The options for the prompt, and for what is printed of it."""
-    arguments.add_argument("--id", metavar="ID", help="the item (the first one)")
-    arguments.add_argument("--criterion", metavar="NAME", help="the criterion (the first one)")
+    text_option(arguments, "--id", "ID", "the item (the first one)")
+    text_option(arguments, "--criterion", "NAME", "the criterion (the first one)")
     arguments.add_argument(
         "--order",
         choices=[order.value for order in Order],
@@ -95,15 +105,14 @@ def _add_place(arguments: argparse.ArgumentParser) -> None:
         choices=[method.option for method in Method],
         help=f"the elicitation method ({option_names(DEFAULT_METHODS)}, or the run's first)",
     )
-    arguments.add_argument(
+    text_option(
+        arguments,
         "--question",
-        metavar="NAME",
-        help="the question of a method that has several (its first): A or B; or BCDA, permuted label tokens",
+        "NAME",
+        "the question of a method that has several (its first): A or B; or BCDA, permuted label tokens",
     )
-    arguments.add_argument("--tokens", action="store_true", help="one token per line: part, id, source, text")
-    arguments.add_argument(
-        "--next", type=int, metavar="N", help="run the model, and print the N likeliest next tokens"
-    )
+    flag(arguments, "--tokens", "one token per line: part, id, source, text")
+    number_option(arguments, "--next", "run the model, and print the N likeliest next tokens")
 
 
 def _print_prompt(options: argparse.Namespace) -> int:

@@ -17,11 +17,15 @@ from engine.cli.shared.console import (
     DONE,
     add_store,
     command_parser,
+    file_option,
+    flag,
     interruptible,
+    number_option,
     print_sheet,
     printable,
     printed_section,
     tell,
+    text_option,
 )
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.progress import health_lines, show_measure
@@ -64,12 +68,10 @@ def rank() -> argparse.ArgumentParser:
         "the candidates in its columns candidate_a and candidate_b.",
     )
     arguments.add_argument("what", metavar="WHAT", help="the id of a run, SUBMISSION.tsv or a dataset")
-    arguments.add_argument(
-        "--criterion", metavar="NAME", help=f"rank by this criterion (default: {OVERALL}, else the last one)"
+    text_option(
+        arguments, "--criterion", "NAME", f"rank by this criterion (default: {OVERALL}, else the last one)"
     )
-    arguments.add_argument(
-        "--weighted", action="store_true", help="rank by the weighted decisions on all criteria"
-    )
+    flag(arguments, "--weighted", "rank by the weighted decisions on all criteria")
     measures.add_weights(arguments)
     measures.add_gold(arguments, required=False)
     arguments.add_argument(
@@ -78,13 +80,11 @@ def rank() -> argparse.ArgumentParser:
         metavar="OTHER",
         help="compare with a second ranking of the same items: a run, a submission or a dataset",
     )
-    arguments.add_argument("--json", type=Path, metavar="FILE", help="every rate, pair and interval, as JSON")
-    arguments.add_argument("--csv", type=Path, metavar="FILE", help="candidates and pairs, one row each")
+    file_option(arguments, "--json", "every rate, pair and interval, as JSON")
+    file_option(arguments, "--csv", "candidates and pairs, one row each")
     shared.add_table_files(arguments)
     measures.add_methods(arguments)
-    arguments.add_argument(
-        "--seed", type=int, default=DEFAULT_SEED, metavar="N", help="the seed of the bootstrap"
-    )
+    number_option(arguments, "--seed", "the seed of the bootstrap", default=DEFAULT_SEED)
     measures.add_labels_of(arguments)
     add_store(arguments)
     return arguments
@@ -196,12 +196,8 @@ def weighted_score() -> argparse.ArgumentParser:
     arguments.add_argument("what", metavar="WHAT", help="the id of a run, SUBMISSION.tsv or SCORES.json")
     measures.add_weights(arguments)
     measures.add_gold(arguments, required=False)
-    arguments.add_argument(
-        "--fit-weights",
-        action="store_true",
-        help="fit the weights that best predict the human overall label",
-    )
-    arguments.add_argument("--json", type=Path, metavar="FILE", help="every winner and margin, as JSON")
+    flag(arguments, "--fit-weights", "fit the weights that best predict the human overall label")
+    file_option(arguments, "--json", "every winner and margin, as JSON")
     shared.add_table_files(arguments)
     measures.add_slices(arguments)
     measures.add_labels_of(arguments)

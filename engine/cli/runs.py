@@ -13,11 +13,14 @@ from engine.cli.shared.console import (
     DONE,
     INCOMPLETE,
     command_parser,
+    file_option,
+    flag,
     interruptible,
     printable,
     printed_section,
     table,
     tell,
+    text_option,
 )
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.measure_arguments import add_labels_of
@@ -93,7 +96,7 @@ def runs() -> argparse.ArgumentParser:
 def _add_export(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     export = actions.add_parser("export", help="write a run's submission or its data")
     export.add_argument("id", type=int, metavar="ID")
-    export.add_argument("--out", type=Path, metavar="FILE", help="the submission, FILE.tsv")
+    file_option(export, "--out", "the submission, FILE.tsv")
     export.add_argument(
         "--for",
         dest="tool",
@@ -102,32 +105,26 @@ def _add_export(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         " .parquet), inspect (a log of inspect_ai, .json), alpaca-eval (annotations, .json);"
         " default: a submission",
     )
-    export.add_argument(
+    text_option(
+        export,
         "--criterion",
-        metavar="NAME",
-        help="with --for dpo or alpaca-eval: the criterion (default: overall_quality, else the last one)",
+        "NAME",
+        "with --for dpo or alpaca-eval: the criterion (default: overall_quality, else the last one)",
     )
-    export.add_argument(
-        "--json", type=Path, metavar="FILE", help="every judgment with its raw predictions, as JSON"
-    )
-    export.add_argument("--csv", type=Path, metavar="FILE", help="all data, one row per judgment")
+    file_option(export, "--json", "every judgment with its raw predictions, as JSON")
+    file_option(export, "--csv", "all data, one row per judgment")
     add_labels_of(export)
-    export.add_argument(
+    flag(
+        export,
         "--with-stale",
-        action="store_true",
-        help="include stale explanations: those written for another label than the effective one",
+        "include stale explanations: those written for another label than the effective one",
     )
-    export.add_argument(
+    file_option(
+        export,
         "--as-dataset",
-        type=Path,
-        metavar="FILE",
-        help="the run's dataset with the annotators' labels as human labels (.tsv, .json or .parquet)",
+        "the run's dataset with the annotators' labels as human labels (.tsv, .json or .parquet)",
     )
-    export.add_argument(
-        "--with-judge",
-        action="store_true",
-        help="with --as-dataset: the judge's label for items without a human one",
-    )
+    flag(export, "--with-judge", "with --as-dataset: the judge's label for items without a human one")
     _add_moved_dataset(export)
     shared.add_columns(export, "dataset")
     _add_store(export)
@@ -140,35 +137,29 @@ def _add_recalibrate(actions: "argparse._SubParsersAction[argparse.ArgumentParse
     )
     recalibrate.add_argument("id", type=int, metavar="ID")
     with_what = recalibrate.add_mutually_exclusive_group(required=True)
-    with_what.add_argument(
-        "--calibration", type=Path, metavar="FILE", help="the calibration, as `calibrate` wrote it"
-    )
-    with_what.add_argument("--none", action="store_true", help="use the uncalibrated probabilities")
+    file_option(with_what, "--calibration", "the calibration, as `calibrate` wrote it")
+    flag(with_what, "--none", "use the uncalibrated probabilities")
     _add_store(recalibrate)
     recalibrate.set_defaults(action=_recalibrate)
 
 
 def _add_adding(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument("submission", type=Path, metavar="SUBMISSION.tsv")
-    arguments.add_argument(
-        "--dataset", type=Path, required=True, metavar="FILE", help="the dataset that it answers"
-    )
+    file_option(arguments, "--dataset", "the dataset that it answers", required=True)
     shared.add_rubric(arguments, "its criteria, with their weights")
     shared.add_columns(arguments, "dataset")
     _add_store(arguments)
 
 
 def _add_moved_dataset(arguments: argparse.ArgumentParser) -> None:
-    arguments.add_argument("--dataset", type=Path, metavar="FILE", help="the run's dataset, if it was moved")
+    file_option(arguments, "--dataset", "the run's dataset, if it was moved")
 
 
 def _add_rewriting(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument("id", type=int, metavar="ID")
     add_examples(arguments)
     _add_moved_dataset(arguments)
-    arguments.add_argument(
-        "--model", metavar="MODEL", help="the run's model, if it was moved: its file or name"
-    )
+    text_option(arguments, "--model", "MODEL", "the run's model, if it was moved: its file or name")
     shared.add_columns(arguments, "dataset")
     add_settings(arguments.add_argument_group("computer"), "threads")
 
@@ -352,7 +343,7 @@ def _add_store(arguments: argparse.ArgumentParser) -> None:
 
 def _add_all(arguments: argparse.ArgumentParser) -> None:
     """--all."""
-    arguments.add_argument("--all", action="store_true", help="include archived runs")
+    flag(arguments, "--all", "include archived runs")
 
 
 def _add_listing(
@@ -370,7 +361,7 @@ def _add_listing(
     )
     diff.add_argument("id", type=int, metavar="ID")
     diff.add_argument("other", type=int, metavar="OTHER")
-    diff.add_argument("--dataset", type=Path, metavar="FILE", help="their dataset, if it was moved")
+    file_option(diff, "--dataset", "their dataset, if it was moved")
     shared.add_columns(diff, "dataset")
     diff.set_defaults(action=_diff)
     return [find, diff]
@@ -464,10 +455,8 @@ def _add_keeping(
     restore = actions.add_parser("restore", help="take runs out of the archive")
     restore.set_defaults(action=_restore)
     delete = actions.add_parser("delete", help="delete runs permanently, after confirmation")
-    delete.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    delete.add_argument(
-        "--with-decisions", action="store_true", help="also delete runs with human annotations"
-    )
+    flag(delete, "--yes", "do not ask for confirmation")
+    flag(delete, "--with-decisions", "also delete runs with human annotations")
     delete.set_defaults(action=_delete)
     for several in (archive, restore, delete):
         several.add_argument("ids", type=int, nargs="+", metavar="ID")

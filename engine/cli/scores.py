@@ -15,7 +15,10 @@ from engine.cli.shared.console import (
     DONE,
     add_store,
     command_parser,
+    file_option,
+    flag,
     interruptible,
+    number_option,
     print_sheet,
     printable,
     printed_section,
@@ -62,12 +65,10 @@ def evaluate() -> argparse.ArgumentParser:
     )
     arguments.add_argument("system", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run")
     measures.add_gold(arguments)
-    arguments.add_argument(
-        "--json", type=Path, metavar="FILE", help="the scores as JSON, under the task's keys"
-    )
+    file_option(arguments, "--json", "the scores as JSON, under the task's keys")
     shared.add_table_files(arguments)
     measures.add_methods(arguments)
-    arguments.add_argument("--confusion", action="store_true", help="also print the confusion matrices")
+    flag(arguments, "--confusion", "also print the confusion matrices")
     measures.add_slices(arguments)
     measures.add_labels_of(arguments)
     add_store(arguments)
@@ -114,17 +115,9 @@ def compare() -> argparse.ArgumentParser:
         "systems", nargs="+", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run; two or more"
     )
     measures.add_gold(arguments)
-    arguments.add_argument(
-        "--json", type=Path, metavar="FILE", help="the comparison as JSON, with every difference"
-    )
+    file_option(arguments, "--json", "the comparison as JSON, with every difference")
     shared.add_table_files(arguments)
-    arguments.add_argument(
-        "--differences",
-        type=int,
-        default=10,
-        metavar="N",
-        help="number of differences to print (%(default)s)",
-    )
+    number_option(arguments, "--differences", "number of differences to print (%(default)s)", default=10)
     measures.add_slices(arguments)
     measures.add_labels_of(arguments)
     add_store(arguments)
@@ -220,15 +213,9 @@ def report() -> argparse.ArgumentParser:
     )
     arguments.add_argument("run", metavar="RUN", help="the id of a run, or SUBMISSION.tsv")
     measures.add_gold(arguments)
-    arguments.add_argument("--out", type=Path, required=True, metavar="FILE.html", help="the report")
-    arguments.add_argument(
-        "--figures", type=Path, metavar="DIR", help="also write its figures, as PNG and SVG"
-    )
-    arguments.add_argument(
-        "--curve",
-        action="store_true",
-        help="include the learning curve of the calibration (takes some seconds)",
-    )
+    file_option(arguments, "--out", "the report", metavar="FILE.html", required=True)
+    file_option(arguments, "--figures", "also write its figures, as PNG and SVG", metavar="DIR")
+    flag(arguments, "--curve", "include the learning curve of the calibration (takes some seconds)")
     measures.add_weights(arguments)
     measures.add_slices(arguments)
     measures.add_labels_of(arguments)

@@ -364,9 +364,13 @@ def decide_together(store_path: Path, request: JuryRequest) -> Job[StoredJury]:
         if gold is not None:
             asked = [system.asked for system in systems if system.asked]
             gold = with_labels_for(gold, asked, control.cancel)
-        certainty = {} if request.certainty is None else {"certainty": request.certainty}
         setup = measuring.JurySetup(
-            systems, request.name, gold=gold, partial=True, lengths=request.lengths, **certainty
+            systems,
+            request.name,
+            gold=gold,
+            partial=True,
+            lengths=request.lengths,
+            certainty=request.certainty or measuring.DEFAULT_CERTAINTY,
         )
         kept = followed(measuring.decide_together(setup, store_path, control.cancel), control.report)
         said = [Section("remarks", "", [Sentences(kept.remarks, Tone.CAVEAT)])] if kept.remarks else []

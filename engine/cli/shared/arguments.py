@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from engine.cli.shared.console import tell
+from engine.cli.shared.console import file_option, flag, tell, text_option
 from engine.core import VERSION
 from engine.core.column_map import ColumnMap, check_targets, parse_columns, parse_labels
 from engine.core.errors import SetupError, Step
@@ -39,9 +39,7 @@ def option_of(dest: str) -> str:
 
 def add_rubric(arguments: argparse._ActionsContainer, what: str) -> None:
     """--rubric; `what`: what it sets."""
-    arguments.add_argument(
-        "--rubric", metavar="NAME|FILE", help=f"{what}: a name listed by `rubrics`, or a TOML file"
-    )
+    text_option(arguments, "--rubric", "NAME|FILE", f"{what}: a name listed by `rubrics`, or a TOML file")
 
 
 def rubric_of(options: argparse.Namespace) -> Rubric | None:
@@ -67,11 +65,9 @@ def criteria_of(text: str, rubric: Rubric | None) -> tuple[str, ...]:
 def add_columns(arguments: argparse._ActionsContainer, dataset: str) -> None:
     """--columns, --labels and --save-columns; `dataset`: the file that they describe."""
     group = arguments.add_argument_group(f"{dataset} with other columns (see: check FILE)")
-    group.add_argument("--columns", metavar="OURS=THEIRS,...", help="column names: id=uid,instruction=prompt")
-    group.add_argument("--labels", metavar="VALUE=LABEL,...", help="label values: 1=A,2=B,0=tie,bad=none")
-    group.add_argument(
-        "--save-columns", action="store_true", help="store both for all files with these columns"
-    )
+    text_option(group, "--columns", "OURS=THEIRS,...", "column names: id=uid,instruction=prompt")
+    text_option(group, "--labels", "VALUE=LABEL,...", "label values: 1=A,2=B,0=tie,bad=none")
+    flag(group, "--save-columns", "store both for all files with these columns")
 
 
 def columns_of(options: argparse.Namespace, rubric: Rubric | None = None) -> ColumnMap | None:
@@ -136,8 +132,8 @@ def check_suffix(option: str, path: Path | None, what: str, *suffixes: str) -> N
 
 def add_table_files(arguments: argparse.ArgumentParser) -> None:
     """--latex and --markdown."""
-    arguments.add_argument("--latex", type=Path, metavar="FILE", help="the tables for a paper, in LaTeX")
-    arguments.add_argument("--markdown", type=Path, metavar="FILE", help="the printed report as Markdown")
+    file_option(arguments, "--latex", "the tables for a paper, in LaTeX")
+    file_option(arguments, "--markdown", "the printed report as Markdown")
 
 
 def table_targets(options: argparse.Namespace) -> Mapping[str, Path | None]:

@@ -13,7 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.cli.shared.arguments import MODEL_WORDS, model_file
-from engine.cli.shared.console import DONE, command_parser, interruptible, printable, table, tell
+from engine.cli.shared.console import (
+    DONE,
+    command_parser,
+    file_option,
+    flag,
+    interruptible,
+    number_option,
+    printable,
+    repeated_option,
+    table,
+    tell,
+    text_option,
+)
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.progress import show_forecast
 from engine.cli.shared.setting_arguments import add_device, add_settings
@@ -47,10 +59,10 @@ def add_connection(group: argparse._ActionsContainer) -> None:
         metavar="FOLDER",
         help="the certificates of the cluster (%(default)s)",
     )
-    group.add_argument(
+    flag(
+        group,
         "--plain-tcp",
-        action="store_true",
-        help="allow unencrypted tcp:// to other computers: others on the network can read the traffic, and"
+        "allow unencrypted tcp:// to other computers: others on the network can read the traffic, and"
         " anyone who reaches the scheduler can run programs on every worker",
     )
 
@@ -66,21 +78,14 @@ def need_cluster() -> None:
 
 def add_cluster(group: argparse._ArgumentGroup) -> None:
     """--cluster and its options."""
-    group.add_argument(
+    text_option(
+        group,
         "--cluster",
-        metavar="ADDRESS",
-        help="judge with the workers of a scheduler: tls://HOST:8786, or its scheduler file (see `cluster`)",
+        "ADDRESS",
+        "judge with the workers of a scheduler: tls://HOST:8786, or its scheduler file (see `cluster`)",
     )
-    group.add_argument(
-        "--task-items",
-        type=int,
-        default=ITEMS_OF_A_TASK,
-        metavar="N",
-        help="items per task of a worker (%(default)s)",
-    )
-    group.add_argument(
-        "--mixed-builds", action="store_true", help="also use workers with other builds of llama.cpp"
-    )
+    number_option(group, "--task-items", "items per task of a worker (%(default)s)", default=ITEMS_OF_A_TASK)
+    flag(group, "--mixed-builds", "also use workers with other builds of llama.cpp")
     add_connection(group)
 
 
@@ -190,16 +195,15 @@ def cluster() -> argparse.ArgumentParser:
         metavar="ADDRESS",
         help="the address to listen on (%(default)s); 127.0.0.1 for this computer only",
     )
-    scheduler.add_argument("--scheduler-file", type=Path, metavar="FILE", help="where to write the address")
+    file_option(scheduler, "--scheduler-file", "where to write the address")
     scheduler.set_defaults(action=_scheduler)
     worker = actions.add_parser("worker", help="start a worker, which judges items for the scheduler")
     worker.add_argument("address", metavar="ADDRESS", help="tls://HOST:PORT, or the scheduler file")
-    worker.add_argument(
+    repeated_option(
+        worker,
         "--model",
-        action="append",
-        default=[],
-        metavar="MODEL",
-        help=f"{MODEL_WORDS}, or a folder of models; may be repeated. Default: all models on this computer",
+        "MODEL",
+        f"{MODEL_WORDS}, or a folder of models; may be repeated. Default: all models on this computer",
     )
     add_settings(worker.add_argument_group("computer"), "threads")
     add_device(worker.add_argument_group("device"), "the processor")

@@ -47,7 +47,41 @@ def command_parser(
     return made
 
 
-def add_store(arguments: argparse._ActionsContainer, kept: str = "runs and measures") -> None:
+Arguments = argparse._ActionsContainer
+
+
+def file_option(
+    arguments: Arguments, name: str, words: str, *, metavar: str = "FILE", required: bool = False
+) -> None:
+    arguments.add_argument(name, type=Path, metavar=metavar, required=required, help=words)
+
+
+def text_option(arguments: Arguments, name: str, metavar: str, words: str) -> None:
+    arguments.add_argument(name, metavar=metavar, help=words)
+
+
+def repeated_option(arguments: Arguments, name: str, metavar: str, words: str) -> None:
+    """One that may be given several times; a list."""
+    arguments.add_argument(name, action="append", default=[], metavar=metavar, help=words)
+
+
+def number_option(
+    arguments: Arguments,
+    name: str,
+    words: str,
+    *,
+    metavar: str = "N",
+    kind: type[int] | type[float] = int,
+    default: float | None = None,
+) -> None:
+    arguments.add_argument(name, type=kind, default=default, metavar=metavar, help=words)
+
+
+def flag(arguments: Arguments, name: str, words: str) -> None:
+    arguments.add_argument(name, action="store_true", help=words)
+
+
+def add_store(arguments: Arguments, kept: str = "runs and measures") -> None:
     """--store; `kept`: what it holds for this command."""
     arguments.add_argument(
         "--store",

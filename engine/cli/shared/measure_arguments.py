@@ -17,7 +17,15 @@ from engine.cli.shared.arguments import (
     read_dataset,
     rubric_of,
 )
-from engine.cli.shared.console import printable, tell
+from engine.cli.shared.console import (
+    file_option,
+    flag,
+    number_option,
+    printable,
+    repeated_option,
+    tell,
+    text_option,
+)
 from engine.cli.shared.progress import heard
 from engine.cli.shared.setting_arguments import add_settings
 from engine.core import VERSION
@@ -42,12 +50,8 @@ from engine.system import files
 
 def add_gold(arguments: argparse.ArgumentParser, required: bool = True) -> None:
     """--gold and --partial, with the columns and criteria by which the labels are read."""
-    arguments.add_argument(
-        "--gold", type=Path, required=required, metavar="DATASET", help="the dataset with human labels"
-    )
-    arguments.add_argument(
-        "--partial", action="store_true", help="use the items that both have, and print how many"
-    )
+    file_option(arguments, "--gold", "the dataset with human labels", metavar="DATASET", required=required)
+    flag(arguments, "--partial", "use the items that both have, and print how many")
     add_rubric(arguments, "the criteria of submissions and labels; a run has its own")
     add_columns(arguments, "human labels")
 
@@ -85,16 +89,16 @@ def judged_by_run(options: argparse.Namespace, cancel: CancelToken) -> tuple[Sys
 
 def add_calibration_wishes(arguments: argparse.ArgumentParser) -> None:
     """--places-matter and --lengths: features of a calibration."""
-    arguments.add_argument(
+    flag(
+        arguments,
         "--places-matter",
-        action="store_true",
-        help="fit A and B separately: for data where the position has a meaning, for example if A is always"
+        "fit A and B separately: for data where the position has a meaning, for example if A is always"
         " the new model's response. By default both are treated alike, and no label depends on the position",
     )
-    arguments.add_argument(
+    flag(
+        arguments,
         "--lengths",
-        action="store_true",
-        help="use the lengths of the responses as a feature (annotators may prefer longer ones): such labels"
+        "use the lengths of the responses as a feature (annotators may prefer longer ones): such labels"
         " depend less on the content",
     )
 
@@ -125,10 +129,8 @@ def add_labels_of(arguments: argparse.ArgumentParser) -> None:
 def add_model_measures(arguments: argparse.ArgumentParser) -> None:
     """--encoder, --judge-model and --threads."""
     group = arguments.add_argument_group("measures that need a model")
-    group.add_argument("--encoder", type=Path, metavar="FILE.gguf", help="a RoBERTa or BERT, for BERTScore")
-    group.add_argument(
-        "--judge-model", metavar="MODEL", help=f"judges whether explanations agree: {MODEL_WORDS}"
-    )
+    file_option(group, "--encoder", "a RoBERTa or BERT, for BERTScore", metavar="FILE.gguf")
+    text_option(group, "--judge-model", "MODEL", f"judges whether explanations agree: {MODEL_WORDS}")
     add_settings(group, "threads")
 
 
@@ -146,22 +148,24 @@ def model_measures(options: argparse.Namespace, cancel: CancelToken) -> ModelMea
 
 def add_weights(arguments: argparse.ArgumentParser) -> None:
     """--weights, --tie-threshold and --grades."""
-    arguments.add_argument(
+    text_option(
+        arguments,
         "--weights",
-        metavar="NAME=W,...",
-        help="quality=0.6,relevance=0.4, or a FILE.json written by weighted-score --fit-weights --json"
+        "NAME=W,...",
+        "quality=0.6,relevance=0.4, or a FILE.json written by weighted-score --fit-weights --json"
         " (default: those of the rubric)",
     )
-    arguments.add_argument(
+    number_option(
+        arguments,
         "--tie-threshold",
-        type=float,
+        "differences up to T are ties (default: that of the rubric)",
         metavar="T",
-        help="differences up to T are ties (default: that of the rubric)",
+        kind=float,
     )
-    arguments.add_argument(
+    flag(
+        arguments,
         "--grades",
-        action="store_true",
-        help=f"use the grades of the model as scores (a run with the method {Method.POINTWISE_GRADE.option})",
+        f"use the grades of the model as scores (a run with the method {Method.POINTWISE_GRADE.option})",
     )
 
 
@@ -197,21 +201,19 @@ def parse_weights(text: str) -> dict[str, float]:
 def add_slices(arguments: argparse.ArgumentParser) -> None:
     """--by and --slice."""
     group = arguments.add_argument_group("slices of the items")
-    group.add_argument(
+    repeated_option(
+        group,
         "--by",
-        action="append",
-        default=[],
-        metavar="WHAT",
-        help="add a table with a row for each slice: a COLUMN of the dataset, length (of both responses),"
+        "WHAT",
+        "add a table with a row for each slice: a COLUMN of the dataset, length (of both responses),"
         " instruction (its length), longer (which response), script, label (label:CRITERION), tag, or"
         " random-sample; column:NAME for a column with one of these names; may be repeated",
     )
-    group.add_argument(
+    repeated_option(
+        group,
         "--slice",
-        action="append",
-        default=[],
-        metavar="WHAT=VALUE",
-        help="use only this slice: COLUMN=value, length=short, longer=A, random-sample=labelled; if repeated,"
+        "WHAT=VALUE",
+        "use only this slice: COLUMN=value, length=short, longer=A, random-sample=labelled; if repeated,"
         " only items that are in all of them",
     )
 
@@ -274,17 +276,12 @@ def check_measure_outputs(
 
 def add_methods(arguments: argparse.ArgumentParser) -> None:
     """--methods-text and --bib."""
-    arguments.add_argument(
-        "--methods-text",
-        type=Path,
-        metavar="FILE",
-        help="a paragraph on the methods for a paper, with references",
-    )
-    arguments.add_argument(
+    file_option(arguments, "--methods-text", "a paragraph on the methods for a paper, with references")
+    file_option(
+        arguments,
         "--bib",
-        type=Path,
+        "with --methods-text: its references as BibTeX; the paragraph is then LaTeX",
         metavar="FILE.bib",
-        help="with --methods-text: its references as BibTeX; the paragraph is then LaTeX",
     )
 
 

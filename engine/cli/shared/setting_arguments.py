@@ -8,9 +8,9 @@ import argparse
 import re
 from collections.abc import Iterable
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
+from engine.cli.shared.console import file_option, number_option, text_option
 from engine.core.items import Method
 from engine.operations.judge_request import BOTH, ONE, UNCERTAIN, example_settings
 from engine.results.second_order import KEEP
@@ -53,11 +53,11 @@ def add_settings_of(group: argparse._ActionsContainer, surface: Surface, *groups
 def add_device(group: argparse._ActionsContainer, otherwise: str = "") -> None:
     """--device and --gpu-layers. `otherwise`: the default device, if not the fastest known."""
     otherwise = otherwise or "the fastest, if `models devices` has tried this model, else cpu"
-    group.add_argument(
+    text_option(
+        group,
         "--device",
-        metavar="NAME",
-        help="compute device: cpu, or (part of) the name of a GPU, as `models devices` lists them"
-        f" ({otherwise})",
+        "NAME",
+        f"compute device: cpu, or (part of) the name of a GPU, as `models devices` lists them ({otherwise})",
     )
     add_settings(group, "gpu_layers")
 
@@ -76,12 +76,8 @@ def add_machine(group: argparse._ActionsContainer, surface: Surface) -> None:
 
 def add_examples(group: argparse._ActionsContainer) -> None:
     """--examples, --few-shot and --few-shot-selection."""
-    group.add_argument(
-        "--examples", type=Path, metavar="FILE", help="labelled items to show the model as examples"
-    )
-    group.add_argument(
-        "--few-shot", type=int, metavar="K", help=f"number of examples in each prompt ({DEFAULT_SHOTS})"
-    )
+    file_option(group, "--examples", "labelled items to show the model as examples")
+    number_option(group, "--few-shot", f"number of examples in each prompt ({DEFAULT_SHOTS})", metavar="K")
     group.add_argument(
         "--few-shot-selection",
         choices=list(FEW_SHOT_SELECTION),
@@ -116,17 +112,18 @@ def add_orders(group: argparse._ArgumentGroup) -> None:
         help="show the responses in both orders (default); in one, for half the time; or in the second one"
         " only for items that are uncertain after the first",
     )
-    group.add_argument(
+    number_option(
+        group,
         "--margin-threshold",
-        type=float,
-        metavar="M",
-        help="an item is uncertain if the margin between its two likeliest labels is below M, 0 to 1"
+        "an item is uncertain if the margin between its two likeliest labels is below M, 0 to 1"
         f" ({DEFAULT_MARGIN:g})",
+        metavar="M",
+        kind=float,
     )
-    group.add_argument(
+    number_option(
+        group,
         "--margin-threshold-from",
-        type=int,
-        metavar="RUN",
-        help=f"the smallest margin threshold that keeps {KEEP:.0%}".replace("%", " %%")
+        f"the smallest margin threshold that keeps {KEEP:.0%}".replace("%", " %%")
         + " of this run's labels, as computed by the command orders",
+        metavar="RUN",
     )

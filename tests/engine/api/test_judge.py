@@ -15,10 +15,12 @@ import psutil
 import pytest
 
 import tiebreak
+from engine.api.refused import heard
 from engine.core.errors import ProcessEnded
 from engine.core.events import CancelToken, followed
 from engine.core.judgments import JudgedItem
 from engine.judging.work import judge_plan
+from engine.operations.judge import prepare
 from engine.store.opening import has_store
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
@@ -256,7 +258,7 @@ def test_a_calibration_of_a_run_decides_the_next_one(
     calibrated = replace(judge, calibration=path).run(demo_gold, progress=False)
     assert calibrated == run  # labels alone: it reads the same
     assert calibrated.judgments["place_decides"].notna().all()
-    with pytest.raises(tiebreak.Refused, match="was made for ways of asking letters"):
+    with pytest.raises(tiebreak.Refused, match="was made for elicitation methods label tokens"):
         replace(judge, calibration=path, methods="permuted-labels").run(demo_gold, progress=False)
 
 
@@ -275,7 +277,7 @@ def test_what_another_thread_judges_is_being_judged_by_this_program(
 ) -> None:
     store = Path(str(judge.store))
     cancel = CancelToken()
-    made, _ = judge._prepared(demo_gold, CancelToken(), items=None, sample=None, ids=None)
+    made = heard(prepare(judge._request(demo_gold), CancelToken()))
     with SubprocessWorker(judge_plan, cancel) as worker:
         going = worker.do(made.plan, store, False, None)
         while not (has_store(store) and runs_of(store)):

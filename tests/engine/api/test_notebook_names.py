@@ -18,18 +18,7 @@ from engine.core import VERSION
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "notebook.md"
 ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
-MODULES = (
-    "frames",
-    "judge",
-    "measured",
-    "pairwise",
-    "reading",
-    "refused",
-    "run",
-    "run_frames",
-    "stored",
-    "tables",
-)
+MODULES = ("arguments", "judge", "pairwise", "refused", "run", "stored", "tables")
 
 
 @pytest.mark.slow

@@ -46,13 +46,13 @@ def test_a_panel_is_made_by_the_mean_and_used_as_a_run(
     command: Command, store: Path, other: Path, demo_gold: Path, tmp_path: Path
 ) -> None:
     printed = command("jury", 1, other, "--name", "night")
-    assert "Panel 2 “night” is run 2" in printed
+    assert "Jury 2 “night” is run 2" in printed
     assert "other.tsv: submission" in printed
     assert row(command("evaluate", 2, "--gold", demo_gold), "safety")[1] == str(ITEMS)
     exported = tmp_path / "together.tsv"
     command("runs", "export", 2, "--out", exported)
     assert len(exported.read_bytes().splitlines()) == ITEMS + 1
-    assert "by judge of the panel" in command("evaluate", 2, "--gold", demo_gold).casefold()
+    assert "by judge of the jury" in command("evaluate", 2, "--gold", demo_gold).casefold()
     command("runs", "export", 2, "--csv", tmp_path / "all.csv")
     command("report", 2, "--gold", demo_gold, "--out", tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")

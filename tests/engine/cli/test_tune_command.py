@@ -140,7 +140,7 @@ def test_comparing_ends_with_its_time_too_and_says_so(
     assert give("tune", tmp_path / "runs.sqlite", "demo", gold, "--out", recipe, *QUICK) == 0
     printed = capsys.readouterr().out
     assert "1 setting was not compared: the time limit was reached." in printed
-    assert "there was no time for it" in printed
+    assert "no time was left for it" in printed
     assert load_recipe(recipe).judge.both_orders is False  # the one that was
 
 
