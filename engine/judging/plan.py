@@ -8,7 +8,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Protocol
 
 from engine.core.codec import plain
@@ -98,25 +97,20 @@ class Asking:
 
     @property
     def is_there(self) -> bool:
-        """Whether anything is asked."""
         return self._question_plan is not None
 
     @property
     def is_answered(self) -> bool:
-        """Whether there is no need to continue."""
         return self._question_plan is not None and self._question_plan.is_answered
 
     def wants(self, item_ids: Iterable[str]) -> bool:
-        """Whether a group of items is to be judged."""
         return self._question_plan is None or any(map(self._question_plan.wants, item_ids))
 
     def hear(self, event: object) -> None:
-        """Note what an event says of an item."""
         if self._question_plan is not None and isinstance(event, ItemJudged):
             self._labels[event.judged.item_id] = label_of(event.judgments[self._column])
 
     def look(self) -> Iterator[Resolved]:
-        """Look at what is open, with all that was heard."""
         labels, self._labels = self._labels, {}
         if self._question_plan is not None and labels:
             yield from map(Resolved, self._question_plan.add(labels))
@@ -224,7 +218,8 @@ class RunPlan:
             dataset_path=real_path(self.dataset.path),
             dataset_hash=self.dataset.hash,
             items=len(self.dataset),
-            model_path=_with_its_name(self.model.path),
+            # In the cache of Hugging Face names are links to hashes.
+            model_path=real_path(self.model.path.parent) / self.model.path.name,
             model_name=self.model.name,
             model_hash=self.model.hash,
             prompt_version=PROMPT_VERSION,
@@ -232,11 +227,6 @@ class RunPlan:
             settings=settings,
             rubric=None if self.rubric.is_part_of(ELOQUENT) else self.rubric,
         )
-
-
-def _with_its_name(path: Path) -> Path:
-    """An absolute path that ends as `path` does: in the cache of Hugging Face names are links to hashes."""
-    return real_path(path.parent) / path.name
 
 
 def _key(made_of: Sequence[str], rubric: Rubric, settings: Mapping[str, Any]) -> str:
@@ -305,11 +295,33 @@ def machine_manifest(machine: MachineSettings) -> Mapping[str, Any]:
     return {**made, COMPUTED_ON: machine.device.title, DRIVER: machine.device.driver or "not told"}
 
 
+_WORDS = {
+    **{row.key: row.noun for row in SETTINGS},
+    DEVICE: "compute device",
+    EXAMPLES: "labelled examples",
+    EXPLAINED_WITH: "calibration",
+}
+
+
 def check_resumed(plan: RunPlan, run: StoredRun) -> None:
     """SetupError where a plan would not resume this run: what differs from how the run began."""
-    if plan.identity().key == run.identity.key:
+    now, then, differs = plan.identity(), run.identity, []
+    if now.key == then.key:
         return
-    differs = [*_other_files(plan, run), *_other_settings(plan, run)]
+    if now.dataset_hash != then.dataset_hash:
+        count = f" ({then.items:,} then, {now.items:,} now)" if now.items != then.items else ""
+        differs.append(f"the items of {plan.dataset.name}{count}")
+    if now.model_hash != then.model_hash:
+        differs.append(f"the content of the model file {plan.model.path.name}")
+    # The store keeps plain values: lists for tuples.
+    settings = json.loads(json.dumps(now.settings))
+    differs += [
+        f"the {_WORDS.get(name, words(name))}"
+        for name in sorted({*settings, *then.settings} - {CHOSEN, SAMPLE})  # other items are another dataset
+        if settings.get(name) != then.settings.get(name)
+    ]
+    if plan.rubric.names != then.criteria:
+        differs.append("the criteria")
     hint = "Restore that and resume again, or start a new run."
     if not differs:
         began = run.manifest.get("llama_cpp", "another build")
@@ -319,36 +331,6 @@ def check_resumed(plan: RunPlan, run: StoredRun) -> None:
         f"Run {run.id} cannot be resumed. Changed since its start: {'; '.join(differs)}.",
         f"{hint} The judgments of run {run.id} are stored.",
     )
-
-
-def _other_files(plan: RunPlan, run: StoredRun) -> list[str]:
-    now, then = plan.identity(), run.identity
-    differs = []
-    if now.dataset_hash != then.dataset_hash:
-        count = f" ({then.items:,} then, {now.items:,} now)" if now.items != then.items else ""
-        differs.append(f"the items of {plan.dataset.name}{count}")
-    if now.model_hash != then.model_hash:
-        differs.append(f"the content of the model file {plan.model.path.name}")
-    return differs
-
-
-_WORDS = {
-    **{row.key: row.noun for row in SETTINGS},
-    DEVICE: "compute device",
-    EXAMPLES: "labelled examples",
-    EXPLAINED_WITH: "calibration",
-}
-
-
-def _other_settings(plan: RunPlan, run: StoredRun) -> list[str]:
-    # The store keeps plain values: lists for tuples.
-    now, then = json.loads(json.dumps(plan.identity().settings)), run.identity.settings
-    differs = [
-        f"the {_WORDS.get(name, words(name))}"
-        for name in sorted({*now, *then} - {CHOSEN, SAMPLE})  # other items are another dataset
-        if now.get(name) != then.get(name)
-    ]
-    return differs if plan.rubric.names == run.identity.criteria else [*differs, "the criteria"]
 
 
 def check_same_format(run: StoredRun, template: ChatTemplate) -> None:

@@ -1,16 +1,13 @@
 """What is done with the model of a plan, as works that a process of its own can do.
 
-A run on a device that may fail: then the processor resumes it, for good, and the run says why.
-
-What a run would take, as facts: the plan of the command line and of the window.
-
-Each opens the store and the model itself, and needs nothing but what can be sent to that process
-(engine/system/subprocess_worker.py).
+Each opens the store and the model itself, and needs nothing but what can be sent to that process. Where the
+device of a run fails, the processor resumes it, for good.
 """
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from engine.core.errors import DeviceFailed, ProcessEnded
@@ -30,8 +27,7 @@ from engine.core.formatting import amount, counted, listed, percent
 from engine.core.tables import Facts
 from engine.judging.forecast import Forecast, Rate, time_some_items
 from engine.judging.plan import RunPlan, open_model
-from engine.judging.rewrite import Rewritten, rewrite_explanations
-from engine.judging.run import make_item_judge, run_judging
+from engine.judging.run import Rewritten, make_item_judge, rewrite_explanations, run_judging
 from engine.llama.context import OTHER_BATCH
 from engine.models.checked_model import in_use
 from engine.models.memory import memory_needed
@@ -60,18 +56,21 @@ def judging_by(
 
     Raises what `judge_plan` raises, ProcessEnded.
     """
-    if resumes is not None and plan.began_on is not None and not _left_before(store_path, resumes):
-        _leave(store_path, resumes, plan.began_on, _GONE)
-        yield DeviceLeft(plan.began_on, _GONE)
+    if resumes is not None and plan.began_on is not None:
+        with RunStore(store_path) as store:
+            left_before = store.run(resumes).device_left
+        if not left_before:
+            _leave(store_path, resumes, plan.began_on, _GONE)
+            yield DeviceLeft(plan.began_on, _GONE)
     run_id: int | None = None
     try:
         with worker, in_use(plan.model):
-            events = Reports(worker.do(plan, store_path, fresh, resumes))
-            for event in events:
+            reports = Reports(worker.do(plan, store_path, fresh, resumes))
+            for event in reports:
                 if isinstance(event, RunStarted):
                     run_id = event.run_id
                 yield event
-            return events.result
+            return reports.result
     except (DeviceFailed, ProcessEnded) as error:
         device = plan.machine.device
         # Ended from outside, by the user or for lack of memory, says nothing of the device.
@@ -81,11 +80,6 @@ def judging_by(
     _leave(store_path, run_id, device.title, why)
     yield DeviceLeft(device.title, why)
     return (yield from judging_by(another(), another, plan.by_processor(), store_path, resumes=run_id))
-
-
-def _left_before(store_path: Path, run_id: int) -> bool:
-    with RunStore(store_path) as store:
-        return store.run(run_id).device_left
 
 
 def _leave(store_path: Path, run_id: int, device: str, reason: str) -> None:
@@ -109,22 +103,19 @@ def plan_facts(forecast: Forecast, model: ModelFile, memory: Memory | None) -> F
 
     `memory`: of this computer, None where others judge.
     """
-    return Facts(tuple(_pairs(forecast, model, memory)))
-
-
-def _pairs(forecast: Forecast, model: ModelFile, memory: Memory | None) -> Iterator[tuple[str, str]]:
-    if forecast.judged:
-        yield "in the store", forecast.stored
-    yield "raw predictions", _raw_predictions(forecast)
-    yield "too long", _too_long(forecast)
-    most = forecast.tokens_to_write_at_most
-    yield "tokens", f"{forecast.tokens_to_read:,} to read{f', at most {most:,} to write' if most else ''}"
-    if forecast.settings.methods != DEFAULT_METHODS:
-        yield "elicitation methods", _methods(forecast)
-    settings = forecast.settings
+    settings, most = forecast.settings, forecast.tokens_to_write_at_most
+    to_write = f", at most {most:,} to write" if most else ""
     needed = memory_needed(model, settings.context, kv_type=settings.kv_type)
     free = f"; {amount(memory.available)} are free" if memory is not None else ""
-    yield "memory", f"about {amount(needed.total)} with {settings.context:,} tokens of context{free}"
+    facts = {
+        "in the store": forecast.stored if forecast.judged else "",
+        "raw predictions": _raw_predictions(forecast),
+        "too long": _too_long(forecast),
+        "tokens": f"{forecast.tokens_to_read:,} to read{to_write}",
+        "elicitation methods": _methods(forecast) if settings.methods != DEFAULT_METHODS else "",
+        "memory": f"about {amount(needed.total)} with {settings.context:,} tokens of context{free}",
+    }
+    return Facts(tuple((name, text) for name, text in facts.items() if text))
 
 
 def _raw_predictions(forecast: Forecast) -> str:
@@ -185,16 +176,16 @@ def judge_plan(
     The events of tokens come at most ten times a second.
     """
     plan = settled_machine(plan, store_path, fresh, resumes)
+    tokens, last = 0, time.monotonic()
     with RunStore(store_path) as store:
-        events = run_judging(
-            plan,
-            store,
-            lambda: open_model(plan, cancel),
-            fresh,
-            resumes=resumes,
-            ending=lambda: cancel.ending,
-        )
-        for event in _with_rare_tokens(events):
+        opener = partial(open_model, plan, cancel)
+        for event in run_judging(plan, store, opener, fresh, resumes=resumes, ending=lambda: cancel.ending):
+            if isinstance(event, TokensEvaluated):
+                tokens += event.tokens
+                if time.monotonic() - last >= _SECONDS_BETWEEN_TOKENS:
+                    yield TokensEvaluated(tokens)
+                    tokens, last = 0, time.monotonic()
+                continue
             yield event
             if isinstance(event, RunEnded):
                 ended = event
@@ -237,16 +228,3 @@ def read_again(
             judged += followed(judge.judge([(position, item)]), lambda _event: None)
     with RunStore(store_path) as store:
         keep_read_again(store, load_results(store, run_id), judged)
-
-
-def _with_rare_tokens(events: Iterator[RunEvent]) -> Iterator[RunEvent]:
-    """The same events, but those of tokens a tenth of a second apart, each with all tokens since the last."""
-    tokens, last = 0, time.monotonic()
-    for event in events:
-        if not isinstance(event, TokensEvaluated):
-            yield event
-            continue
-        tokens += event.tokens
-        if time.monotonic() - last >= _SECONDS_BETWEEN_TOKENS:
-            yield TokensEvaluated(tokens)
-            tokens, last = 0, time.monotonic()

@@ -17,14 +17,7 @@ from engine.core.errors import Hint, SetupError, Step
 from engine.core.formatting import counted, file_stem, listed, short_name, value_in_words, words
 from engine.core.items import Method, Order
 from engine.core.rubric import Rubric, rubric_of_names
-from engine.settings.rows import (
-    DEFAULT_METHODS,
-    JudgeSettings,
-    Mode,
-    methods_in_words,
-    row_of,
-    settings_of,
-)
+from engine.settings import rows
 from engine.settings.sampling import DEFAULT_SEED, ItemSample, StoppingRule, dataset_in_words
 
 REWRITTEN = "rewritten"
@@ -83,8 +76,6 @@ _LONGEST_STEM, _LONGEST_PART = 60, 30  # bytes: the ends of file names must have
 
 
 class RunKind(StrEnum):
-    """Where the judgments of a run come from."""
-
     JUDGED = "judged"  # a model judged, here
     SUBMITTED = "submitted"  # a submission file that was opened to be reviewed
     PANEL = "panel"  # what several runs and submissions say of the same items, decided together
@@ -118,30 +109,29 @@ class RunIdentity:
         return self.rubric or rubric_of_names(self.criteria)
 
     @cached_property
-    def judge_settings(self) -> JudgeSettings:
+    def judge_settings(self) -> rows.JudgeSettings:
         """The settings by which a model judged. SetupError for a run that no model judged, and of a damaged
         one KeyError, TypeError or ValueError.
         """
-        return settings_of(self.settings)
+        return rows.settings_of(self.settings)
 
     @property
-    def mode(self) -> Mode | None:
+    def mode(self) -> rows.Mode | None:
         """What was made; None of a jury."""
-        return Mode(self.settings["mode"]) if "mode" in self.settings else None
+        return rows.Mode(self.settings["mode"]) if "mode" in self.settings else None
 
     @property
     def orders(self) -> tuple[Order, ...]:
-        """In which the responses were shown; none for an opened submission."""
         return tuple(map(Order, self.settings["orders"]))
 
     @property
     def second_order_below(self) -> float | None:
-        margin: float | None = self.settings.get(row_of("second_order_below").key)
+        margin: float | None = self.settings.get(rows.row_of("second_order_below").key)
         return margin
 
     @property
     def methods(self) -> tuple[Method, ...]:
-        return tuple(map(Method, self.settings.get(row_of("methods").key, DEFAULT_METHODS)))
+        return tuple(map(Method, self.settings.get(rows.row_of("methods").key, rows.DEFAULT_METHODS)))
 
     @property
     def examples(self) -> str:
@@ -185,9 +175,9 @@ class RunIdentity:
         """How the model was asked, where that is not by label tokens alone: `chain of thought (4 reasoning
         samples)`.
         """
-        key = row_of("reasoning_samples").key
-        asked = methods_in_words(self.methods, self.settings.get(key, 1))
-        return "" if self.methods == DEFAULT_METHODS else asked
+        key = rows.row_of("reasoning_samples").key
+        asked = rows.methods_in_words(self.methods, self.settings.get(key, 1))
+        return "" if self.methods == rows.DEFAULT_METHODS else asked
 
     @property
     def dataset_in_words(self) -> str:
@@ -209,8 +199,6 @@ class RunIdentity:
 
 @dataclass(frozen=True)
 class Archived:
-    """A run was put away: when, and by whom."""
-
     when: datetime
     by: str
 
@@ -238,7 +226,6 @@ class StoredRun:
 
     @property
     def complete(self) -> bool:
-        """True once all items are in the store."""
         return self.judged == self.identity.items
 
     @property
@@ -259,7 +246,6 @@ class StoredRun:
 
     @property
     def is_tuning(self) -> bool:
-        """True where it was judged to see which settings are the best."""
         return self.order_seed is not None and bool(self.manifest[RANDOM_ORDER].get(TUNING))
 
     @property
@@ -294,7 +280,6 @@ class StoredRun:
 
     @property
     def submitted(self) -> bool:
-        """True for an opened submission: no model judged it here."""
         return self.identity.kind is RunKind.SUBMITTED
 
     @property
@@ -347,7 +332,6 @@ class StoredRun:
 
     @property
     def device_left(self) -> bool:
-        """Whether its device failed, so that the processor resumes it."""
         return DEVICE_LEFT in self.manifest
 
     @property
@@ -398,7 +382,6 @@ class StoredRun:
 
     @property
     def searched_text(self) -> str:
-        """All by which it is found: number, name, note, model, dataset, settings, how it was made."""
         identity = self.identity
         made = {
             **identity.settings_in_short,
@@ -445,16 +428,13 @@ class DamagedRun:
 
     @property
     def title(self) -> str:
-        """What it is called."""
         return f"Run {self.id} (damaged)"
 
     @property
     def called(self) -> str:
-        """The same within a sentence."""
         return f"run {self.id} (damaged)"
 
     def found_by(self, text: str) -> bool:
-        """Whether all words of a text are in its title."""
         return all(word in self.called for word in text.casefold().split())
 
 
@@ -521,8 +501,6 @@ def how_to_complete(lacking: int) -> str:
 
 @dataclass(frozen=True)
 class Effort:
-    """What judging an item took: seconds at work with it, tokens read and generated."""
-
     seconds: float
     tokens_read: int
     tokens_generated: int

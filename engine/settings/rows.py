@@ -37,8 +37,6 @@ JUDGED_BY = tuple(group for group in Group if group not in {Group.COMPUTER, Grou
 
 
 class Surface(Flag):
-    """What offers a setting."""
-
     NONE = 0
     JUDGE = auto()
     TUNE = auto()
@@ -202,8 +200,6 @@ DEFAULT_MARGIN = 0.5  # where nothing is learned; how it was chosen: docs/measur
 
 
 class Mode(StrEnum):
-    """What a run makes: labels alone, or labels and explanations."""
-
     LABELS = "labels"
     EXPLAIN = "explain"
 
@@ -257,12 +253,10 @@ class ChosenSettings:
 
     @property
     def reasons(self) -> bool:
-        """True where the model writes reasoning samples."""
         return Method.CHAIN_OF_THOUGHT in self.methods
 
     @property
     def explains(self) -> bool:
-        """True where explanations are written."""
         return self.mode is Mode.EXPLAIN
 
     @property
@@ -314,13 +308,11 @@ class JudgeSettings(ChosenSettings):
         return criteria * (self.explains + self._reasoning_texts)
 
     def most_written(self, criteria: int) -> int:
-        """How many tokens they have together at most."""
         reasoning = self._reasoning_texts * self.max_reasoning_tokens
         return criteria * (self.explains * self.max_explanation_tokens + reasoning)
 
     @property
     def longest_text(self) -> int:
-        """How many tokens any of them may have."""
         thought = self.max_reasoning_tokens if self.reasons else 0
         return max(thought, self.max_explanation_tokens if self.explains else 0)
 
@@ -367,8 +359,6 @@ CPU = "cpu"
 
 
 class DeviceKind(StrEnum):
-    """How a device is built in, by which one can guess what it is good for."""
-
     GPU = "graphics card"
     INTEGRATED = "integrated graphics"
     OTHER = "other device"
@@ -405,7 +395,6 @@ class Device:
         return (self.key, self.driver) == (other.key, other.driver)
 
     def is_called(self, words: str) -> bool:
-        """Whether words are its whole name or key, small or capital."""
         return words.casefold() in (self.name.casefold(), self.key.casefold())
 
 
@@ -426,7 +415,6 @@ class MachineSettings:
 
 
 def default_context(trained: int) -> int:
-    """Tokens of context for a model trained with this many."""
     return min(DEFAULT_CONTEXT, trained)
 
 
@@ -629,7 +617,6 @@ def row_of(name: str) -> SettingRow:
 
 
 def rows_of(record: type) -> tuple[SettingRow, ...]:
-    """The rows of the settings that a record holds."""
     held = {each.name for each in fields(record)}
     return tuple(row for row in SETTINGS if row.name in held)
 

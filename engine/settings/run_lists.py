@@ -111,7 +111,6 @@ def _far(run: StoredRun) -> str:
 
 
 def _moment(when: datetime) -> str:
-    """A time as the clock here shows it."""
     return f"{when.astimezone():%Y-%m-%d %H:%M}"
 
 
@@ -157,7 +156,6 @@ class RunContents:
 
     @property
     def in_words(self) -> str:
-        """What would be deleted, in a sentence."""
         judged = counted(self.run.judged, "judged item", "judged items")
         annotators = f", {self.decisions}" if self.decided else "; it has no annotations"
         return f"{self.run.title}: {judged}, about {amount_of_file(self.n_bytes)}{annotators}."
@@ -173,7 +171,6 @@ class Deleted:
 
     @property
     def in_words(self) -> str:
-        """What is gone, and what that freed."""
         numbers = ", ".join(map(str, self.ids))
         gone = f"Run {numbers} is deleted" if len(self.ids) == 1 else f"Runs {numbers} are deleted"
         kept = (

@@ -1,9 +1,4 @@
-"""PairsPlan: which pairs are made out of the outputs of several candidates.
-
-ItemSample: this many items of a dataset, drawn by a seed; how they, or chosen ones, are called.
-
-The stopping rule of a run: until when items are judged.
-"""
+"""Which items and pairs are judged: drawn by a seed, until something is clear, of all candidates."""
 
 import math
 from contextlib import suppress

@@ -16,6 +16,7 @@ from engine.core.rubric import DEFAULT_WORDING
 from engine.data.dataset import Dataset, load_dataset
 from engine.judging.item_prompt import (
     ItemQuestion,
+    NextTokens,
     OnePrompt,
     PromptFacts,
     question_of_run,
@@ -26,7 +27,6 @@ from engine.judging.item_prompt import (
 from engine.judging.plan import open_model
 from engine.judging.prepare import prepare_run
 from engine.judging.run import run_judging
-from engine.prompt.preview import NextTokens
 from engine.settings.identity import StoredRun
 from engine.settings.rows import Mode
 from engine.settings.run_setup import RunSetup

@@ -6,7 +6,7 @@ import pytest
 from engine.core.events import GroupUnderWay
 from engine.core.items import Item
 from engine.judging.forecast import rate_of
-from engine.judging.progress import Remaining, TimeEstimate
+from engine.judging.item_reader import Remaining, TimeEstimate
 from engine.settings.identity import Effort
 
 READING, WRITING = 0.01, 0.08  # seconds for a token

@@ -19,8 +19,8 @@ from engine.models.model_file import read_model_file
 from engine.prompt.conversation import UnbreakableTextError
 from engine.prompt.examples import ExamplePool
 from engine.prompt.rendering import render_frame
-from engine.prompt.sizes import PromptSizer
 from engine.prompt.template import ChatTemplate
+from engine.prompt.tokens import PromptSizer
 from engine.results.decision import decide
 from engine.settings.rows import JudgeSettings, MachineSettings, Mode
 from engine.store.run_store import RunStore

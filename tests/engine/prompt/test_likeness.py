@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from engine.prompt.likeness import WordLikeness
+from engine.prompt.examples import WordLikeness
 from tests.commands import ROOT
 
 TEXTS = [

@@ -10,12 +10,11 @@ from engine.core.events import CancelToken
 from engine.core.items import Gold, Item, Order, Preference
 from engine.core.prompt_text import Preview, Source
 from engine.core.rubric import ELOQUENT
+from engine.judging.item_prompt import preview
 from engine.llama.model import LlamaModel, Vocabulary
 from engine.models.templates import chat_template
 from engine.prompt.examples import ExamplePool
-from engine.prompt.preview import Previewer
-from engine.prompt.sizes import PromptSizer, SizedItem
-from engine.prompt.tokens import stem_tokens
+from engine.prompt.tokens import PromptSizer, SizedItem, stem_tokens
 from engine.settings.rows import JudgeSettings
 from engine.system.paths import demo_model
 from tests.commands import ROOT
@@ -42,12 +41,12 @@ class MethodQuestion:
         sizer = PromptSizer(self.template, ELOQUENT, JudgeSettings(), examples, lambda: None)
         self.sized: SizedItem = sizer.as_judged(ITEM)[0]
         self.asked = sizer.asked
-        self.previewer = Previewer(self.template, sizer.stem)
 
     def preview(self, order: Order, branch: int) -> Preview:
         (letters,) = self.asked
         (each,) = self.sized.rounds[order]
-        return self.previewer.preview(self.sized.trees[order], letters.question, each.tokens, branch)
+        tree = self.sized.trees[order]
+        return preview(self.template, tree, letters.question, each.tokens, branch, stem=self.stem)
 
     def previews(self) -> Iterator[tuple[Order, int, Preview]]:
         for order in Order:

@@ -10,8 +10,7 @@ from engine.core.events import CancelToken
 from engine.core.items import Item, Method, Order
 from engine.core.methods import MethodQuestion, asked_by
 from engine.core.rubric import DEFAULT_WORDING, ELOQUENT
-from engine.llama.model import LlamaModel, Vocabulary
-from engine.llama.tokens import common_prefix
+from engine.llama.model import LlamaModel, Vocabulary, common_prefix
 from engine.models.templates import chat_template
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.template import ChatTemplate

@@ -4,7 +4,7 @@ import pytest
 
 from engine.core.items import Item
 from engine.core.judgments import Shortening
-from engine.prompt.sizes import shorten
+from engine.prompt.tokens import shorten
 
 MOST = 100_000
 LONG = Item("1", "Question", "A" * 3000 + "Z" * 3000, "short")

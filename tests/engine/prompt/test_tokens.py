@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.llama.tokens import common_prefix
+from engine.llama.model import common_prefix
 
 
 @pytest.mark.parametrize(
