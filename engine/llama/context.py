@@ -181,22 +181,7 @@ def new_context(model: LlamaModel, shape: SessionShape, threads: int) -> Any:
     """llama.cpp's pointer to a new context. NoRoomError where there is no room for it, DeviceFailed where the
     model's device has none, ModelFileError where the model's cache cannot be kept in the wanted type.
     """
-    params = llama_cpp.llama_context_default_params()
-    params.n_ctx = shape.context
-    # Equal, so that llama.cpp does not cut a batch once more: the last digits depend on what is read
-    # together. By the kind of device alone, for the same reason.
-    fast = model.device is None or model.device.kind is DeviceKind.GPU
-    params.n_batch = params.n_ubatch = min(BATCH if fast else _SMALL_BATCH, shape.batch)
-    params.n_seq_max = shape.sequences
-    # Logits are wanted of few tokens; the default makes room for those of a whole batch.
-    params.n_outputs_max = min(params.n_batch, max(shape.sequences, 16))
-    params.n_threads = params.n_threads_batch = threads
-    # One cache for all: else each sequence has its own share of the context, and a shared prefix is copied.
-    params.kv_unified = True
-    # Flash attention, which a q8_0 cache needs, stays at llama.cpp's own choice: on wherever it can be.
-    params.type_k = params.type_v = _GGML_TYPES[shape.kv_type]
-    params.no_perf = True
-    context = llama_cpp.llama_init_from_model(model.pointer, params)
+    context = llama_cpp.llama_init_from_model(model.pointer, _params(model, shape, threads))
     if context:
         return context
     reason = last_errors() or "it gives no reason"
@@ -214,3 +199,22 @@ def new_context(model: LlamaModel, shape: SessionShape, threads: int) -> Any:
         f"{model.path.name}: llama.cpp cannot allocate a context of {shape.context:,} tokens ({reason}).",
         SMALLER_CONTEXT,
     )
+
+
+def _params(model: LlamaModel, shape: SessionShape, threads: int) -> Any:
+    params = llama_cpp.llama_context_default_params()
+    params.n_ctx = shape.context
+    # Equal, so that llama.cpp does not cut a batch once more: the last digits depend on what is read
+    # together. By the kind of device alone, for the same reason.
+    fast = model.device is None or model.device.kind is DeviceKind.GPU
+    params.n_batch = params.n_ubatch = min(BATCH if fast else _SMALL_BATCH, shape.batch)
+    params.n_seq_max = shape.sequences
+    # Logits are wanted of few tokens; the default makes room for those of a whole batch.
+    params.n_outputs_max = min(params.n_batch, max(shape.sequences, 16))
+    params.n_threads = params.n_threads_batch = threads
+    # One cache for all: else each sequence has its own share of the context, and a shared prefix is copied.
+    params.kv_unified = True
+    # Flash attention, which a q8_0 cache needs, stays at llama.cpp's own choice: on wherever it can be.
+    params.type_k = params.type_v = _GGML_TYPES[shape.kv_type]
+    params.no_perf = True
+    return params
