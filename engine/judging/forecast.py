@@ -13,7 +13,6 @@ from engine.core.errors import Hint, Setting, SetupError
 from engine.core.events import CancelToken, MeasureProgress, followed
 from engine.core.formatting import duration
 from engine.core.items import Item, Method
-from engine.core.judgments import JudgedItem
 from engine.judging.plan import RunPlan, check_context, worked_alike
 from engine.judging.run import make_item_judge
 from engine.llama.speed import ModelSpeed
@@ -236,9 +235,7 @@ def time_some_items(plan: RunPlan, opener: OpenModelFactory) -> Rate:
 
 @dataclass(frozen=True)
 class _Known:
-    """What the store holds: the same run, the places of its judged items, a rate, how many items need both
-    orders.
-    """
+    """What the store holds: the same run, the places of its judged items, a rate, the second orders."""
 
     run: StoredRun | None = None
     positions: frozenset[int] = frozenset()
@@ -277,35 +274,27 @@ def _second_share(plan: RunPlan, store: RunStore, runs: Iterable[StoredRun]) -> 
     below = plan.settings.second_order_below
     if below is None:
         return SecondShare()
+    names, mine = set(plan.rubric.names), judge_of_run(plan.identity())
     for run in runs:
-        if not _is_alike(plan, run):
+        criteria, was_below = set(run.identity.criteria), run.identity.second_order_below
+        if not run.by_a_model or not names <= criteria:
+            continue
+        other = judge_of_run(run.identity)
+        if any(other.asked_of(name) != asked for name, asked in mine.asked.items()):
+            continue
+        if replace(mine, model_name="", asked={}) != replace(other, model_name="", asked={}):
             continue
         judged = list(islice(store.judged(run.id), _TOLD_BY))
-        known = _read_twice(judged, run, plan, below)
-        if len(known) >= LEAST_ITEMS:
-            return SecondShare(sum(known) / len(known), run.id)
+        # Which items were read in both orders, or would be with this margin.
+        twice: list[bool] = []
+        if was_below is None:
+            calibrations = plan.calibration.criteria if plan.calibration else {}
+            twice = both_orders(judged, plan.rubric.names, calibrations).read(below).tolist()
+        elif was_below == below and criteria == names:
+            twice = [orders > 1 for item in judged if (orders := orders_read(item))]
+        if len(twice) >= LEAST_ITEMS:
+            return SecondShare(sum(twice) / len(twice), run.id)
     return SecondShare()
-
-
-def _is_alike(plan: RunPlan, run: StoredRun) -> bool:
-    if not run.by_a_model or not set(plan.rubric.names) <= set(run.identity.criteria):
-        return False
-    mine, other = judge_of_run(plan.identity()), judge_of_run(run.identity)
-    same_questions = all(other.asked_of(name) == asked for name, asked in mine.asked.items())
-    return same_questions and replace(mine, model_name="", asked={}) == replace(
-        other, model_name="", asked={}
-    )
-
-
-def _read_twice(judged: Sequence[JudgedItem], run: StoredRun, plan: RunPlan, below: float) -> list[bool]:
-    """Which items of a run were read in both orders, or would be with this margin; empty for not known."""
-    was_below = run.identity.second_order_below
-    if was_below is None:
-        calibrations = plan.calibration.criteria if plan.calibration else {}
-        return list(map(bool, both_orders(judged, plan.rubric.names, calibrations).read(below).tolist()))
-    if was_below != below or set(run.identity.criteria) != set(plan.rubric.names):
-        return []
-    return [orders > 1 for item in judged if (orders := orders_read(item))]
 
 
 def file_rate(plan: RunPlan) -> Rate | None:

@@ -164,9 +164,7 @@ class GroupWatch:
     def writing(
         self, position: int, item_id: str, written_before: int, began: float
     ) -> Iterator[GroupUnderWay]:
-        """Tell of explanations that are written together since `began`, when this many tokens were
-        written.
-        """
+        """Tell of explanations written together since `began`, when this many tokens were written."""
         if self._is_time():
             done = self._session.tokens_generated - written_before
             tokens = max(done, round(self._texts * self._time_estimate.tokens_per_text(self._longest)))
@@ -361,9 +359,7 @@ class ItemReader:
 
     @cached_property
     def _sampling(self) -> Sampling:
-        """How reasoning samples are written: to the mark that closes them, which may begin with a control
-        token.
-        """
+        """Reasoning samples are written to the mark that closes them, or a control token that begins it."""
         settings, thinking = self._sizer.settings, self._template.thinking
         mark = thinking.frame.pieces[-2].strip() if thinking else ""
         special = self._session.vocabulary.special_tokens

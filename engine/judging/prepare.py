@@ -133,9 +133,7 @@ def _machine(
 
 
 def judge_settings(setup: RunSetup, model: ModelFile) -> rows.JudgeSettings:
-    """The settings of a run with this model; without a context, what the defaults are for it. Raises
-    SetupError.
-    """
+    """The settings of a run with this model, whose default context it takes. Raises SetupError."""
     default = rows.default_context(model.trained_context)
     margin = setup.second_order_below if setup.both_orders else None
     return rows.JudgeSettings(
@@ -213,9 +211,7 @@ def _part(setup: RunSetup, current: Dataset | None, resumed: StoredRun | None, c
 
 
 def _part_of(dataset: Dataset, setup: RunSetup) -> _Part:
-    """What a setup asks for: all items, the first ones, drawn ones or chosen ones. SetupError for an unknown
-    id or column.
-    """
+    """All items, the first ones, drawn ones or chosen ones. SetupError for an unknown id or column."""
     if setup.sample is not None:
         drawing = drawn(dataset, setup.sample)
         if len(drawing.items) == len(dataset):

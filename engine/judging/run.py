@@ -84,9 +84,7 @@ class RunWriter:
         self._watch = HealthWatch(plan.rubric, plan.settings.explains)
 
     def begin(self) -> Iterator[events.HealthSeen]:
-        """Go on with what is stored already, also where it is in the archive: what continues is looked
-        for.
-        """
+        """Continue with what is stored; out of the archive, for what continues is looked for."""
         self._store.restore([self._run_id])
         stored = list(islice(self._store.judged(self._run_id), MOST_ITEMS))
         for judgments in zip(*self._columns(stored), strict=True):

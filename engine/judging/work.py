@@ -10,19 +10,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from engine.core import events
 from engine.core.errors import DeviceFailed, ProcessEnded
-from engine.core.events import (
-    Cancelled,
-    CancelToken,
-    DeviceLeft,
-    MeasureProgress,
-    Reports,
-    RunEnded,
-    RunEvent,
-    RunStarted,
-    TokensEvaluated,
-    followed,
-)
 from engine.core.formatting import amount, counted, listed, percent
 from engine.core.tables import Facts
 from engine.judging.forecast import Forecast, Rate, time_some_items
@@ -39,7 +28,7 @@ from engine.store.run_store import RunStore
 from engine.system.computer import Memory
 from engine.system.subprocess_worker import Worker
 
-PlanJudge = Worker[[RunPlan, Path, bool, int | None], RunEvent, RunEnded]
+PlanJudge = Worker[[RunPlan, Path, bool, int | None], events.RunEvent, events.RunEnded]
 _GONE = "it is not found on this computer"
 
 
@@ -51,7 +40,7 @@ def judging_by(
     *,
     fresh: bool = False,
     resumes: int | None = None,
-) -> Generator[RunEvent, None, RunEnded]:
+) -> Generator[events.RunEvent, None, events.RunEnded]:
     """Have a plan judged by `worker`, which does `judge_plan`; where its device fails, continue by `another`.
 
     Raises what `judge_plan` raises, ProcessEnded.
@@ -61,13 +50,13 @@ def judging_by(
             left_before = store.run(resumes).device_left
         if not left_before:
             _leave(store_path, resumes, plan.began_on, _GONE)
-            yield DeviceLeft(plan.began_on, _GONE)
+            yield events.DeviceLeft(plan.began_on, _GONE)
     run_id: int | None = None
     try:
         with worker, in_use(plan.model):
-            reports = Reports(worker.do(plan, store_path, fresh, resumes))
+            reports = events.Reports(worker.do(plan, store_path, fresh, resumes))
             for event in reports:
-                if isinstance(event, RunStarted):
+                if isinstance(event, events.RunStarted):
                     run_id = event.run_id
                 yield event
             return reports.result
@@ -78,7 +67,7 @@ def judging_by(
             raise
         why = error.as_clause
     _leave(store_path, run_id, device.title, why)
-    yield DeviceLeft(device.title, why)
+    yield events.DeviceLeft(device.title, why)
     return (yield from judging_by(another(), another, plan.by_processor(), store_path, resumes=run_id))
 
 
@@ -169,8 +158,8 @@ _SECONDS_BETWEEN_TOKENS = 0.1
 
 
 def judge_plan(
-    cancel: CancelToken, plan: RunPlan, store_path: Path, fresh: bool, resumes: int | None
-) -> Generator[RunEvent, None, RunEnded]:
+    cancel: events.CancelToken, plan: RunPlan, store_path: Path, fresh: bool, resumes: int | None
+) -> Generator[events.RunEvent, None, events.RunEnded]:
     """Judge what the store does not hold yet, as `run_judging` does it; RunEnded is returned, too.
 
     The events of tokens come at most ten times a second.
@@ -180,39 +169,39 @@ def judge_plan(
     with RunStore(store_path) as store:
         opener = partial(open_model, plan, cancel)
         for event in run_judging(plan, store, opener, fresh, resumes=resumes, ending=lambda: cancel.ending):
-            if isinstance(event, TokensEvaluated):
+            if isinstance(event, events.TokensEvaluated):
                 tokens += event.tokens
                 if time.monotonic() - last >= _SECONDS_BETWEEN_TOKENS:
-                    yield TokensEvaluated(tokens)
+                    yield events.TokensEvaluated(tokens)
                     tokens, last = 0, time.monotonic()
                 continue
             yield event
-            if isinstance(event, RunEnded):
+            if isinstance(event, events.RunEnded):
                 ended = event
     return ended
 
 
-def time_plan(cancel: CancelToken, plan: RunPlan) -> Generator[RunEvent, None, Rate]:
+def time_plan(cancel: events.CancelToken, plan: RunPlan) -> Generator[events.RunEvent, None, Rate]:
     """Judge some items of a plan and store nothing, as `time_some_items` does it; without events."""
     yield from ()
     return time_some_items(plan, lambda: open_model(plan, cancel))
 
 
 def rewrite_run(
-    cancel: CancelToken, plan: RunPlan, store_path: Path, run_id: int
-) -> Generator[MeasureProgress, None, Rewritten]:
+    cancel: events.CancelToken, plan: RunPlan, store_path: Path, run_id: int
+) -> Generator[events.MeasureProgress, None, Rewritten]:
     """Write again what is out of date in a run, as `rewrite_explanations` does it; tells no tokens."""
     with RunStore(store_path) as store:
-        writing = Reports(rewrite_explanations(plan, store, run_id, lambda: open_model(plan, cancel)))
+        writing = events.Reports(rewrite_explanations(plan, store, run_id, lambda: open_model(plan, cancel)))
         for event in writing:
-            if isinstance(event, MeasureProgress):
+            if isinstance(event, events.MeasureProgress):
                 yield event
         return writing.result
 
 
 def read_again(
-    cancel: CancelToken, plan: RunPlan, store_path: Path, run_id: int
-) -> Generator[MeasureProgress, None, None]:
+    cancel: events.CancelToken, plan: RunPlan, store_path: Path, run_id: int
+) -> Generator[events.MeasureProgress, None, None]:
     """Read the items of a run that is whole once more, in batches of another shape, and keep what is said
     then: all of it, or nothing where this is stopped (Cancelled). Writes no explanations.
     """
@@ -223,8 +212,8 @@ def read_again(
         judge = make_item_judge(plan, opened)
         for position, item in enumerate(plan.dataset):
             if cancel.ending:
-                raise Cancelled
-            yield MeasureProgress(position, len(plan.dataset))
-            judged += followed(judge.judge([(position, item)]), lambda _event: None)
+                raise events.Cancelled
+            yield events.MeasureProgress(position, len(plan.dataset))
+            judged += events.followed(judge.judge([(position, item)]), lambda _event: None)
     with RunStore(store_path) as store:
         keep_read_again(store, load_results(store, run_id), judged)

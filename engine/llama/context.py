@@ -113,9 +113,7 @@ class SessionShape:
 
     @property
     def sequences(self) -> int:
-        """The stem, what trunks have in common, each slot's trunk and branches, one to try long labels in,
-        one for a token's company.
-        """
+        """The stem, what trunks share, trunks and branches, one for long labels, one for company."""
         return 4 + self.slots * (1 + self.branches)
 
 

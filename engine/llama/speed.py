@@ -72,9 +72,7 @@ class ModelSpeed:
         return self.cores < _FREE * self.threads
 
     def writing(self, texts: int) -> float:
-        """Tokens a second where this many texts are written together: a step's time grows evenly with
-        them.
-        """
+        """Tokens a second where this many texts are written together: a step's time grows evenly."""
         one, ten = 1 / self.writing_one, TEXTS / self.writing_ten
         return texts / (one + max(0.0, ten - one) * (texts - 1) / (TEXTS - 1))
 
@@ -213,9 +211,7 @@ class DeviceTrial:
 
 
 def compared(device: Device, processor: FloatArray, own: FloatArray, speed: ModelSpeed) -> DeviceFinding:
-    """What a device gave next to what the processor gave, both probabilities of shape (places,
-    vocabulary).
-    """
+    """What a device and what the processor gave: probabilities of shape (places, vocabulary)."""
     if own.shape != processor.shape or not np.isfinite(own).all():
         return DeviceFinding(device, speed=speed, reason="its results are not finite numbers")
     distances = np.abs(own - processor).sum(axis=1) / 2

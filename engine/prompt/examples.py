@@ -144,9 +144,7 @@ def _shown_labels(item: Item, rubric: Rubric) -> set[tuple[str, str]]:
 
 
 def _asked(item: Item) -> str:
-    """By what items may not be shown with each other: the instruction, of one without any all that it
-    says.
-    """
+    """By what items may not be shown together: the instruction, without one all that an item says."""
     return folded(item.instruction) or item.content_hash
 
 

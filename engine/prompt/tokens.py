@@ -349,9 +349,7 @@ class PromptSizer:
         return SizedItem(shown, trees, tokens, rounds, apart, self.shared_cells + own)
 
     def as_judged(self, item: Item, in_series: bool = False) -> tuple[SizedItem, Shortening | None]:
-        """The prompts of an item as a run asks them: shortened where the settings request it and it must
-        be.
-        """
+        """The prompts of an item as a run asks them: shortened where it must be and the settings want it."""
         sized = self.sized(item, item, in_series)
         if self.settings.shorten and not self.fits(sized):
             shortened = shorten(

@@ -20,56 +20,34 @@ from engine.core.rubric import Rubric, rubric_of_names
 from engine.settings import rows
 from engine.settings.sampling import DEFAULT_SEED, ItemSample, StoppingRule, dataset_in_words
 
-REWRITTEN = "rewritten"
-"""In the manifest of a run: when explanations were written again, how many, and with what."""
-THREADS_ADAPT = "threads_adapt"
-"""In the manifest of a run: that as many of its threads were used as the computer was free; else missing."""
-DEVICE = "device"
-"""In the settings of a run: what computed besides the processor, by its key; else missing."""
-DEVICE_LEFT = "device_left"
-"""In the manifest of a run: why its device was left for the processor, and after how many items."""
-EXAMPLES = "examples"
-"""In the settings of a run: the hash of the labelled examples that its prompts show; empty for none."""
-EXPLAINED_WITH = "explained_with_calibration"
-"""In the settings of a run: the hash of the calibration whose labels are explained; missing for none."""
-CLUSTER = "cluster"
-"""In the manifest of a run: the kinds of computers that judged it, each with what was judged by it."""
-PLACES = "judged"
-"""With a kind of computers: which items it judged, by their places: `0-15,32-47`."""
-OVER_CLUSTER = "over_a_cluster"
-"""In the manifest of a session of a run: that other computers judged, so that no threads are named."""
-COMPUTED_ON, DRIVER, GPU_LAYERS = "computed_on", "driver", "gpu_layers"
-"""In the manifest of a run: the device that computed and its driver, missing for the processor alone; how
-many layers of the model were on it.
-"""
-CONTINUED = "continued_with"
-"""In the manifest of a run: how its later sessions worked, where that is another way than the first."""
-CHOSEN = "chosen_items"
-"""In the settings of a run: the ids of its items where these were chosen or drawn; missing where it has the
-first ones.
-"""
-SAMPLE = "items_drawn"
-"""In the settings of a run: how its items were drawn; missing where they were not. Their ids alone tell the
-run from others.
-"""
+# Keys of the settings of a run; each is missing where it says nothing.
+DEVICE = "device"  # what computed besides the processor, by its key
+EXAMPLES = "examples"  # the hash of the labelled examples that prompts show
+EXPLAINED_WITH = "explained_with_calibration"  # the hash of the calibration whose labels are explained
+CHOSEN = "chosen_items"  # the ids of its items where these were chosen or drawn
+SAMPLE = "items_drawn"  # how they were drawn; it makes no other run
 
+# Keys of its manifest, likewise.
+COMPUTED_ON, DRIVER = "computed_on", "driver"  # the device that computed, and its driver
+GPU_LAYERS = "gpu_layers"  # how many layers of the model were on it
+THREADS_ADAPT = "threads_adapt"  # as many of its threads were used as the computer was free
+DEVICE_LEFT = "device_left"  # why its device was left for the processor, and after how many items
+CONTINUED = "continued_with"  # how its later sessions worked, where that is another way than the first
+REWRITTEN = "rewritten"  # when explanations were written again, how many, and with what
+COLUMNS = "columns"  # by which map its dataset, a foreign file, was read
+CLUSTER = "cluster"  # the kinds of computers that judged it, each with what was judged by it
+PLACES = "judged"  # with a kind of computers: which items it judged, by their places: `0-15,32-47`
+OVER_CLUSTER = "over_a_cluster"  # of a session: other computers judged, so that no threads are named
+NOT_IN_DATASET = "ids that are not in the dataset"  # rows of an opened submission that answer no item
+JUDGES = "judges"  # of a jury: its judges by name, and what they are
+CERTAINTY = "certainty_of_labels"  # of a jury: the probability that was given to a submission's label
 RANDOM_ORDER = "random_order"
-"""In the manifest of a run that was judged until something was clear: the seed that draws its instructions,
-one after another; how many items had been judged before, in the order of their file; whether items were left
-out of which nothing more was asked; how wide an interval was to be, 0 to 1, none where it was to be sure;
-whether it was which settings are the best (TUNING), and nothing of these. Missing for any other. No result
-depends on it.
+"""Of a run that was judged until something was clear: the seed that draws its instructions, one by one; how
+many items had been judged `after` which it began, in the order of their file; whether it `leaves_out` items
+of which nothing more was asked; the `width` of an interval, 0 to 1, none where it was to be significant;
+whether it was which settings are the best (TUNING). No result depends on it.
 """
 TUNING = "tuning"
-COLUMNS = "columns"
-"""In the manifest of a run: by which map its dataset, a foreign file, was read; missing for any other."""
-NOT_IN_DATASET = "ids that are not in the dataset"
-"""In the manifest of an opened submission: its rows that answer no item."""
-
-JUDGES, CERTAINTY = "judges", "certainty_of_labels"
-"""In the manifest of a jury: its judges, each with its name and what it is; the probability that was given
-to a label of a submission.
-"""
 
 LONGEST_NAME, LONGEST_NOTE = 255, 20_000  # letters, of a run
 _LONGEST_STEM, _LONGEST_PART = 60, 30  # bytes: the ends of file names must have room
@@ -172,9 +150,7 @@ class RunIdentity:
 
     @property
     def methods_in_words(self) -> str:
-        """How the model was asked, where that is not by label tokens alone: `chain of thought (4 reasoning
-        samples)`.
-        """
+        """The methods where they are not label tokens alone: `chain of thought (4 reasoning samples)`."""
         key = rows.row_of("reasoning_samples").key
         asked = rows.methods_in_words(self.methods, self.settings.get(key, 1))
         return "" if self.methods == rows.DEFAULT_METHODS else asked
@@ -307,9 +283,7 @@ class StoredRun:
 
     @property
     def in_both_orders(self) -> bool:
-        """Whether its judge reads both orders of items; of a jury, whether none reads one alone, as far as
-        that is known.
-        """
+        """Whether its judge, or as far as is known all judges of a jury, read both orders of items."""
         if not self.panel:
             return len(self.identity.orders) > 1
         return all(len(judge.get("orders", ())) != 1 for judge in self.manifest.get(JUDGES, ()))

@@ -212,9 +212,7 @@ class ExampleKind(StrEnum):
 
 
 class KvType(StrEnum):
-    """What the numbers of the KV cache are stored in: 16 bits, or 8.5 for half the room and rounder
-    results.
-    """
+    """The numbers of the KV cache: in 16 bits, or in 8.5 for half the room and rounder results."""
 
     F16 = "f16"
     Q8_0 = "q8_0"
@@ -317,9 +315,7 @@ class JudgeSettings(ChosenSettings):
         return max(thought, self.max_explanation_tokens if self.explains else 0)
 
     def as_json(self) -> dict[str, Any]:
-        """The settings that count and that their rows do not leave unsaid, as plain values, for the store and
-        for a run's identity.
-        """
+        """The settings that are kept, as plain values, for the store and for a run's identity."""
         return {row.key: getattr(self, row.name) for row in rows_of(JudgeSettings) if row.said_of(self)}
 
 

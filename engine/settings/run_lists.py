@@ -97,9 +97,7 @@ def run_in_a_line(run: StoredRun) -> str:
 
 
 def of_what(run: StoredRun) -> str:
-    """What stands behind the name of a run, so that it is distinguished from others: `(demo.tsv,
-    demo-judge)`.
-    """
+    """What distinguishes a run behind its name: `(demo.tsv, demo-judge)`."""
     by = [] if run.submitted else [short_name(run.identity.model_name)]
     return f"({', '.join([short_name(run.identity.dataset_path.name), *by])})"
 
@@ -138,9 +136,7 @@ class RunContents:
 
     @property
     def decisions(self) -> str:
-        """What annotators decided, and who: `3 overrides and 12 confirmed labels, by Ada`; empty for
-        nothing.
-        """
+        """What annotators decided: `3 overrides and 12 accepted labels, by Ada`; empty for nothing."""
         parts = [
             counted(number, one, more)
             for number, one, more in (
