@@ -98,7 +98,7 @@ LIBRARIES = {
     "psutil": "engine/system/computer.py engine/operations/self_test.py",
     "scipy": "engine/core/numeric.py engine/metrics engine/calibration engine/ranking",
     # Likeness by words is for labelled examples: only runs that choose the nearest load its module.
-    "sklearn": "engine/metrics engine/calibration engine/ranking engine/prompt/likeness.py",
+    "sklearn": "engine/metrics engine/calibration engine/ranking engine/prompt/examples.py",
     "sqlite3": "engine/store engine/models",
     "subprocess": "engine/system packaging",
     "threading": "engine gui/workspace/threads.py",
