@@ -44,7 +44,6 @@ class EffectiveAnnotation(Keyed):
 
     @property
     def authors(self) -> tuple[str, ...]:
-        """The same, each once."""
         return tuple(dict.fromkeys([*self.label_by, *([self.text_by] if self.text_by else [])]))
 
     def fits(self, label: Preference | None) -> bool:
@@ -90,7 +89,6 @@ def standing_notes(notes: Iterable[Annotation]) -> tuple[Annotation, ...]:
 
 
 def tags_together(notes: Iterable[Annotation]) -> tuple[str, ...]:
-    """The tags of some notes, each once."""
     return tuple(dict.fromkeys(tag for note in notes for tag in note.tags))
 
 
@@ -147,7 +145,6 @@ class OverrideCount:
 
     @property
     def in_words(self) -> str:
-        """`2 labels and 1 explanation`, without a part that is 0; `nothing` where both are."""
         parts = ((self.labels, "label"), (self.explanations, "explanation"))
         counts = [counted(number, name, f"{name}s") for number, name in parts if number]
         return " and ".join(counts) or "nothing"
@@ -159,7 +156,6 @@ class OverrideCount:
 
 
 def count_overrides(standing: Iterable[EffectiveAnnotation]) -> OverrideCount:
-    """Count the effective annotations."""
     known = list(standing)
     names = Counter(name for each in known for name in each.authors)
     return OverrideCount(
@@ -242,7 +238,6 @@ class Reviews:
         return {(mark.item_id, mark.author): mark for mark in self.marks if mark.undone is None}
 
     def state(self, item_id: str, author: str) -> ReviewState:
-        """How far an annotator is with an item."""
         mark = self.effective_marks.get((item_id, author))
         return mark.state if mark and mark.state else ReviewState.TO_DO
 
@@ -354,7 +349,6 @@ class Reviews:
 
     @cached_property
     def differing(self) -> frozenset[JudgmentKey]:
-        """The judgments to which annotators gave different labels."""
         given: dict[JudgmentKey, set[Preference]] = {}
         for labels in self.labels.values():
             for key, label in labels.items():
@@ -363,7 +357,6 @@ class Reviews:
 
     @cached_property
     def adjudicated(self) -> Mapping[JudgmentKey, EffectiveAnnotation]:
-        """By judgment, the adjudicated label."""
         return self.standing_by(LabelSource(LabelSourceKind.ADJUDICATED))
 
     @cached_property
@@ -430,13 +423,11 @@ class Reviews:
         return standing
 
     def own(self, key: JudgmentKey, author: str, settles: bool = False) -> Annotation | None:
-        """An annotator's effective annotation of a judgment; `settles`: as an adjudicator."""
         last = self.last_of_each(key)
         return next((each for each in last if (each.author, each.settles) == (author, settles)), None)
 
     @property
     def annotators(self) -> tuple[str, ...]:
-        """All annotators, sorted by name."""
         return annotators_of(self.all)
 
 

@@ -82,7 +82,6 @@ class Namesake:
 
     @property
     def in_words(self) -> str:
-        """The question."""
         words = "an annotation" if self.here == 1 else f"{self.here:,} annotations"
         return (
             f"The run has {words} of {quoted(self.name)} that the file does not have. Is this one annotator,"

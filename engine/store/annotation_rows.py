@@ -183,7 +183,6 @@ def _place_of(run_id: int | None, word: Annotation) -> dict[str, object]:
 
 
 def _plain(value: object) -> object:
-    """A value as a column holds it."""
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, tuple):

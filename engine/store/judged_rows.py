@@ -49,7 +49,6 @@ def add_rewritten(
 
 
 def judged_positions(db: sqlite3.Connection, run_id: int) -> set[int]:
-    """Places in the dataset whose items are judged."""
     rows = db.execute("SELECT position FROM judged_item WHERE run_id = ?", (run_id,))
     validator = RowValidator(f"Run {run_id}")
     return {validator.count("position", position) for (position,) in rows}

@@ -74,7 +74,6 @@ class PrivateCopy:
             raise
 
     def delete(self) -> None:
-        """Delete the copy. May be called twice."""
         self._deletion()
 
     def _copy(self, path: Path) -> None:
@@ -103,7 +102,6 @@ def _remove(folder: str, owner: int) -> None:
 
 
 def _place_for(store: Path | None, why: str) -> str:
-    """The folder for temporary files that has room for a copy of a store."""
     default = tempfile.gettempdir()
     if store is None:
         return default
@@ -137,7 +135,6 @@ class LentCopy:
         self._open = True
 
     def close(self) -> None:
-        """Give it back. May be called twice."""
         with _keeping:
             if self._open:
                 self._open = False
@@ -237,7 +234,6 @@ def files_mark(path: Path) -> Hashable:
 
 
 def size_on_disk(path: Path) -> int:
-    """Bytes of the store at `path`, with what is not yet written into its file."""
     size = 0
     for file in (path, path.with_name(f"{path.name}-wal")):
         with suppress(FileNotFoundError, NotADirectoryError):
@@ -341,7 +337,6 @@ def plain_code(error: sqlite3.Error) -> int:
 
 
 def cannot_write(error: sqlite3.Error | OSError) -> bool:
-    """Whether an error says that nothing may be written here."""
     return isinstance(error, OSError) or plain_code(error) in _UNWRITABLE
 
 

@@ -31,7 +31,6 @@ _AT_ONCE, _AT_ONCE_ON_FULL_DISK = 4 << 20, 48 << 10
 
 
 def run_contents(db: sqlite3.Connection, run: AnyRun) -> RunContents:
-    """What goes with a run."""
     place = (run.id,)
     (overrides,) = db.execute(
         "SELECT count(*) FROM override WHERE run_id = ? AND undone IS NULL", place
@@ -111,7 +110,6 @@ def _at_once(file: StoreFile) -> int:
 
 
 def _items_of_part(db: sqlite3.Connection, run_id: int, n_bytes: int) -> int:
-    """How many items of a run hold about this many bytes."""
     return max(1, judged_count(db, run_id) * n_bytes // max(1, _size(db, run_id)))
 
 
@@ -149,7 +147,6 @@ def shrink(file: StoreFile) -> None:
 
 
 def free_bytes(db: sqlite3.Connection) -> int:
-    """Bytes of the store's file that hold nothing."""
     (pages,) = db.execute("PRAGMA freelist_count").fetchone()
     (size,) = db.execute("PRAGMA page_size").fetchone()
     return int(pages * size)

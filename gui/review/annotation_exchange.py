@@ -168,8 +168,6 @@ _NOT_IN_NAMES = re.compile(r"[^\w-]+")
 
 
 class AnnotationExchange(QObject):
-    """Of one window."""
-
     def __init__(self, workspace: Workspace, window: QWidget) -> None:
         super().__init__(window)
         self._workspace, self._window = workspace, window
@@ -182,7 +180,6 @@ class AnnotationExchange(QObject):
 
     @property
     def exports(self) -> tuple[Entry, ...]:
-        """The menu entries that export annotations."""
         return (
             Entry("&My annotations…", self.export_mine),
             Entry("Annotations of &all annotators…", self.export_all),
@@ -197,17 +194,14 @@ class AnnotationExchange(QObject):
 
     @Slot()
     def export_all(self, *, path: Path | None = None) -> None:
-        """Export those of all annotators."""
         self._export((), path)
 
     @Slot()
     def add(self) -> None:
-        """Ask for files of others, and count what they would add to the open run."""
         kept = self._workspace.state.text(_FOLDER)
         let_choose_several(self._window, "Import annotations", kept, _KIND, self.count)
 
     def count(self, paths: Sequence[Path]) -> None:
-        """Count what files would add to the open run, and show it."""
         space = self._workspace
         if space.run is None or not paths:
             return

@@ -58,7 +58,6 @@ class WhoDialog(QDialog):
 
     @property
     def chosen(self) -> str:
-        """What can be printed of it."""
         return "".join(letter for letter in self.field.text() if letter.isprintable()).strip()
 
     @Slot()
@@ -95,7 +94,6 @@ class WhoButton(MenuButton):
 
     @Slot()
     def ask(self) -> None:
-        """Ask for a name."""
         if self.dialog is not None:
             return
         self.dialog = WhoDialog(self._workspace.author, self.window())
@@ -105,14 +103,12 @@ class WhoButton(MenuButton):
 
     @Slot()
     def follow(self) -> None:
-        """Show who it is."""
         author = visible(self._workspace.author)
         self.setText(f"You are {self._short(author)}".replace("&", "&&"))
         name(self, f"You are {author}: choose the annotator")
         set_tip(self, f"You are {author}. Your annotations are separate from those of others.")
 
     def minimumSizeHint(self) -> QSize:
-        """A few letters: a head with little room cuts it."""
         return QSize(self.fontMetrics().averageCharWidth() * 14, super().minimumSizeHint().height())
 
     def _short(self, annotator: str) -> str:
@@ -221,12 +217,10 @@ class Reviewer(QObject):
 
     @property
     def settling(self) -> bool:
-        """Whether this annotator adjudicates."""
         return self.adjudicate_button.isChecked()
 
     @Slot()
     def _offer_to_adjudicate(self) -> None:
-        """Where annotators differ."""
         run = self._workspace.run
         differ = run is not None and bool(run.results.reviews.differing)
         if not differ:
@@ -310,7 +304,6 @@ class AnnotatorFilter(QWidget):
 
     @property
     def narrows(self) -> bool:
-        """True where it leaves anything out."""
         return self.state.currentData() is not None or self._chosen_tag is not None
 
     @property
@@ -324,7 +317,6 @@ class AnnotatorFilter(QWidget):
 
     @property
     def passing(self) -> frozenset[str] | None:
-        """The ids of the items that pass; None for all."""
         run = self._workspace.run
         if run is None or not self.narrows:
             return None

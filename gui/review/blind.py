@@ -27,11 +27,9 @@ class Blind:
         self.given: set[JudgmentKey] = set()  # labels of this annotator that are not stored yet
 
     def shows(self, key: JudgmentKey) -> bool:
-        """True where the judgment may be shown: not blind, or this annotator has given their own label."""
         return not self.on or self.labelled(key)
 
     def labelled(self, key: JudgmentKey) -> bool:
-        """True where this annotator has given their own label, stored or not."""
         return self.own(key) is not None or key in self.given
 
     @property
@@ -42,7 +40,6 @@ class Blind:
         return frozenset({*labels, *self.given}) if self.on else None
 
     def own(self, key: JudgmentKey) -> Preference | None:
-        """The label that this annotator gave or accepted."""
         run = self._opened.run
         labels = run.results.reviews.labels.get(self._opened.author, {}) if run else {}
         return labels.get(key)
@@ -60,7 +57,6 @@ class Blind:
         self.given.clear()
 
     def forget_item(self, item_id: str) -> None:
-        """Nothing of an item is on its way any more."""
         self.given = {key for key in self.given if key.item_id != item_id}
 
     def row(self, row: "ReviewRow") -> "ReviewRow":

@@ -43,7 +43,6 @@ def own_shares(reading: RawPrediction) -> dict[Preference, float]:
 
 
 def likeliest(shares: Mapping[Preference, float]) -> str:
-    """The likeliest label and its share: `both good 61.0 %`."""
     best = max(shares, key=shares.__getitem__)
     return f"{LABEL_WORDS[best]} {percent(shares[best])}"
 
@@ -79,16 +78,13 @@ class OrderBars(Painted):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """A line of text for each."""
         return QSize(220, len(self._lines) * self._line())
 
     def minimumSizeHint(self) -> QSize:
-        """The words, and some bar between them."""
         first, last = self._widths()
         return QSize(first + last + 2 * _GAP + 40, self.sizeHint().height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw the lines."""
         painter = QPainter(self)
         used = colours(self.palette())
         first, last = self._widths()
@@ -161,7 +157,6 @@ class OrdersView(QWidget):
 
     @property
     def titles(self) -> Sequence[str]:
-        """What the columns that are shown say, from the left."""
         return [title.text() for column, title, _, _ in self._columns if not column.isHidden()]
 
 
@@ -246,7 +241,6 @@ class MethodsView(QWidget):
         self.setAccessibleDescription(f"{said}; {words}".replace("\n", ", "))
 
     def set_narrow(self, narrow: bool) -> None:
-        """Put the orders one below the other, or side by side."""
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         self._beside.setDirection(direction)
 
@@ -267,7 +261,6 @@ class ReasoningView(QWidget):
 
     @property
     def panes(self) -> Sequence[TextPane]:
-        """Those that can be read."""
         return [] if self._column.isHidden() else self._column.findChildren(TextPane)
 
     def show_raw_predictions(self, raw_predictions: Sequence[RawPrediction]) -> None:
@@ -332,7 +325,6 @@ def said_of_each(raw_predictions: Sequence[RawPrediction]) -> Iterator[str]:
 
 
 def _labels_alone(raw_predictions: Sequence[RawPrediction]) -> Iterator[str]:
-    """A sentence for each judge of a jury that has a label without raw predictions."""
     for reading in raw_predictions:
         if reading.label_alone:
             shares = own_shares(reading)
@@ -374,18 +366,13 @@ class CardBody(QScrollArea):
         self.methods.reasoning_samples.fold.opened.connect(self._show_thoughts)
 
     def sizeHint(self) -> QSize:
-        """As high as the probabilities of both orders, and of all methods; longer explanations are
-        scrolled.
-        """
         methods = 0 if self.methods.isHidden() else self.methods.default_height
         return QSize(super().sizeHint().width(), 6 * (self.fontMetrics().height() + 3) + 8 + methods)
 
     def minimumSizeHint(self) -> QSize:
-        """A few lines."""
         return QSize(100, 2 * self.fontMetrics().lineSpacing())
 
     def show_scored(self, scored: Judgment | None) -> None:
-        """Show what the model said in each order and way; nothing where it did not."""
         raw_predictions, probabilities = (
             (scored.raw_predictions, scored.probabilities) if scored else ((), ())
         )
@@ -395,7 +382,6 @@ class CardBody(QScrollArea):
         self.updateGeometry()  # what is in it does not tell
 
     def to_top(self) -> None:
-        """Scroll back."""
         self.verticalScrollBar().setValue(0)
 
     @property

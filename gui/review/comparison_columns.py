@@ -57,8 +57,6 @@ _HUMAN = 0  # in the place of a run's id
 
 
 class Chooser(MenuButton):
-    """A button that opens a list of systems with a tick at each that is read beside."""
-
     shown_changed = Signal(bool)
     ticked = Signal(int, bool)  # the id of a run, 0 for the human labels
     list_wanted = Signal()
@@ -161,7 +159,6 @@ class ComparisonColumns(QObject):
         self._desk.follow(self.columns.own.buttons)
 
     def below(self, page: QWidget) -> PageSplitter:
-        """The page with the columns below it, across its whole width."""
         self._splitter = PageSplitter(Qt.Orientation.Vertical)
         self._splitter.addWidget(page)
         self._splitter.addWidget(self.panel)
@@ -175,13 +172,11 @@ class ComparisonColumns(QObject):
         return self._on or self._desk.session.settling
 
     def follow_settling(self) -> None:
-        """Show columns of annotators to who adjudicates, and those of systems to others."""
         self._read()
         self._arrange()
 
     @Slot(bool)
     def set_on(self, on: bool) -> None:
-        """Show the columns, or the card as before."""
         if on != self._on and self._dataset:
             self._on = on
             self._remember()
@@ -197,7 +192,6 @@ class ComparisonColumns(QObject):
 
     @Slot()
     def toggle(self) -> None:
-        """The other of the two."""
         if self._desk.session.settling:
             self._workspace.note.emit("The annotations stay side by side while you adjudicate.")
         else:
@@ -205,7 +199,6 @@ class ComparisonColumns(QObject):
 
     @Slot()
     def show_nothing(self) -> None:
-        """No item is open."""
         self._shown = None
         self.keep_layout()
         self.panel.hide()
@@ -304,7 +297,6 @@ class ComparisonColumns(QObject):
     # What is shown
 
     def _arrange(self) -> None:
-        """Give desk and editor their places."""
         desk, on = self._desk, self.on and self._dataset != ""
         self.button.on.setChecked(self._on)
         if on != (self.columns.own.isAncestorOf(desk.card.editor)):
@@ -354,13 +346,11 @@ class ComparisonColumns(QObject):
             self._splitter.setSizes([room * (100 - share) // 100, room * share // 100])
 
     def keep_layout(self) -> None:
-        """Remember the height of the columns."""
         above, below = self._splitter.sizes()
         if self.panel.isVisible() and above + below:
             self._workspace.state.set_number(_HEIGHT, round(100 * below / (above + below)))
 
     def _own_column(self, results: "RunResults", shown: ReviewedJudgment) -> ColumnText:
-        """What this annotator gave or agreed with, and wrote."""
         if self._desk.session.settling:
             return adjudicated_column(shown)
         author = shown.reviewer

@@ -55,7 +55,6 @@ class CriterionStrip(QWidget):
 
     @property
     def buttons(self) -> Sequence[QAbstractButton]:
-        """One for each criterion."""
         return self._group.buttons()
 
     def show_rows(self, rows: "Sequence[ReviewRow]", criterion: str, begun: Collection[str] = ()) -> None:
@@ -78,7 +77,6 @@ class CriterionStrip(QWidget):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show as much of the names as there is room for."""
         super().resizeEvent(event)
         self._fit()
 
@@ -116,7 +114,6 @@ class CriterionStrip(QWidget):
         return found
 
     def restyle(self) -> None:
-        """Follow the colours."""
         if self._rows:
             chosen = self._group.checkedButton()
             self.show_rows(self._rows, chosen.property("criterion") if chosen else "", self._begun)
@@ -145,12 +142,10 @@ class CriterionStrip(QWidget):
 
 
 def _text(place: int, title: str, marks: str) -> str:
-    """What a button shows: number, name, marks."""
     return f" {' '.join(part for part in (str(place + 1), title, marks) if part)}"
 
 
 def _rows_taken(widths: Iterable[int], room: int) -> int:
-    """How many rows buttons of these widths take."""
     rows, left = 1, 0
     for width in widths:
         if left and left + width > room:
@@ -189,7 +184,6 @@ class OverrideButtons(QWidget):
         self.restyle()
 
     def show_state(self, label: HumanLabel | None, undo: str, redo: str, writing: bool) -> None:
-        """Show the effective label; what would be taken back, and what done again, in words."""
         for each, button in self.labels.items():
             button.setChecked(each is label)
         self.undo.setEnabled(bool(undo))
@@ -205,7 +199,6 @@ class OverrideButtons(QWidget):
         self.edit.setText("Edit (E)" if narrow else self._edit)
 
     def restyle(self) -> None:
-        """Follow colours and text size."""
         side = self.fontMetrics().height()
         for label, button in self.labels.items():
             button.setIconSize(QSize(side, side))
@@ -221,7 +214,6 @@ class OverrideButtons(QWidget):
 
 
 def wide_buttons() -> OverrideButtons:
-    """Those with words, for the card of a judgment."""
     labels = {label: QPushButton() for label in PREFERENCES}
     for label, button in labels.items():
         one = label in (Preference.A, Preference.B)
@@ -234,7 +226,6 @@ def wide_buttons() -> OverrideButtons:
 
 
 def narrow_buttons() -> OverrideButtons:
-    """Those with marks alone, for a column."""
     labels = {label: QToolButton() for label in PREFERENCES}
     for label, button in labels.items():
         button.setProperty("role", "button")
@@ -251,15 +242,12 @@ class _Field(QPlainTextEdit):
     left = Signal()
 
     def sizeHint(self) -> QSize:
-        """A few lines."""
         return QSize(200, 5 * self.fontMetrics().lineSpacing() + 14)
 
     def minimumSizeHint(self) -> QSize:
-        """Fewer lines."""
         return QSize(100, 3 * self.fontMetrics().lineSpacing() + 14)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Catch the two keys that end the writing."""
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.saved.emit()
@@ -279,8 +267,6 @@ class _Field(QPlainTextEdit):
 
 
 class ExplanationEditor(QWidget):
-    """A field with Save and Cancel."""
-
     saved = Signal(str)
     left = Signal(str)  # without saving; the text is a draft
 
@@ -307,30 +293,25 @@ class ExplanationEditor(QWidget):
         in_column((self.field, STRETCH), buttons, on=self, spacing=4)
 
     def begin(self, text: str, draft: str | None = None) -> None:
-        """Write on from `text`, or from a draft of it."""
         self._begun_with = text
         self.field.setPlainText(text if draft is None else draft)
         self.field.selectAll()
         self.field.setFocus()
 
     def go_on(self) -> None:
-        """Back to the field, as it is."""
         self.field.setFocus()
 
     @property
     def has_focus(self) -> bool:
-        """True where the field or a button of it is where keys go."""
         focused = self.window().focusWidget()
         return focused is not None and self.isAncestorOf(focused)
 
     @property
     def text(self) -> str:
-        """What is written."""
         return self.field.toPlainText()
 
     @property
     def changed(self) -> bool:
-        """True where it is not what it was."""
         return self.text.strip() != self._begun_with.strip()
 
     @Slot()

@@ -47,13 +47,11 @@ class DelayedSave(QTimer):
 
     @Slot()
     def ask(self) -> None:
-        """Do it soon."""
         if not self.isActive():
             self.start()
 
 
 def note_of(item_id: str) -> JudgmentKey:
-    """The place of the draft of an item's note."""
     return JudgmentKey(item_id, "")
 
 
@@ -106,7 +104,6 @@ class Drafts(QObject):
         self._put(run_id, key, text, "")
 
     def drop(self, run_id: int, key: JudgmentKey) -> None:
-        """Forget the draft that was seen, if there is one."""
         over = self.ids(run_id, key)
         self._end(self._newest(run_id, key))
         if over:

@@ -42,8 +42,6 @@ _WHAT = (
 
 
 class SeedButton(QPushButton):
-    """Asks for another seed for the open run, and lets the workspace keep it."""
-
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self._workspace = workspace
@@ -53,13 +51,11 @@ class SeedButton(QPushButton):
         self.clicked.connect(self.ask)
 
     def show_seed(self, seed: int) -> None:
-        """Say by which seed the sample is drawn now."""
         self.setText(f"Seed {seed}…")
         name(self, f"Seed of the random sample: {seed}", "Draw another random sample of the run")
 
     @Slot()
     def ask(self) -> None:
-        """Ask for a seed."""
         run = self._workspace.run
         if run is None or self.dialog is not None:
             return
@@ -104,7 +100,6 @@ class SeedDialog(QDialog):
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
 
     def accept(self) -> None:
-        """Close; the seed that stands there is wanted."""
         seed = self.field.value()
         if seed != self._before:
             self.chosen.emit(seed)
@@ -260,7 +255,6 @@ class FilterBar(QWidget):
 
     @property
     def narrows(self) -> bool:
-        """True where anything is left out, here or elsewhere."""
         return self.request.narrows or self.part is not None or self._annotators.narrows
 
     @property
@@ -290,7 +284,6 @@ class FilterBar(QWidget):
 
     @property
     def list_order(self) -> ListOrder:
-        """In which order."""
         return ListOrder(self.order.currentData())
 
     def set_blind(self, blind: bool) -> None:
@@ -331,7 +324,6 @@ class FilterBar(QWidget):
             self.chips["differs_from_human"].setChecked(False)
 
     def show_wanted(self, wanted: WantedItems) -> None:
-        """Choose the filters of a set of items, and no others, and its order."""
         self._choose(wanted.filters)
         if wanted.order is None:
             self._tell()
@@ -371,13 +363,11 @@ class FilterBar(QWidget):
 
     @Slot()
     def clear(self) -> None:
-        """List everything; the order stays."""
         self._choose(Filters())
         self._annotators.clear()
         self._tell()
 
     def offer_to_clear(self) -> None:
-        """Offer it where anything is left out."""
         narrows = self.narrows
         said: dict[QWidget, str] = {chip: chip.text() for chip in self.chips.values() if chip.isChecked()}
         said |= {box: box.currentText() for box in self.labels.values() if box.currentIndex() > 0}
@@ -404,7 +394,6 @@ class FilterBar(QWidget):
         self._said.setVisible(said and not unfolded and not self._blind)
 
     def _end(self, control: QWidget, *_checked: bool) -> None:
-        """Let one of the filters leave out nothing any more."""
         if isinstance(control, QToolButton):
             control.setChecked(False)
         elif isinstance(control, QComboBox):
@@ -453,7 +442,6 @@ class Controls(DownScroll):
         self.verticalScrollBar().rangeChanged.connect(self._soon.start)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """What is in it has another layout, or another size."""
         if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
             self._soon.start()
         return super().eventFilter(watched, event)
@@ -474,7 +462,6 @@ class Controls(DownScroll):
             area = area.parentWidget()
 
     def sizeHint(self) -> QSize:
-        """As high as all of them at its width."""
         inside, size = self.widget(), super().sizeHint()
         layout = inside.layout() if inside is not None else None
         if layout is not None:
@@ -485,20 +472,17 @@ class Controls(DownScroll):
         return size
 
     def minimumSizeHint(self) -> QSize:
-        """As high as one of them, and as what is searched for."""
         search = self.findChild(SearchField)
         least = search.sizeHint().height() if search is not None else 0
         least = max(least, 2 * self.fontMetrics().height()) + 6
         return QSize(super().minimumSizeHint().width(), least)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width takes another height."""
         super().resizeEvent(event)
         self.updateGeometry()
 
 
 def _wished(data: str | None) -> LabelRequest:
-    """The label that an entry of a box stands for."""
     return NO_LABEL if data == NO_LABEL else written_label(data) if data else None
 
 

@@ -46,7 +46,6 @@ class QueueLine(QWidget):
         in_column(in_row((self.text, STRETCH), who), buttons, on=self, spacing=4)
 
     def show_progress(self, words: str) -> None:
-        """Show how far the annotator is."""
         self.text.setText(words)
         set_tip(self.text, words)
         self.text.setAccessibleName(words)
@@ -98,7 +97,6 @@ class ItemQueue(QObject):
 
     @Slot()
     def skip(self) -> None:
-        """Leave the item out for now."""
         self._begin(ReviewState.SKIPPED)
 
     @Slot()
@@ -182,7 +180,6 @@ class ItemQueue(QObject):
             self._workspace.note.emit("No item is left to do by this filter.")
 
     def _owed(self, item_id: str) -> Sequence[str]:
-        """The criteria that this annotator must label before the item is done."""
         session, alone = self._desk.session, self._reviewer.progress.criterion
         wanted = session.criteria if alone is None else [alone]
         if self._reviewer.blind.on:

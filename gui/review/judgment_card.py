@@ -87,7 +87,6 @@ class JudgmentCard(QFrame):
         )
 
     def _head(self) -> QHBoxLayout:
-        """The line that stays when the card is folded."""
         self.fold.setAutoRaise(True)
         self.fold.setArrowType(Qt.ArrowType.DownArrow)
         name(self.fold, "Fold the judgment to one line", "Fold the judgment to one line, or open it (F)")
@@ -117,7 +116,6 @@ class JudgmentCard(QFrame):
         self.each_method.clicked.connect(self.toggle_methods)
 
     def show_judgment(self, shown: ReviewedJudgment) -> None:
-        """Show a judgment; an editor that is open stays open."""
         judgment = shown.judgment
         if judgment.key != self._key:
             self._key = judgment.key
@@ -143,7 +141,6 @@ class JudgmentCard(QFrame):
         self.buttons.show_state(shown.label, shown.undo, shown.redo, shown.writing)
 
     def open_editor(self, text: str, draft: str | None) -> None:
-        """Let an annotator write in the place of the explanation."""
         self.explanation.hide()
         self.editor.show()
         self._show_parts()
@@ -167,7 +164,6 @@ class JudgmentCard(QFrame):
         self._why.insertWidget(self._why.indexOf(self.explanation) + 1, self.editor)
 
     def close_editor(self) -> None:
-        """Show the explanation again, from its top: the field may have been scrolled to."""
         self.editor.hide()
         self.explanation.show()
         self._show_parts()
@@ -175,22 +171,18 @@ class JudgmentCard(QFrame):
 
     @property
     def folded(self) -> bool:
-        """True where an annotator wants one line."""
         return self._folded
 
     @property
     def open(self) -> bool:
-        """True where the body is shown."""
         return not self.body.isHidden()
 
     def set_folded(self, folded: bool) -> None:
-        """Show one line, or everything."""
         self._folded = folded
         self._show_parts()
 
     @Slot()
     def toggle_fold(self) -> None:
-        """The other of the two."""
         self.set_folded(not self._folded)
 
     def _show_parts(self) -> None:
@@ -220,7 +212,6 @@ class JudgmentCard(QFrame):
 
     @Slot()
     def toggle_orders(self) -> None:
-        """Show what the model read in each order, large, or no longer."""
         shown = self.body.large.isHidden() or not self.open
         if shown:
             self.set_folded(False)
@@ -229,7 +220,6 @@ class JudgmentCard(QFrame):
 
     @Slot()
     def toggle_methods(self) -> None:
-        """Go to what each elicitation method said, or back to the top."""
         there = self.open and self.body.at_methods
         self.set_folded(False)
         self.methods_wanted.emit(self.has_methods and not there)
@@ -241,11 +231,9 @@ class JudgmentCard(QFrame):
 
     @property
     def editing(self) -> bool:
-        """True while an annotator writes."""
         return not self.editor.isHidden()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the parts one below the other where there is no room beside."""
         super().resizeEvent(event)
         narrow = self.width() < self.fontMetrics().averageCharWidth() * _NARROW
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
@@ -254,7 +242,6 @@ class JudgmentCard(QFrame):
         self.buttons.set_narrow(narrow)
 
     def _show_own(self, shown: ReviewedJudgment) -> None:
-        """What the model said where an annotator's label is effective."""
         persons = shown.override is not None and shown.override.preference is not None
         own = shown.judgment.preference if not isinstance(shown.judgment, Unscored) else None
         text = f"The judge's own: {LABEL_WORDS[own]}"
@@ -368,5 +355,4 @@ def by_whom(shown: ReviewedJudgment) -> str:
 
 
 def earlier_changes(shown: ReviewedJudgment) -> int:
-    """How many there were beside the effective one."""
     return len(shown.history) - (1 if shown.override else 0)

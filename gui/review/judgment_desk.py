@@ -118,14 +118,12 @@ class JudgmentDesk(QWidget):
         self._show_anew()
 
     def show_nothing(self) -> None:
-        """There is no item to look at."""
         self.finish_writing()
         self.session.close()
         self.setEnabled(False)
 
     @Slot()
     def show_changes(self) -> None:
-        """Show what has changed of the item, if anything has."""
         rows = self.session.rows
         if rows:
             self.strip.show_rows(rows, self.session.criterion, self.session.begun)
@@ -133,7 +131,6 @@ class JudgmentDesk(QWidget):
 
     @Slot(str)
     def choose_criterion(self, criterion: str) -> None:
-        """Open another judgment of the item."""
         if self.session.item_id and criterion != self.session.criterion:
             self.finish_writing()
             self.session.criterion = criterion
@@ -149,24 +146,20 @@ class JudgmentDesk(QWidget):
 
     @Slot()
     def fold(self) -> None:
-        """Fold the card to one line, or open it."""
         self._on_card(self.card.toggle_fold)
 
     @Slot()
     def show_orders(self) -> None:
-        """Show what the model read in each order, large, or no longer."""
         self._on_card(self.card.toggle_orders, self._no_readings)
 
     @Slot()
     def show_methods(self) -> None:
-        """Go to what each elicitation method said, or back."""
         alone = "The run has one elicitation method: the bars of the orders show all of it."
         self._on_card(
             self.card.toggle_methods, self._no_readings or (alone if not self.card.has_methods else "")
         )
 
     def _on_card(self, do: Callable[[], object], why_not: str = "") -> None:
-        """Do something with the card, or say why it makes no sense."""
         if self.card.isHidden():
             why_not = "The columns replace the judgment: press V to close them."
         if why_not:
@@ -186,7 +179,6 @@ class JudgmentDesk(QWidget):
 
     @Slot()
     def show_history(self) -> None:
-        """List who changed the open judgment, what and when."""
         lines = (
             [override_in_words(override) for override in self._shown.history]
             if self._shown is not None
@@ -207,7 +199,6 @@ class JudgmentDesk(QWidget):
                 layout.activate()
 
     def restyle(self) -> None:
-        """Follow the colours."""
         self.strip.restyle()
         self.card.buttons.restyle()
 
@@ -258,13 +249,11 @@ class JudgmentDesk(QWidget):
 
     @Slot()
     def undo(self) -> None:
-        """Take back what this annotator did last with the item."""
         if self.session.judgment is not None:
             self._carry_out(self.session.undo())
 
     @Slot()
     def redo(self) -> None:
-        """Do again what this annotator took back last."""
         if self.session.judgment is not None:
             self._carry_out(self.session.redo())
 
@@ -285,7 +274,6 @@ class JudgmentDesk(QWidget):
 
     @Slot()
     def edit(self) -> None:
-        """Let an annotator write the explanation; from a draft where there is one."""
         if self.writing:
             self.card.editor.go_on()
         elif not self.session.may_see:
@@ -301,7 +289,6 @@ class JudgmentDesk(QWidget):
 
     @property
     def writing(self) -> bool:
-        """True while an annotator writes an explanation."""
         return self.session.writing
 
     def finish_writing(self) -> None:

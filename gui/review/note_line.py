@@ -111,7 +111,6 @@ class NoteLine(QWidget):
 
     @property
     def note(self) -> Annotation | None:
-        """What this annotator noted of the item, if anything."""
         notes = self._shown
         return notes[0] if notes and notes[0].author == self._workspace.author else None
 
@@ -126,7 +125,6 @@ class NoteLine(QWidget):
 
     @Slot()
     def edit(self) -> None:
-        """Let an annotator write, once they have a name."""
         if self.dialog is None and self._item is not None:
             self._named(partial(self._open, self._item))
 
@@ -171,7 +169,6 @@ class NoteLine(QWidget):
 
     @Slot()
     def keep_draft(self) -> None:
-        """Remember what is being written, where it is new."""
         if self.dialog is None:
             return
         run_id, item, before = self._noting
@@ -207,7 +204,6 @@ class _Tag(Pill):
     """A tag, whose end is left out where there is little room; its tool tip has it whole."""
 
     def minimumSizeHint(self) -> QSize:
-        """Some letters wide."""
         least = self.fontMetrics().averageCharWidth() * _FEWEST_LETTERS
         return self.sizeHint().boundedTo(QSize(least, self.sizeHint().height()))
 
@@ -259,11 +255,9 @@ class NoteDialog(ReadingOrder, QDialog):
 
     @property
     def written(self) -> _Note:
-        """The text and its tags, as they would be saved."""
         return self.field.toPlainText()[:_LONGEST_NOTE].strip(), tuple(self.tags)
 
     def show_known(self, known: Sequence[str]) -> None:
-        """Offer the tags that are in use."""
         completer = QCompleter(list(known), self)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
@@ -283,7 +277,6 @@ class NoteDialog(ReadingOrder, QDialog):
 
     @Slot()
     def add_tag(self) -> None:
-        """Take the tag that is written."""
         self._tags = list(self.tags)
         self.tag.clear()
         self._show_tags()

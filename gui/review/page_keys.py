@@ -58,7 +58,6 @@ class PageKeys(QObject):
 
     @property
     def pausing(self) -> bool:
-        """True while keys do nothing."""
         return self._pause.isActive()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

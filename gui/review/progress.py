@@ -56,7 +56,6 @@ class Progress(QObject):
         workspace.taken_back.connect(self._forget)
 
     def state(self, item_id: str) -> ReviewState:
-        """How far this annotator is with an item."""
         run = self._workspace.run
         state = self._asked.get(item_id)
         if state is None:
@@ -79,17 +78,14 @@ class Progress(QObject):
         return state is ReviewState.SKIPPED or (state is ReviewState.DONE and self.criterion is None)
 
     def follow_criterion(self, criterion: str | None) -> None:
-        """One criterion alone is labelled from now on, or all of them."""
         self.criterion, self._kept = criterion, None
 
     def follow_list(self, listed: Sequence[str]) -> None:
-        """These items are listed, in this order."""
         self._listed, self._among_listed = listed, frozenset(listed)
         self._kept = None
 
     @property
     def counts(self) -> Mapping[ReviewState, int]:
-        """How many items of the run are in which state."""
         return self._tally.counts
 
     @property
@@ -131,7 +127,6 @@ class Progress(QObject):
 
     @property
     def begun(self) -> bool:
-        """True where this annotator is done with an item of the run, or has skipped one."""
         counts = self.counts
         return counts[ReviewState.DONE] + counts[ReviewState.SKIPPED] > 0
 
@@ -195,7 +190,6 @@ class Progress(QObject):
 
     @Slot(object)
     def _take_back(self, what: AnyWord) -> None:
-        """What was asked for will never be stored."""
         if isinstance(what, tuple):
             self._asked.pop(what[0].item_id, None)
         for item_id in {word.item_id for word in annotations_in(what) if word.item_id}:

@@ -26,8 +26,6 @@ from gui.workspace.threads import EngineThreads, LatestTask, ThreadName
 
 
 class Marking(StrEnum):
-    """What is marked in the two responses."""
-
     NOTHING = "nothing"
     DIFFERENCES = "differences"
     SHARED = "shared"
@@ -41,8 +39,6 @@ _MARKINGS = {
 
 
 class MarkingBox(ComboBox):
-    """Where an annotator chooses what is marked."""
-
     chosen = Signal(object)  # a Marking
 
     def __init__(self) -> None:
@@ -54,7 +50,6 @@ class MarkingBox(ComboBox):
 
     @Slot()
     def choose_next(self) -> None:
-        """The next one."""
         self.setCurrentIndex((self.currentIndex() + 1) % self.count())
 
     @Slot()
@@ -63,8 +58,6 @@ class MarkingBox(ComboBox):
 
 
 class ItemReading(QWidget):
-    """The three texts of an item."""
-
     def __init__(self, threads: EngineThreads) -> None:
         super().__init__()
         self.instruction = TextPane("Instruction")
@@ -112,12 +105,10 @@ class ItemReading(QWidget):
             )
 
     def set_markdown(self, on: bool) -> None:
-        """Show all texts as Markdown, or as they are."""
         for pane in (self.instruction, self.a, self.b):
             pane.set_markdown(on)
 
     def set_marking(self, marking: Marking) -> None:
-        """Mark what differs, what is shared, or nothing."""
         self._marking = marking
         self._forget()
 
@@ -127,7 +118,6 @@ class ItemReading(QWidget):
         self._show()
 
     def restyle(self) -> None:
-        """Follow the colours."""
         self._show()
 
     @Slot()
@@ -218,19 +208,16 @@ class ReviewLayout(PageSplitter):
         return self.card_height > 0 and not self._soon.isActive()
 
     def keep(self) -> None:
-        """Remember the height that an annotator gave the card."""
         if self._by_annotator:
             self._state.set_number(_STATE, self.card_height)
 
     def event(self, event: QEvent) -> bool:
-        """Follow what the card wants."""
         done = super().event(event)
         if event.type() == QEvent.Type.LayoutRequest and hasattr(self, "_soon"):
             self._soon.start()
         return done
 
     def showEvent(self, event: QShowEvent) -> None:
-        """There is room to share now."""
         super().showEvent(event)
         self._soon.start()
 
@@ -240,7 +227,6 @@ class ReviewLayout(PageSplitter):
             self.card_height, self._by_annotator, self._for_methods = self.sizes()[1], True, False
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another size of text needs another height."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "_soon"):
             before, self._letter = self._letter, self.fontMetrics().height()

@@ -132,7 +132,6 @@ class ReviewList(QWidget):
         self._workspace.sample_drawn.connect(self._draw_again)
 
     def read_run(self) -> None:
-        """Make the list of the open run anew."""
         run = self._workspace.run
         self._listing.drop()
         self._reading.drop()
@@ -172,12 +171,10 @@ class ReviewList(QWidget):
 
     @property
     def current(self) -> "ReviewItem | None":
-        """The chosen item."""
         return self.table.item_at(self.view.currentIndex().row())
 
     @property
     def request(self) -> Filters:
-        """What is to be listed."""
         return self.filters.request
 
     @property
@@ -223,7 +220,6 @@ class ReviewList(QWidget):
         self._to_do_first = True
 
     def go_to_next(self) -> bool:
-        """Choose the next item that is to do, from the top where there is none below; False where none is."""
         row = self.progress.next_to_do(self.view.currentIndex().row())
         if row is not None:
             self._go(row)
@@ -254,12 +250,10 @@ class ReviewList(QWidget):
 
     @property
     def search(self) -> Search:
-        """What is searched for."""
         return self.view.hits.search
 
     @property
     def shown(self) -> int:
-        """How many items are listed."""
         return self.table.rowCount()
 
     def choose(self, item_id: str, clearing: bool = True) -> None:
@@ -287,7 +281,6 @@ class ReviewList(QWidget):
         return run is not None and run.id == wanted.run_id
 
     def step(self, by: int) -> None:
-        """Go on by this many items."""
         row = self.view.currentIndex().row() + by
         if 0 <= row < self.shown:
             self._go(row)
@@ -296,7 +289,6 @@ class ReviewList(QWidget):
 
     @Slot()
     def take_focus(self) -> None:
-        """Let the keys go to the items."""
         target = self if self.view.isHidden() else self.view
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -305,14 +297,12 @@ class ReviewList(QWidget):
         return False
 
     def minimumSizeHint(self) -> QSize:
-        """As low as it can be at its width."""
         size, layout = super().minimumSizeHint(), self.layout()
         if layout is not None:
             size.setHeight(layout.minimumHeightForWidth(self.width()))
         return size
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width takes another height."""
         super().resizeEvent(event)
         self.updateGeometry()
 
@@ -323,19 +313,16 @@ class ReviewList(QWidget):
         layout.insertWidget(layout.indexOf(self.queue), widget)
 
     def begin_search(self) -> None:
-        """Let the keys go to the search."""
         search = self.filters.search
         search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         search.selectAll()
         self._controls.show_control(search)
 
     def restyle(self) -> None:
-        """Columns as wide as their texts."""
         self.view.fit_columns()
 
     @Slot()
     def list_again(self) -> None:
-        """Filter and order the rows that are there."""
         self._follow_criterion()
         self.filters.offer_to_clear()
         self.view.show_order(self.filters.list_order)

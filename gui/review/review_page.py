@@ -232,7 +232,6 @@ class ReviewPage(Page):
     # The run and its list
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Read what changed while another page was shown."""
         super().showEvent(event)
         self._follow_judging()
         self.beside.follow_page()
@@ -317,7 +316,6 @@ class ReviewPage(Page):
 
     @Slot()
     def _choose_what_follows(self) -> None:
-        """The next of what may follow a label."""
         state, follows = self.workspace.state, list(AFTER_LABEL)
         now = state.text(NEXT_CRITERION)
         chosen = follows[(follows.index(now) + 1) % len(follows) if now in follows else 0]
@@ -432,7 +430,6 @@ class ReviewPage(Page):
     # What is remembered
 
     def keep_layout(self) -> None:
-        """Remember the splitters and the chosen item; keep what is being written as a draft."""
         self.desk.keep_draft()
         self.reviewer.note.keep_draft()
         self.beside.keep_layout()
@@ -452,7 +449,6 @@ class ReviewPage(Page):
         )
 
     def restyle(self) -> None:
-        """Follow colours and text size."""
         super().restyle()
         self.list.restyle()
         self.reading.restyle()

@@ -78,14 +78,11 @@ def hit_style(widget: QWidget) -> QTextCharFormat:
 
 
 class HitDelegate(QStyledItemDelegate):
-    """Draws cells of text with what was found in them marked."""
-
     def __init__(self, view: QWidget) -> None:
         super().__init__(view)
         self.search = Search()
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw a cell."""
         shown = QStyleOptionViewItem(option)
         self.initStyleOption(shown, index)
         widget = shown.widget
@@ -173,8 +170,6 @@ _NO_TEXT = "the dataset is not loaded"
 
 
 class ReviewTableModel(HeadedModel):
-    """The listed items of a review."""
-
     def __init__(
         self,
         state_of: "Callable[[str], ReviewState]",
@@ -206,7 +201,6 @@ class ReviewTableModel(HeadedModel):
         self.endResetModel()
 
     def clear(self) -> None:
-        """Show nothing."""
         self.beginResetModel()
         self._review, self._listing, self._texts = None, Listing([], {}, {}), {}
         self.endResetModel()
@@ -217,11 +211,9 @@ class ReviewTableModel(HeadedModel):
 
     @property
     def listing(self) -> Listing:
-        """The items that are shown."""
         return self._listing
 
     def change_item(self, again: ItemAgain) -> None:
-        """Show what changed of one item; it stays in its place."""
         row = self._listing.places.get(again.item.item_id)
         if row is not None:
             self._listing.items[row] = again.item
@@ -246,16 +238,13 @@ class ReviewTableModel(HeadedModel):
         return super().headerData(section, orientation, role)
 
     def item_at(self, row: int) -> "ReviewItem | None":
-        """The item of a row."""
         items = self._listing.items
         return items[row] if 0 <= row < len(items) else None
 
     def row_of(self, item_id: str) -> int | None:
-        """The row of an item, None where it is not listed."""
         return self._listing.places.get(item_id)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """What a cell shows and says, and its value."""
         if not index.isValid() or self._review is None:
             return None
         item, column = self._listing.items[index.row()], index.column()
@@ -365,10 +354,7 @@ def in_words(row: "ReviewRow", begun: bool = False) -> str:
 
 
 class LabelsDelegate(QStyledItemDelegate):
-    """Draws the labels of an item as small squares."""
-
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw a cell."""
         shown = QStyleOptionViewItem(option)
         self.initStyleOption(shown, index)
         style = shown.widget.style() if shown.widget else QApplication.style()
@@ -388,7 +374,6 @@ class LabelsDelegate(QStyledItemDelegate):
                 paint_label(painter, QRectF(left, top, side, side), known, shown.palette)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Room for all squares."""
         labels = index.data(SORT_ROLE) or ()
         side = option.fontMetrics.height()
         return QSize(8 + len(labels) * (side + 3), super().sizeHint(option, index).height())
@@ -417,7 +402,6 @@ class ItemView(RowsView):
         header.viewport().update()
 
     def fit_columns(self) -> None:
-        """Columns as wide as their texts."""
         header = self.horizontalHeader()
         header.setStretchLastSection(True)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)

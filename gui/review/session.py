@@ -118,7 +118,6 @@ class ReviewSession:
     # Which judgment is open
 
     def open(self, review: "Review", item_id: str, criterion: str) -> None:
-        """Open a judgment of the open run."""
         run_id = self._opened.run.id if self._opened.run else 0
         if run_id != self.run_id:
             self._asked.clear()
@@ -128,12 +127,10 @@ class ReviewSession:
         self.item_id, self.criterion = item_id, criterion
 
     def close(self) -> None:
-        """There is no item to look at."""
         self.item_id = ""
 
     @property
     def key(self) -> JudgmentKey:
-        """The open judgment."""
         return JudgmentKey(self.item_id, self.criterion)
 
     @property
@@ -151,7 +148,6 @@ class ReviewSession:
 
     @property
     def criteria(self) -> Sequence[str]:
-        """Those of the run of the item."""
         return self._review.criteria if self._review is not None else ()
 
     @property
@@ -167,7 +163,6 @@ class ReviewSession:
 
     @property
     def may_see(self) -> bool:
-        """Whether the open judgment may be shown to this annotator."""
         return self._blind.shows(self.key)
 
     def to_label(self, alone: str | None) -> list[str]:
@@ -180,7 +175,6 @@ class ReviewSession:
 
     @property
     def judgment(self) -> AnyJudgment | None:
-        """The model's own, that is open."""
         return self._judgment(self.key)
 
     def _judgment(self, key: JudgmentKey) -> AnyJudgment | None:
@@ -193,7 +187,6 @@ class ReviewSession:
 
     @property
     def shown(self) -> ReviewedJudgment | None:
-        """What is shown of the open judgment; None where there is none."""
         run, review, judgment = self.run, self._review, self.judgment
         if run is None or review is None or judgment is None:
             return None
@@ -433,7 +426,6 @@ class ReviewSession:
         return Change(note=empty if changed else "")
 
     def keep_draft(self, text: str, changed: bool) -> None:
-        """Remember what is being written, where it is new."""
         if self.writing and changed:
             self._drafts.keep(self.run_id, self.key, text)
 
@@ -468,7 +460,6 @@ class ReviewSession:
     # What becomes of it
 
     def stored(self, key: JudgmentKey) -> None:
-        """The store has kept what was asked for of a judgment."""
         if self.run is None:
             return
         self._asked.pop(key, None)
@@ -491,7 +482,6 @@ class ReviewSession:
 
     @property
     def _said(self) -> Reviews:
-        """All that annotators said of the run."""
         return self.run.results.reviews if self.run else Reviews()
 
     def _own(self, key: JudgmentKey) -> _Own:

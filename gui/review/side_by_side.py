@@ -83,7 +83,6 @@ def column_of(run: StoredRun, judgment: AnyJudgment, override: EffectiveAnnotati
 
 
 def silent_column(system: str, whole: str, why: str) -> ColumnText:
-    """A system of which nothing is known here."""
     return ColumnText(system, whole, said=False, label=None, text=None, remark=visible(why))
 
 
@@ -152,7 +151,6 @@ def adjudicated_column(shown: ReviewedJudgment) -> ColumnText:
 
 
 def system_name(run: StoredRun) -> str:
-    """What a column is headed with."""
     model = short_name(run.identity.model_name)
     return model if run.submitted else f"{run.title}: {model}"
 
@@ -235,7 +233,6 @@ class OwnColumn(_Column):
         self.layout_.insertWidget(1, self.buttons)
 
     def show_own(self, shown: ColumnText, of: ReviewedJudgment) -> None:
-        """Show what is the annotator's own; while it is written, the field stands in its place."""
         self.show_text(shown)
         self.badge.hide()  # the buttons say it
         self._head.setVisible(bool(shown.marks))
@@ -247,7 +244,6 @@ class OwnColumn(_Column):
         self._make_room()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A narrow column is high."""
         super().resizeEvent(event)
         self._make_room()
 
@@ -259,7 +255,6 @@ class OwnColumn(_Column):
             QTimer.singleShot(0, self, partial(self.setMinimumHeight, needed))
 
     def take_editor(self, editor: ExplanationEditor) -> None:
-        """Give the field a place."""
         self.layout_.addWidget(editor, 1)
 
 
@@ -285,17 +280,14 @@ class SideBySide(QWidget):
 
     @property
     def texts(self) -> Sequence[ColumnText]:
-        """What the columns of systems show, from the left."""
         return [column.shown for column in self.systems if column.shown is not None and not column.isHidden()]
 
     @property
     def views(self) -> Sequence[QAbstractScrollArea]:
-        """The texts that can be read, from the left."""
         columns = [column for column in (*self.systems, self.own) if not column.isHidden()]
         return [column.text.view for column in columns if not column.text.isHidden()]
 
     def show_systems(self, texts: Sequence[ColumnText]) -> None:
-        """Show a column for each system."""
         before = sum(not column.isHidden() for column in self.systems)
         while len(self.systems) < len(texts):
             column = _Column()
@@ -311,18 +303,15 @@ class SideBySide(QWidget):
             self._row.setSizes([_EQUAL] * self._row.count())
 
     def set_markdown(self, on: bool) -> None:
-        """Show all texts as Markdown, or as they are."""
         self._markdown = on
         for column in (*self.systems, self.own):
             column.text.set_markdown(on)
 
     def restyle(self) -> None:
-        """Follow colours and text size."""
         self.own.buttons.restyle()
         self._size()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow colours and text size."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.PaletteChange) and hasattr(self, "_area"):
             self.restyle()
