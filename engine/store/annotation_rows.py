@@ -122,7 +122,7 @@ def _what_of(kind: str, values: dict[str, Any]) -> AnyWord:
     return records.Undo(**texts, step=step, again=validator.flag("again", again))
 
 
-def annotation_rows(db: sqlite3.Connection, run_id: int, kinds: Iterable[Kind] = OF_RUN) -> list[Annotation]:
+def rows_of_run(db: sqlite3.Connection, run_id: int, kinds: Iterable[Kind] = OF_RUN) -> list[Annotation]:
     """The annotations of a run, also those that are undone, those of each kind with the oldest first."""
     return [word for kind in kinds for word in _rows(db, kind, "run_id = ?", (run_id,), f"Run {run_id}")]
 
@@ -429,7 +429,7 @@ def meet(db: sqlite3.Connection, met: ImportedAnnotators) -> None:
 def all_annotations(db: sqlite3.Connection, run_id: int) -> list[Annotation]:
     """All annotations of a run, and those noted of its items, but for damaged ones."""
     notes = chain.from_iterable(note_rows(db, content_hashes(db, run_id).values()).values())
-    return [*annotation_rows(db, run_id), *(note for note in notes if note.created != records.NEVER)]
+    return [*rows_of_run(db, run_id), *(note for note in notes if note.created != records.NEVER)]
 
 
 def add_imported(db: sqlite3.Connection, run: StoredRun, words: Iterable[Annotation]) -> None:

@@ -1,8 +1,5 @@
-"""Exports and imports annotations of the open run: asks for files, starts the jobs, reports the outcome.
-
-Export annotations: with or without texts. Import annotations: what files would add, and who is who.
-
-Nothing is written or added before the user agrees.
+"""Exports annotations of the open run, with or without texts, and imports those of others: asks for files and
+who is who, starts the jobs, reports the outcome. Nothing is written or added before the user agrees.
 """
 
 import re
@@ -25,20 +22,10 @@ from PySide6.QtWidgets import (
 from engine.core.formatting import counted, file_stem, listed, visible
 from gui.review import review_jobs
 from gui.review.review_jobs import CountedFiles
+from gui.widgets import labels
 from gui.widgets.actions import Entry
 from gui.widgets.files import ask_target, let_choose_several
-from gui.widgets.labels import (
-    STRETCH,
-    describe,
-    hint,
-    in_column,
-    in_row,
-    label,
-    make_room,
-    name,
-    panel,
-    scrolling,
-)
+from gui.widgets.labels import STRETCH, hint, in_column, in_row, label, name
 from gui.widgets.notice import Message
 from gui.widgets.text_views import SheetView
 from gui.workspace.open_run import OpenRun
@@ -101,7 +88,7 @@ class ExportWordsDialog(QDialog):
             else "The dataset of the run is not loaded, so its texts cannot be included."
             " Importing the file needs none."
         )
-        describe(self.tick, what_for)
+        labels.describe(self.tick, what_for)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         start = buttons.addButton("Choose the &file…", QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self.accept)
@@ -129,14 +116,16 @@ class AddWordsDialog(QDialog):
         self.add = self.buttons.addButton("&Add", QDialogButtonBox.ButtonRole.AcceptRole)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
-        asking = [panel(*self.questions, role="note")] if self.questions else []
+        asking = [labels.panel(*self.questions, role="note")] if self.questions else []
         inside = QWidget()
         in_column(*asking, self.sheet, STRETCH, on=inside, spacing=10)
-        in_column((scrolling(inside), STRETCH), self.status, self.buttons, on=self, margins=None, spacing=10)
+        in_column(
+            (labels.scrolling(inside), STRETCH), self.status, self.buttons, on=self, margins=None, spacing=10
+        )
         for question in self.questions:
             question.changed.connect(self._follow)
         self._follow()
-        make_room(self, 110, 30)
+        labels.make_room(self, 110, 30)
         first = self.questions[0].one if self.questions else self.add
         first.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -219,7 +208,7 @@ class AnnotationExchange(QObject):
         self.asking = asking = ExportWordsDialog(space.run, annotators, self._window)
         asking.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         asking.accepted.connect(partial(self._ask_where, space.run, annotators))
-        asking.finished.connect(self._forget_asking)
+        asking.finished.connect(lambda: setattr(self, "asking", None))
         asking.open()
 
     def _ask_where(self, opened: OpenRun, annotators: Sequence[str]) -> None:
@@ -242,12 +231,13 @@ class AnnotationExchange(QObject):
         job = review_jobs.export_words(space.store_path, opened.id, annotators, path, dataset)
         task = space.threads.start(ThreadName.STORE, job, must_end=True)
         space.state.keep_export_folder(path.parent)
-        task.finished.connect(partial(self._tell, space.words.count))
+        waiting = space.words.count
+        left = "\nYour latest annotations are not in the run store yet." if waiting else ""
+        task.finished.connect(partial(self._tell, left, "note" if waiting else "done"))
         task.failed.connect(space.problem)
 
-    def _tell(self, waiting: int, text: str) -> None:
-        left = "\nYour latest annotations are not in the run store yet." if waiting else ""
-        self._workspace.notice.emit(Message(text + left, role="note" if waiting else "done", about=_ABOUT))
+    def _tell(self, left: str, role: str, text: str) -> None:
+        self._workspace.notice.emit(Message(text + left, role=role, about=_ABOUT))
 
     @Slot(object)
     def _show(self, found: review_jobs.CountedFiles) -> None:
@@ -256,7 +246,7 @@ class AnnotationExchange(QObject):
         self.dialog = dialog = AddWordsDialog(found, self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.accepted.connect(self._add)
-        dialog.finished.connect(self._forget)
+        dialog.finished.connect(lambda: setattr(self, "dialog", None))
         dialog.open()
 
     @Slot()
@@ -266,18 +256,6 @@ class AnnotationExchange(QObject):
             return
         job = review_jobs.add_files(space.store_path, self._run_id, dialog.found, dialog.answers)
         task = space.threads.start(ThreadName.STORE, job, must_end=True)
-        task.finished.connect(self._tell_added)
+        task.finished.connect(partial(self._tell, "", "done"))
+        task.finished.connect(space.watch.look)
         task.failed.connect(space.problem)
-
-    @Slot(str)
-    def _tell_added(self, text: str) -> None:
-        self._workspace.notice.emit(Message(text, role="done", about=_ABOUT))
-        self._workspace.watch.look()
-
-    @Slot()
-    def _forget(self) -> None:
-        self.dialog = None
-
-    @Slot()
-    def _forget_asking(self) -> None:
-        self.asking = None

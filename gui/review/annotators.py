@@ -1,9 +1,5 @@
-"""Which items an annotator wants listed by how far they are with them, and by tag.
-
-Who annotates: asked once before the first label or note, changed in the page's head.
-
-The annotator who reviews: their name, blind or not, how far they are, what they note; the parts of a page
-for that.
+"""The annotator who reviews: their name, asked once before the first label or note; blind or not, how far
+they are, what they note. The parts of a page for that, and the filters by progress and tag.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,10 +11,8 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QPushButton,
 from engine.annotations.effective import tags_together
 from engine.core.formatting import visible
 from engine.core.judgments import JudgmentKey, ReviewState
-from gui.review.blind import Blind
-from gui.review.drafts import Drafts
 from gui.review.note_line import NoteLine, tags_of
-from gui.review.progress import STATE_WORDS, Progress
+from gui.review.progress import STATE_WORDS, Blind, Drafts, Progress
 from gui.widgets.actions import MenuButton
 from gui.widgets.fields import narrow_box
 from gui.widgets.foreign_text import set_tip, tip
@@ -171,8 +165,8 @@ class Reviewer(QObject):
         self.blind = Blind(workspace, workspace.state.text(BLIND) == "on")
         workspace.author_changed.connect(self._start_anew)
         workspace.reviewed.connect(self._adjudicate)
-        workspace.run_changed.connect(self._forget)
-        workspace.unsaid.connect(self._forget)
+        for signal in (workspace.run_changed, workspace.unsaid):
+            signal.connect(self.blind.given.clear)
         workspace.taken_back.connect(self.blind.forget_item)
         self.progress = Progress(workspace, self.blind, self)
         self.who = WhoButton(workspace)
@@ -247,17 +241,13 @@ class Reviewer(QObject):
 
     @Slot()
     def _start_anew(self) -> None:
-        self.blind.forget()
+        self.blind.given.clear()
         self.blind_changed.emit()
 
     @Slot()
     def _adjudicate(self) -> None:
         self.blind.adjudicate()
         self._show_note()
-
-    @Slot()
-    def _forget(self) -> None:
-        self.blind.forget()
 
     @Slot()
     def _show_note(self) -> None:

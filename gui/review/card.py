@@ -1,9 +1,5 @@
-"""What a judgment's card shows below its head, scrolled: both orders large, its parts, each elicitation
-method.
-
-What the model said in each order, or in each elicitation method: bars of the probabilities of the labels.
-
-Raw predictions of a judgment by elicitation method, and of all methods together; reasoning to be read.
+"""What a judgment's card shows below its head, scrolled: what the model said in each order and by each
+elicitation method, as bars of the probabilities of the labels; reasoning to be read.
 """
 
 import math
@@ -42,9 +38,9 @@ def own_shares(reading: RawPrediction) -> dict[Preference, float]:
     return seen if reading.order is Order.AB else {label: seen[label.swapped] for label in PREFERENCES}
 
 
-def likeliest(shares: Mapping[Preference, float]) -> str:
+def likeliest(shares: Mapping[Preference, float], between: str = " ") -> str:
     best = max(shares, key=shares.__getitem__)
-    return f"{LABEL_WORDS[best]} {percent(shares[best])}"
+    return f"{LABEL_WORDS[best]}{between}{percent(shares[best])}"
 
 
 class OrderBars(Painted):
@@ -71,7 +67,13 @@ class OrderBars(Painted):
         for caption, reading in lines:
             shares = own_shares(reading) if reading is not None else None
             self._lines.append((caption, shares, likeliest(shares) if shares is not None else _UNREAD))
-        text = "\n".join(f"{caption}: {_all(shares)}" for caption, shares, _ in self._lines)
+        each = [
+            ", ".join(f"{LABEL_WORDS[label]} {percent(share)}" for label, share in (shares or {}).items())
+            for _, shares, _ in self._lines
+        ]
+        text = "\n".join(
+            f"{line[0]}: {said or _UNREAD}" for line, said in zip(self._lines, each, strict=True)
+        )
         self.setAccessibleName(f"{what}: {text or 'none'}")
         set_tip(self, text)
         self.updateGeometry()
@@ -117,12 +119,6 @@ class OrderBars(Painted):
         return max(map(metrics.horizontalAdvance, names)), widest
 
 
-def _all(shares: dict[Preference, float] | None) -> str:
-    if shares is None:
-        return _UNREAD
-    return ", ".join(f"{LABEL_WORDS[label]} {percent(share)}" for label, share in shares.items())
-
-
 class OrdersView(QWidget):
     """The bars large: up to three columns, for each order that was read and for both together."""
 
@@ -152,19 +148,13 @@ class OrdersView(QWidget):
             column.setVisible(number < len(shown))
             text, shares = shown[number] if number < len(shown) else ("", ())
             title.setText(text)
-            words.setText(_best(shares))
+            best = likeliest(dict(zip(PREFERENCES, shares, strict=True)), ", ") if shares else ""
+            words.setText(f"Likeliest: {best}" if best else "")
             bars.show_probabilities(shares)
 
     @property
     def titles(self) -> Sequence[str]:
         return [title.text() for column, title, _, _ in self._columns if not column.isHidden()]
-
-
-def _best(shares: Sequence[float]) -> str:
-    if not shares:
-        return ""
-    label = PREFERENCES[shares.index(max(shares))]
-    return f"Likeliest: {LABEL_WORDS[label]}, {percent(max(shares))}"
 
 
 _WAYS_VIEW_TOGETHER = "all methods"
@@ -310,11 +300,17 @@ def _told(reasoning_samples: Sequence[tuple[Order, AnswerLogProbs]]) -> Iterator
 def said_of_each(raw_predictions: Sequence[RawPrediction]) -> Iterator[str]:
     """A sentence for each method that asks of each response: its mean over the orders."""
     for method, what, value, words in (
-        (Method.POINTWISE_YES_NO, "probability of “yes”", _good, percent),
+        (
+            Method.POINTWISE_YES_NO,
+            "probability of “yes”",
+            lambda answer: math.exp(among(answer)[_YES]),
+            percent,
+        ),
         (Method.POINTWISE_GRADE, "mean grade, 1 to 5", mean_grade, "{:.2f}".format),
     ):
+        # Of the item's own A, and of its B: the model calls A what it sees first.
         own = [
-            _by_response(reading)
+            reading.answers if reading.order is Order.AB else reading.answers[::-1]
             for reading in raw_predictions
             if reading.method is method and reading.answers
         ]
@@ -340,16 +336,6 @@ def _said_by(reading: RawPrediction) -> str:
     return f"judge {reading.judge}, {reading.method.title}" if reading.judge else reading.method.title
 
 
-def _by_response(reading: RawPrediction) -> tuple[AnswerLogProbs, AnswerLogProbs]:
-    """What was said of the item's own A, and of its B: the model calls A what it sees first."""
-    first, second = reading.answers
-    return (first, second) if reading.order is Order.AB else (second, first)
-
-
-def _good(answer: AnswerLogProbs) -> float:
-    return math.exp(among(answer)[_YES])
-
-
 class CardBody(QScrollArea):
     """Scrolled where there is little room. The large orders stand above the columns where they are wanted."""
 
@@ -363,7 +349,8 @@ class CardBody(QScrollArea):
         self.setWidget(inside)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         name(self, "The judgment in full: Up and Down scroll")
-        self.methods.reasoning_samples.fold.opened.connect(self._show_thoughts)
+        samples = self.methods.reasoning_samples
+        samples.fold.opened.connect(lambda: self._scroll_to(samples))
 
     def sizeHint(self) -> QSize:
         methods = 0 if self.methods.isHidden() else self.methods.default_height
@@ -394,10 +381,6 @@ class CardBody(QScrollArea):
         """Scroll to what each method said; from there keys scroll on."""
         self.methods.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._scroll_to(self.methods)
-
-    @Slot()
-    def _show_thoughts(self) -> None:
-        self._scroll_to(self.methods.reasoning_samples)
 
     def _scroll_to(self, part: QWidget) -> None:
         QTimer.singleShot(0, part, partial(self._scroll, part))  # once it is known what is shown

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 from engine.core.formatting import short_name, words
 from engine.settings.identity import StoredRun
 from gui.review import review_jobs
-from gui.review.blind import HIDDEN
 from gui.review.judgment_desk import JudgmentDesk
+from gui.review.progress import HIDDEN
 from gui.review.review_jobs import OtherRun
 from gui.review.session import ReviewedJudgment
 from gui.review.side_by_side import (
@@ -78,10 +78,11 @@ class Chooser(MenuButton):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.itemChanged.connect(self._take_tick)
         self._most = hint("")
-        self._add = QPushButton("Open &submission…")
-        name(self._add, "Open a submission file")
-        self._add.clicked.connect(self._want_submission)
-        panel = as_column(self.on, self.list, self._most, self._add, margins=None)
+        add = QPushButton("Open &submission…")
+        name(add, "Open a submission file")
+        add.clicked.connect(self._menu.close)
+        add.clicked.connect(self.submission_wanted)
+        panel = as_column(self.on, self.list, self._most, add, margins=None)
         self.list.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
         action = QWidgetAction(self)
         action.setDefaultWidget(panel)
@@ -116,11 +117,6 @@ class Chooser(MenuButton):
         checked = entry.checkState() is Qt.CheckState.Checked
         self.ticked.emit(entry.data(Qt.ItemDataRole.UserRole), checked)
 
-    @Slot()
-    def _want_submission(self) -> None:
-        self._menu.close()
-        self.submission_wanted.emit()
-
 
 class ComparisonColumns(QObject):
     """Puts the columns below the page where an annotator wants them, and the desk's strip above them."""
@@ -147,16 +143,13 @@ class ComparisonColumns(QObject):
         self._reading.finished.connect(self._take_others)
         for latest in (self._listing, self._reading):
             workspace.failures.follow(latest)
-        self._connect()
-
-    def _connect(self) -> None:
         self.button.shown_changed.connect(self.set_on)
         self.button.ticked.connect(self._tick)
         self.button.list_wanted.connect(self._list)
-        self.button.submission_wanted.connect(self._workspace.submission_wanted)
-        self._desk.shown.connect(self._take_shown)
-        self._workspace.run_changed.connect(self._follow_run)
-        self._desk.follow(self.columns.own.buttons)
+        self.button.submission_wanted.connect(workspace.submission_wanted)
+        desk.shown.connect(self._take_shown)
+        workspace.run_changed.connect(self._follow_run)
+        desk.follow(self.columns.own.buttons)
 
     def below(self, page: QWidget) -> PageSplitter:
         self._splitter = PageSplitter(Qt.Orientation.Vertical)

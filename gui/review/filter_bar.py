@@ -1,6 +1,5 @@
-"""What the list of a review is to hold and in which order: a search, a criterion, and filters to switch on.
-
-The seed that a run's random sample is drawn by: a button beside the order of the list, and its dialog.
+"""What the list of a review is to hold and in which order: a search, a criterion, filters to switch on, the
+seed of the random sample.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +11,7 @@ from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt, QTimer, S
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QDialog, QPushButton, QScrollArea, QSizePolicy, QToolButton, QWidget
 
-from engine.annotations.records import NO_LABEL, Filters, LabelRequest, ListOrder, WantedItems
+from engine.annotations.records import NO_LABEL, Filters, ListOrder, WantedItems
 from engine.core.formatting import counted, words
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, written_label
 from engine.settings.sampling import DEFAULT_SEED, LARGEST_SEED
@@ -28,10 +27,10 @@ from gui.widgets.labels import (
     hint,
     in_column,
     in_row,
-    label,
     name,
     ok_and_cancel,
 )
+from gui.widgets.labels import label as text_label
 from gui.workspace.slices_panel import SliceChoice
 from gui.workspace.workspace import Workspace
 
@@ -63,12 +62,8 @@ class SeedButton(QPushButton):
         self.dialog = SeedDialog(results.run.review_seed, results.reviews.labels_by_seed, self.window())
         self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.dialog.chosen.connect(lambda seed, run_id=run.id: self._workspace.draw_sample_by(run_id, seed))
-        self.dialog.finished.connect(self._forget)
+        self.dialog.finished.connect(lambda: setattr(self, "dialog", None))
         self.dialog.open()
-
-    @Slot()
-    def _forget(self) -> None:
-        self.dialog = None
 
 
 class SeedDialog(QDialog):
@@ -86,10 +81,16 @@ class SeedDialog(QDialog):
         self.field.setValue(min(seed, LARGEST_SEED))  # a store may hold more than the field can
         self.field.selectAll()
         name(self.field, "Seed of the random sample")
-        self.said = hint(_kept_in_words(seed, labels))
+        given = [f"{counted(each, 'label', 'labels')} by seed {of}" for of, each in sorted(labels.items())]
+        self.said = hint(
+            f"Labels given in a random sample so far: {', '.join(given)}. They keep their origin and"
+            " stay in the random sample, together with those of the new seed."
+            if given
+            else f"No label was given in the sample of seed {seed} yet."
+        )
         in_column(
             heading("Seed of the random sample"),
-            in_row(label("Seed", wrap=False), self.field, STRETCH),
+            in_row(text_label("Seed", wrap=False), self.field, STRETCH),
             hint(_WHAT),
             self.said,
             ok_and_cancel(self),
@@ -104,17 +105,6 @@ class SeedDialog(QDialog):
         if seed != self._before:
             self.chosen.emit(seed)
         super().accept()
-
-
-def _kept_in_words(seed: int, labels: Mapping[int, int]) -> str:
-    """What becomes of the labels of the samples that there are."""
-    if not labels:
-        return f"No label was given in the sample of seed {seed} yet."
-    given = [f"{counted(number, 'label', 'labels')} by seed {of}" for of, number in sorted(labels.items())]
-    return (
-        f"Labels given in a random sample so far: {', '.join(given)}. They keep their origin and"
-        " stay in the random sample, together with those of the new seed."
-    )
 
 
 _CHIPS = (
@@ -202,10 +192,9 @@ class FilterBar(QWidget):
             for key, text, what in _LABELS
         }
         self.chips = {key: _chip(text, what) for key, text, what in _CHIPS}
-        self.active: dict[
-            QWidget, QToolButton
-        ] = {  # said while the filters themselves are folded away; a click ends one
-            control: _end_button() for control in (*self.chips.values(), *self.labels.values(), self.slices)
+        # Said while the filters themselves are folded away; a click ends one.
+        self.active: dict[QWidget, QToolButton] = {
+            control: _tool_button() for control in (*self.chips.values(), *self.labels.values(), self.slices)
         }
         self.more = _chip("Filters", "Filters by label and by marks")
         name(self.more, "More filters", "Filters by label and by marks")
@@ -214,11 +203,6 @@ class FilterBar(QWidget):
         self._typing = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._fill_criteria(())
         self._fill_orders()
-        self._lay_out()
-        self._connect()
-        self._offer_seed()
-
-    def _lay_out(self) -> None:
         boxes = in_row((self.criterion, STRETCH), (self.order, STRETCH), self.seed)
         first = in_row((self.search, STRETCH), self.more, self.clear_all)
         labels = FlowLayout(gap=6)
@@ -236,8 +220,6 @@ class FilterBar(QWidget):
         in_column(first, boxes, self._said, self._panel, on=self, spacing=6)
         self._panel.hide()
         self.clear_all.hide()
-
-    def _connect(self) -> None:
         self._typing.timeout.connect(self._tell)
         self.search.textChanged.connect(self._typing.start)
         self.search.returnPressed.connect(self._tell)
@@ -252,6 +234,7 @@ class FilterBar(QWidget):
         for chip in self.chips.values():
             chip.clicked.connect(self._tell)
         self.slices.changed.connect(self._tell)
+        self._offer_seed()
 
     @property
     def narrows(self) -> bool:
@@ -273,7 +256,10 @@ class FilterBar(QWidget):
     @property
     def _chosen(self) -> Filters:
         chosen: dict[str, Any] = {key: chip.isChecked() for key, chip in self.chips.items()}
-        chosen |= {key: _wished(box.currentData()) for key, box in self.labels.items()}
+        labels = {key: box.currentData() for key, box in self.labels.items()}
+        chosen |= {
+            key: NO_LABEL if of == NO_LABEL else of and written_label(of) for key, of in labels.items()
+        }
         return Filters(
             criterion=self.criterion.currentData(),
             ids=self._ids,
@@ -311,12 +297,10 @@ class FilterBar(QWidget):
         """Offer what makes sense for a run, or a `panel`; what is chosen stays where it can. `seed`: of its
         sample; `sure`: whether it says how sure it is of its labels.
         """
-        criterion = self.criterion.currentData()
-        self._fill_criteria(criteria)
+        self._fill_criteria(criteria, self.criterion.currentData())
         self._labelled, self._of_jury, self._sure = labelled, panel, sure
         self.seed.show_seed(seed)
         self._fill_orders(self.order.currentData())
-        self.criterion.setCurrentIndex(max(0, self.criterion.findData(criterion)))
         for control in (self.labels["human"], self.chips["differs_from_human"]):
             control.setEnabled(labelled)
         if not labelled:
@@ -350,10 +334,9 @@ class FilterBar(QWidget):
 
     def restore(self, record: Mapping[str, Any], criteria: Sequence[str]) -> None:
         """Choose what was remembered, as far as it makes sense."""
-        self._fill_criteria(criteria)
+        self._fill_criteria(criteria, record.get("criterion"))
         self._labelled = self._of_jury = self._sure = True  # until the run says more
         self._fill_orders(record.get("order"))
-        self.criterion.setCurrentIndex(max(0, self.criterion.findData(record.get("criterion"))))
         for key, box in self.labels.items():
             box.setCurrentIndex(max(0, box.findData(record.get(key))))
         for key, chip in self.chips.items():
@@ -409,11 +392,12 @@ class FilterBar(QWidget):
         self.offer_to_clear()
         self.changed.emit()
 
-    def _fill_criteria(self, criteria: Sequence[str]) -> None:
+    def _fill_criteria(self, criteria: Sequence[str], chosen: str | None = None) -> None:
         self.criterion.clear()
         self.criterion.addItem("All criteria", None)
         for criterion in criteria:
             self.criterion.addItem(words(criterion).capitalize(), criterion)
+        self.criterion.setCurrentIndex(max(0, self.criterion.findData(chosen)))
 
     def _fill_orders(self, chosen: str | None = None) -> None:
         self.order.clear()
@@ -482,10 +466,6 @@ class Controls(DownScroll):
         self.updateGeometry()
 
 
-def _wished(data: str | None) -> LabelRequest:
-    return NO_LABEL if data == NO_LABEL else written_label(data) if data else None
-
-
 def _label_box(text: str, what: str, labels: Sequence[HumanLabel]) -> QComboBox:
     """A choice of labels; closed it says whose label it is."""
     box = narrow_box(f"Filter by {what[0].lower()}{what[1:]}")
@@ -497,21 +477,17 @@ def _label_box(text: str, what: str, labels: Sequence[HumanLabel]) -> QComboBox:
     return box
 
 
-def _end_button() -> QToolButton:
+def _tool_button() -> QToolButton:
     button = QToolButton()
     button.setProperty("role", "button")
     button.setProperty("compact", True)
-    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    button.hide()
+    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # a click leaves the search
     return button
 
 
 def _chip(text: str, what: str) -> QToolButton:
-    chip = QToolButton()
+    chip = _tool_button()
     chip.setText(text)
     chip.setCheckable(True)
-    chip.setProperty("role", "button")
-    chip.setProperty("compact", True)
-    chip.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # a click leaves the search
     name(chip, f"Only: {text}", what)
     return chip

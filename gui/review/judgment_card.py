@@ -12,11 +12,10 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QToolButton, QWid
 from engine.core.formatting import capitalised, clipped, counted, number, percent, visible
 from engine.core.judgments import Explanation, Judgment, JudgmentKey, SubmittedLabel, Unscored
 from engine.core.methods import together
-from gui.review.blind import HIDDEN
 from gui.review.card import CardBody, OrderBars
 from gui.review.criterion_strip import ExplanationEditor, wide_buttons
-from gui.review.drafts import override_in_words, standing_in_words
-from gui.review.session import ReviewedJudgment
+from gui.review.progress import HIDDEN
+from gui.review.session import ReviewedJudgment, override_in_words, standing_in_words
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip
 from gui.widgets.glossary import MORE_BY_F1, Topic
@@ -67,7 +66,10 @@ class JudgmentCard(QFrame):
         self.each_method, self.prompt = QToolButton(), QToolButton()
         self._parts = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._lay_out()
-        self._connect()
+        self.fold.clicked.connect(self.toggle_fold)
+        self.prompt.clicked.connect(self.prompt_wanted)
+        self._name_methods()
+        self.each_method.clicked.connect(self.toggle_methods)
 
     def _lay_out(self) -> None:
         for hidden in (self.flipped, self.uncertainty, self.mass, self.stale):
@@ -109,12 +111,6 @@ class JudgmentCard(QFrame):
             spacing=8,
         )
 
-    def _connect(self) -> None:
-        self.fold.clicked.connect(self.toggle_fold)
-        self.prompt.clicked.connect(self.prompt_wanted)
-        self._name_methods()
-        self.each_method.clicked.connect(self.toggle_methods)
-
     def show_judgment(self, shown: ReviewedJudgment) -> None:
         judgment = shown.judgment
         if judgment.key != self._key:
@@ -123,7 +119,10 @@ class JudgmentCard(QFrame):
         scored = judgment if isinstance(judgment, Judgment) else None
         self.badge.show_label(shown.label)
         self.badge.setVisible(not shown.hidden)
-        self._show_own(shown)
+        # What the judge said where an annotator's label is effective.
+        by_annotator = shown.override is not None and shown.override.preference is not None
+        own = judgment.preference if not isinstance(judgment, Unscored) else None
+        self.own.setText(f"The judge's own: {LABEL_WORDS[own]}" if by_annotator else "")
         reason = f"{capitalised(judgment.reason)}." if isinstance(judgment, Unscored) else ""
         self.reason.setText(visible(HIDDEN if shown.hidden else reason))
         self.reason.setVisible(isinstance(judgment, Unscored))
@@ -241,12 +240,6 @@ class JudgmentCard(QFrame):
         self.body.methods.set_narrow(narrow)
         self.buttons.set_narrow(narrow)
 
-    def _show_own(self, shown: ReviewedJudgment) -> None:
-        persons = shown.override is not None and shown.override.preference is not None
-        own = shown.judgment.preference if not isinstance(shown.judgment, Unscored) else None
-        text = f"The judge's own: {LABEL_WORDS[own]}"
-        self.own.setText(text if persons else "")
-
     def _show_pills(self, scored: Judgment | None, shown: ReviewedJudgment) -> None:
         self.uncertainty.setVisible(shown.uncertainty is not None)
         self.uncertainty.say(f"uncertainty {number(shown.uncertainty)}", "plain")
@@ -280,7 +273,7 @@ class JudgmentCard(QFrame):
         set_tip(self.beginning, shown.explanation or "")
         show_text(self.by, by_whom(shown))
         set_tip(self.by, "\n".join(override_in_words(override) for override in shown.history))
-        count = earlier_changes(shown)
+        count = len(shown.history) - bool(shown.override)
         words = counted(count, "earlier change", "earlier changes")
         self.earlier.setText(f"{words}… (H)")
         name(self.earlier, f"{words}, key H", "Who changed what, and when (H)")
@@ -352,7 +345,3 @@ def by_whom(shown: ReviewedJudgment) -> str:
     if shown.draft:
         lines.append(shown.draft)
     return visible("\n".join(lines))
-
-
-def earlier_changes(shown: ReviewedJudgment) -> int:
-    return len(shown.history) - (1 if shown.override else 0)

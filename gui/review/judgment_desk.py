@@ -1,8 +1,5 @@
-"""What a screen reader is told of a review: the item that keys lead to, what becomes of its labels.
-
-Lines to be read in a window of their own, one below the other; the keys of a list work in it.
-
-The judgments of one item: a strip of all criteria, the card of one, and the way of a request to the store.
+"""The judgments of one item: a strip of all criteria, the card of one, the way of a request to the store, and
+what a screen reader is told of it.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,12 +13,11 @@ from engine.core.formatting import counted, words
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, SubmittedLabel, Unscored
 from gui.review.annotators import Reviewer
-from gui.review.blind import HIDDEN
 from gui.review.criterion_strip import CriterionStrip, OverrideButtons
-from gui.review.drafts import DelayedSave, override_in_words
 from gui.review.judgment_card import JudgmentCard
+from gui.review.progress import HIDDEN, DelayedSave
 from gui.review.review_jobs import Review
-from gui.review.session import Change, ReviewedJudgment, ReviewSession
+from gui.review.session import Change, ReviewedJudgment, ReviewSession, override_in_words
 from gui.widgets.actions import LONGEST, Announcer
 from gui.widgets.foreign_text import one_line, tip
 from gui.widgets.label_mark import LABEL_WORDS
@@ -282,8 +278,7 @@ class JudgmentDesk(QWidget):
             self._named(self._write)
 
     def _write(self) -> None:
-        begun = self.session.begin_writing()
-        if begun is not None:
+        if (begun := self.session.begin_writing()) is not None:
             self.card.open_editor(*begun)
             self._show()
 

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QCompleter,
     QDialog,
     QDialogButtonBox,
-    QHBoxLayout,
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
@@ -27,7 +26,7 @@ from engine.annotations.effective import tags_together
 from engine.annotations.records import Annotation
 from engine.core.formatting import clipped, visible
 from engine.core.judgments import JudgedItem
-from gui.review.drafts import DelayedSave, Drafts, note_of
+from gui.review.progress import DelayedSave, Drafts, note_of
 from gui.widgets.actions import ReadingOrder
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, one_line, set_tip
@@ -132,9 +131,17 @@ class NoteLine(QWidget):
         if self.dialog is not None or self._item is None or item.content_hash != self._item.content_hash:
             return
         draft = self._drafts.of(self._run_id, note_of(item.item_id))
-        self.dialog = NoteDialog(
-            *(_noted(self.note) if draft is None else _of_draft(draft)), self._known_tags(), self.window()
-        )
+        run, noted = self._workspace.run, _noted(self.note)
+        if draft is not None:
+            try:
+                text, *tags = json.loads(draft)
+                noted = str(text), tuple(map(str, tags))
+            except (TypeError, ValueError):
+                noted = draft, ()  # another hand wrote it
+        # Only this annotator's own tags while the notes of others are hidden.
+        hidden = self._workspace.author if self._hides else None
+        known = [note for note in run.results.all_notes if hidden in (None, note.author)] if run else []
+        self.dialog = NoteDialog(*noted, tags_of(known), self.window())
         self._noting = self._run_id, item, _noted(self.note)
         self.dialog.changed.connect(DelayedSave(self.keep_draft, self.dialog).ask)
         self.dialog.saved.connect(self._save)
@@ -146,14 +153,6 @@ class NoteLine(QWidget):
     @property
     def _run_id(self) -> int:
         return self._workspace.run.id if self._workspace.run else 0
-
-    def _hidden(self, note: Annotation) -> bool:
-        return self._hides and note.author != self._workspace.author
-
-    def _known_tags(self) -> Sequence[str]:
-        """Those of the open run; only this annotator's own while the notes of others are hidden."""
-        run = self._workspace.run
-        return tags_of(note for note in run.results.all_notes if not self._hidden(note)) if run else ()
 
     @Slot(object)
     def _take_tags(self, tags: Sequence[str]) -> None:
@@ -174,7 +173,9 @@ class NoteLine(QWidget):
         run_id, item, before = self._noting
         written = self.dialog.written
         if written != before:
-            self._drafts.keep(run_id, note_of(item.item_id), _as_draft(*written))
+            text, tags = written  # both in the one text that a draft has
+            draft = json.dumps([text, *tags], ensure_ascii=False)
+            self._drafts.keep(run_id, note_of(item.item_id), draft)
 
     @Slot(int)
     def _end(self, result: int) -> None:
@@ -231,12 +232,15 @@ class NoteDialog(ReadingOrder, QDialog):
         name(self.tag, "Another tag", "Enter adds it")
         self.show_known(known)
         self._pills = FlowLayout(gap=4)
+        add = QPushButton("Add", autoDefault=False)
+        name(add, "Add the tag")
+        add.clicked.connect(self.add_tag)
         in_column(
             heading("Note"),
             (self.field, STRETCH),
             heading("Tags"),
             self._pills,
-            self._tag_line(),
+            in_row((self.tag, STRETCH), add),
             hint("Stored with the item: shown in every run that judged it, and in exports."),
             self._buttons(),
             on=self,
@@ -250,7 +254,7 @@ class NoteDialog(ReadingOrder, QDialog):
     @property
     def tags(self) -> Sequence[str]:
         """Those that are chosen, with the one that is being written."""
-        written = _clean(self.tag.text())
+        written = "".join(letter for letter in self.tag.text() if letter.isprintable()).strip()
         return [*self._tags, *([written] if written and written not in self._tags else [])]
 
     @property
@@ -280,12 +284,6 @@ class NoteDialog(ReadingOrder, QDialog):
         self._tags = list(self.tags)
         self.tag.clear()
         self._show_tags()
-
-    def _tag_line(self) -> QHBoxLayout:
-        add = QPushButton("Add", autoDefault=False)
-        name(add, "Add the tag")
-        add.clicked.connect(self.add_tag)
-        return in_row((self.tag, STRETCH), add)
 
     def _buttons(self) -> QDialogButtonBox:
         buttons = QDialogButtonBox()
@@ -335,20 +333,3 @@ def tags_of(notes: Iterable[Annotation]) -> list[str]:
 
 def _noted(note: Annotation | None) -> _Note:
     return (note.text, tuple(note.tags)) if note else ("", ())
-
-
-def _as_draft(text: str, tags: Sequence[str]) -> str:
-    """Both in the one text that a draft has."""
-    return json.dumps([text, *tags], ensure_ascii=False)
-
-
-def _of_draft(draft: str) -> _Note:
-    try:
-        text, *tags = json.loads(draft)
-    except (TypeError, ValueError):
-        return draft, ()  # another hand wrote it
-    return str(text), tuple(map(str, tags))
-
-
-def _clean(tag: str) -> str:
-    return "".join(letter for letter in tag if letter.isprintable()).strip()

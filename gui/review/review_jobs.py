@@ -36,7 +36,7 @@ class Review:
     label.
 
     By item id: `places`, which of the judged items; `gold_rows`, which row of the dataset with human labels.
-    `seed`: of the random sample of it. `shown`: a row as it may be shown, see gui.review.drafts; `rows`
+    `seed`: of the random sample of it. `shown`: a row as it may be shown, see gui.review.progress; `rows`
     themselves are for no one's eyes.
     """
 
@@ -86,7 +86,7 @@ class Listing:
 class ReviewScope:
     """The open run as it is now, and what of it may be shown to whom.
 
-    `seen`: the judgments that may be shown, None for all; see gui.review.drafts. `states`: how far they
+    `seen`: the judgments that may be shown, None for all; see gui.review.progress. `states`: how far they
     are with the items, by id, where the order of the list asks for it.
     """
 

@@ -1,6 +1,5 @@
-"""How the height of the review is shared between the texts of an item and its judgment.
-
-An item to read: the instruction above both responses, which stand side by side.
+"""An item to read: the instruction above both responses, which stand side by side; and how the height of the
+review is shared between these texts and the judgment.
 """
 
 from enum import StrEnum
@@ -153,18 +152,15 @@ class ItemReading(QWidget):
             self._notes[self.instruction] = (
                 f"{percent(found.share)} of the responses' words are shared{beginning}"
             )
+        # Also what is searched for, and how often it is there.
         for pane, marked in ((self.instruction, ()), (self.a, spans[0]), (self.b, spans[1])):
-            self._mark(pane, marked, style)
+            hits = self._search.spans(pane.text)
+            pane.mark((marked, style), (hits[:MOST_MARKED], hit_style(self)))
+            said = counted(len(hits), "hit", "hits") if hits else ""
+            pane.say(", ".join(part for part in (self._notes.get(pane, ""), said) if part))
+            if hits and self._new:
+                pane.bring_into_view(hits[0][0])
         self._new = False
-
-    def _mark(self, pane: TextPane, marked: Spans, style: QTextCharFormat) -> None:
-        """Mark what was compared and what is searched for, and say how often it is there."""
-        hits = self._search.spans(pane.text)
-        pane.mark((marked, style), (hits[:MOST_MARKED], hit_style(self)))
-        found = counted(len(hits), "hit", "hits") if hits else ""
-        pane.say(", ".join(part for part in (self._notes.get(pane, ""), found) if part))
-        if hits and self._new:
-            pane.bring_into_view(hits[0][0])
 
 
 _MOST = 100_000  # pixels

@@ -1,5 +1,4 @@
 """The list of a review: filters, the items that pass them, and which one is chosen.
-Long because what is listed, in which order, and what is chosen then, answer to each other.
 
 Knows: jobs that make the list. Does not know: judgments, what is done with an item.
 """
@@ -71,30 +70,24 @@ class ReviewList(QWidget):
         self._wanted: str | None = None  # an item to choose once it is listed
         self._clearing = True
         self.filters = FilterBar(workspace, self.annotators)
-        self.table = ReviewTableModel(self.progress.state, self._begun, self)
+
+        def begun(item_id: str) -> Collection[str]:
+            return self._drafts.begun(workspace.run.id, item_id) if workspace.run is not None else ()
+
+        self.table = ReviewTableModel(self.progress.state, begun, self)
         self.view = dressed(ItemView(), self.table, "Items of the run")
         self.wanted_line, self.alike, self.no_sample = WantedLine(), AlikeLine(), NoSampleLine()
         self._asked: WantedItems | None = None  # by another page, as long as they are what is listed
         self.view.selectionModel().currentRowChanged.connect(self._tell)
         self.view.horizontalHeader().sortIndicatorChanged.connect(self._sort_by_title)
         self._busy = BusyLine()
-        self._soon = QTimer(self)  # what is done at once shows no progress
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(_PATIENCE_MS)
+        # What is done at once shows no progress.
+        self._soon = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
         self._soon.timeout.connect(self._show_busy)
         self._nothing = hint("No item matches.")
         self._all = QPushButton("Show all items")
         name(self._all, "Clear the search and all filters")
         self._all.clicked.connect(self.filters.clear)
-        self._lay_out()
-        self._reading = LatestTask(workspace.threads, ThreadName.MEASURE, self)
-        self._listing = LatestTask(workspace.threads, ThreadName.MEASURE, self)
-        self._connect()
-        reviewer.blind_changed.connect(self._follow_blind)
-        self._follow_blind()
-        self.restyle()
-
-    def _lay_out(self) -> None:
         self._controls = Controls(
             self.wanted_line, self.filters, self.annotators, self._busy, self.alike, self.no_sample
         )
@@ -109,6 +102,12 @@ class ReviewList(QWidget):
             spacing=6,
         )
         self._show_nothing(False)
+        self._reading = LatestTask(workspace.threads, ThreadName.MEASURE, self)
+        self._listing = LatestTask(workspace.threads, ThreadName.MEASURE, self)
+        self._connect()
+        reviewer.blind_changed.connect(self._follow_blind)
+        self._follow_blind()
+        self.restyle()
 
     def _connect(self) -> None:
         self._reading.finished.connect(self._take_review)
@@ -210,10 +209,6 @@ class ReviewList(QWidget):
             if item is not None
         )
         return Origin.RANDOM if all(passed) else Origin.CHOSEN
-
-    def _begun(self, item_id: str) -> Collection[str]:
-        run = self._workspace.run
-        return self._drafts.begun(run.id, item_id) if run is not None else ()
 
     def go_on_with_to_do(self) -> None:
         """Choose the first item that is to do once the list is made, if no item is wanted then."""
@@ -389,7 +384,10 @@ class ReviewList(QWidget):
         request = self.request
         self.view.hits.search = Search(request.text)
         self.table.show_listing(self.review, listing, run.dataset, request.criterion, self.search)
-        self._show_lines(listing)
+        order, shown = self.filters.list_order, len(listing.items)
+        self.wanted_line.follow(None if self._blind.on else self._asked, shown)
+        self.no_sample.follow(order)
+        self.alike.follow(order, shown, listing.spread, self.review.labelled)
         self.progress.follow_list([item.item_id for item in listing.items])
         self._show_progress()
         self._show_nothing(not listing.items)
@@ -432,13 +430,6 @@ class ReviewList(QWidget):
     def _show_state(self, item: "ReviewItem | None") -> None:
         state = self.progress.state(item.item_id) if item else None
         self.queue.show_state(state, item is not None and self.progress.reopens(item.item_id))
-
-    def _show_lines(self, listing: Listing) -> None:
-        shown = len(listing.items)
-        self.wanted_line.follow(None if self._blind.on else self._asked, shown)
-        labelled = self.review is not None and self.review.labelled
-        self.no_sample.follow(self.filters.list_order)
-        self.alike.follow(self.filters.list_order, shown, listing.spread, labelled)
 
     @Slot(int, Qt.SortOrder)
     def _sort_by_title(self, column: int, direction: Qt.SortOrder) -> None:

@@ -1,4 +1,4 @@
-"""The page on which an annotator looks at judgments one by one, and overrides those that are wrong.
+"""The page on which an annotator looks at judgments one by one, and overrides those that are wrong; its keys.
 
 Knows: which parts there are and how a choice in one shows in the others. Does not know: how judgments are
 made, stored, put in order or changed.
@@ -8,15 +8,17 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QShowEvent
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QComboBox,
     QLineEdit,
+    QMenu,
     QPlainTextEdit,
     QPushButton,
     QStackedWidget,
+    QWidget,
 )
 
 from engine.annotations.records import ListOrder
@@ -28,7 +30,6 @@ from gui.review.comparison_columns import ComparisonColumns
 from gui.review.item_queue import ItemQueue
 from gui.review.judgment_desk import AFTER_LABEL, JudgmentDesk, ReviewAnnouncements
 from gui.review.notices import HealthLine, MissingDataset, NothingToReview, PartOfRun
-from gui.review.page_keys import JudgeAgain, PageKeys
 from gui.review.review_layout import ItemReading, MarkingBox, ReviewLayout
 from gui.review.review_list import ReviewList
 from gui.review.session import ReviewSession
@@ -38,6 +39,131 @@ from gui.workspace.rewriter import Rewriter, StaleLine
 from gui.workspace.run_picker import OfferedRun, RunPicker
 from gui.workspace.state import NEXT_CRITERION, PageName
 from gui.workspace.workspace import Workspace
+
+_PAUSE_MS = 1000  # without a key, after which letters are keys of the page again
+_NO_HAND_MS = 10  # in which nobody lets a key go and presses it again
+
+
+class PageKeys(QObject):
+    """Shortcuts that work wherever the focus is in a page."""
+
+    def __init__(self, page: QWidget) -> None:
+        super().__init__(page)
+        self._page = page
+        self._spares: list[tuple[QShortcut, tuple[type, ...]]] = []
+        self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._released = 0, 0  # which key, and when
+        self._held = False  # whether the key that is pressed now is one that repeats
+        page.installEventFilter(self)
+        application = QGuiApplication.instance()
+        if isinstance(application, QGuiApplication):
+            application.focusObjectChanged.connect(self._follow_focus)
+
+    def add(
+        self,
+        key: str,
+        do: Callable[[], object],
+        repeat: bool = False,
+        spares: tuple[type, ...] = (),
+        by_hand: bool = False,
+    ) -> None:
+        """Let a key do something; not while a widget of a type in `spares` has the focus. `by_hand`: once
+        each time that a hand presses it, whatever the system says.
+        """
+        shortcut = QShortcut(QKeySequence(key), self._page)
+        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        shortcut.setAutoRepeat(repeat)
+
+        def obey() -> None:
+            if self._pause.isActive():
+                self._pause.start()
+            elif not (self._held and by_hand):
+                do()
+
+        shortcut.activated.connect(obey)
+        if spares:
+            self._spares.append((shortcut, spares))
+
+    @Slot()
+    def pause(self) -> None:
+        """An annotator still types what an editor was to get: nothing is done until that ends."""
+        self._pause.start()
+
+    @property
+    def pausing(self) -> bool:
+        return self._pause.isActive()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """See whether a key is held down.
+
+        X11 tells that by a release and a press of one time. Where Qt sees the first of these alone, on a busy
+        computer, it takes the second one for a press by hand.
+        """
+        if isinstance(event, QKeyEvent):
+            key, time = event.key(), event.timestamp()
+            if event.type() == QEvent.Type.KeyRelease:
+                self._released = key, time
+            elif event.type() == QEvent.Type.ShortcutOverride:
+                released, at = self._released
+                self._held = key == released and time > 0 and time - at < _NO_HAND_MS
+        return super().eventFilter(watched, event)
+
+    @Slot(QObject)
+    def _follow_focus(self, now: QObject | None) -> None:
+        for shortcut, spared in self._spares:
+            shortcut.setEnabled(not isinstance(now, spared))
+
+
+class JudgeAgain(QObject):
+    """The right mouse button opens it on the list; its keys work on the whole page."""
+
+    prompt_wanted = Signal()  # for the chosen item
+
+    def __init__(self, items: ReviewList, workspace: Workspace, page: QWidget) -> None:
+        super().__init__(page)
+        self._items = items
+        self._workspace = workspace
+        self.menu = QMenu(page)
+        self._one, self._all = QAction("Judge this item again…", page), QAction("", page)
+        for action, key, judge in (
+            (self._one, "Ctrl+J", self._judge_one),
+            (self._all, "Ctrl+Shift+J", self._judge_all),
+        ):
+            action.setShortcut(QKeySequence(key))
+            action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            action.triggered.connect(judge)
+            page.addAction(action)
+            self.menu.addAction(action)
+        self.menu.addSeparator()
+        self.menu.addAction("Prompt… (P)").triggered.connect(self.prompt_wanted)
+        items.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        items.view.customContextMenuRequested.connect(self._open)
+
+    @Slot(QPoint)
+    def _open(self, place: QPoint) -> None:
+        self._all.setText(f"Judge the {counted(self._items.shown, 'listed item', 'listed items')}…")
+        self.menu.popup(self._items.view.viewport().mapToGlobal(place))
+
+    @Slot()
+    def _judge_one(self) -> None:
+        chosen = self._items.current
+        self._want([chosen.item_id] if chosen is not None else [])
+
+    @Slot()
+    def _judge_all(self) -> None:
+        self._want([item.item_id for item in self._items.table.listing.items])
+
+    def _want(self, ids: Sequence[str]) -> None:
+        run = self._workspace.run
+        if run is None or not ids:
+            return
+        if run.dataset is None:
+            self._workspace.note.emit("The dataset of this run is missing: find it, then judge its items.")
+            return
+        if not (stored := run.results.run).submitted:
+            self._workspace.rubric.ask(stored.identity.asked)  # by another model, say, the same
+        self._workspace.items_wanted.emit(run.dataset.path, tuple(ids), run.dataset.columns)
+
 
 _CHOSEN = "review/chosen"
 _NO_PROMPT = "A jury has no prompt of its own: open the run of one of its judges to see that judge's prompt."
@@ -185,7 +311,7 @@ class ReviewPage(Page):
         add("M", self.markdown.toggle)
         add("D", self.marking.choose_next)
         add("L", self._choose_what_follows)
-        add("/", self._search)
+        add("/", self.list.begin_search)
         add("F6", partial(self._turn_to_part, 1))
         add("Shift+F6", partial(self._turn_to_part, -1))
         of_item: dict[str, Callable[[], object]] = {
@@ -366,10 +492,8 @@ class ReviewPage(Page):
         if alone is not None and alone in criteria:
             return alone  # also while the list of it is still made
         before = self._open_on.get(item_id, "")
-        return before if before in passing else self._reason(item_id, passing)
-
-    def _reason(self, item_id: str, passing: Sequence[str]) -> str:
-        """Of the criteria that pass, the one for which the item is listed where it is."""
+        if before in passing:
+            return before
         rows = self.list.review.of_item(item_id) if self.list.review is not None else ()
         annotators = self.list.filters.list_order is ListOrder.DISAGREEMENT
         return max(
@@ -422,10 +546,6 @@ class ReviewPage(Page):
             bar.setValue(bar.value() + bar.pageStep() if below else 0)
         if not any(bar.maximum() for bar in bars):
             self.workspace.note.emit("All of the judgment is in sight.")
-
-    @Slot()
-    def _search(self) -> None:
-        self.list.begin_search()
 
     # What is remembered
 

@@ -253,19 +253,17 @@ class ReviewTableModel(HeadedModel):
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
             text = self._text_of(item, column)
             return tip(text) if role == Qt.ItemDataRole.ToolTipRole else text
-        return self._value(item, column) if role == SORT_ROLE else super().data(index, role)
+        if role != SORT_ROLE:
+            return super().data(index, role)
+        if column == LABELS:
+            return [HIDDEN if row.hidden else row.preference for row in self._rows(item)]
+        return item.uncertainty if column == UNCERTAINTY else self._text(item, column)
 
     def _count_rows(self) -> int:
         return len(self._listing.items)
 
     def _rows(self, item: "ReviewItem") -> "Sequence[ReviewRow]":
         return self._review.listed(self._criterion, item.item_id) if self._review else ()
-
-    def _value(self, item: "ReviewItem", column: int) -> Any:
-        """What a cell stands for, for sorting and drawing."""
-        if column == LABELS:
-            return [HIDDEN if row.hidden else row.preference for row in self._rows(item)]
-        return item.uncertainty if column == UNCERTAINTY else self._text(item, column)
 
     def _text(self, item: "ReviewItem", column: int) -> str:
         if column == STATE:
@@ -275,7 +273,9 @@ class ReviewTableModel(HeadedModel):
         if column == UNCERTAINTY:
             return number(item.uncertainty)
         if column == MARKS:
-            return " ".join(filter(None, (_marks(self._rows(item)), self._draft_mark(item))))
+            count = len(self._drafts(item))
+            drafts = f"{DRAFT_SIGN}{count}" if count > 1 else DRAFT_SIGN * count
+            return " ".join(filter(None, (_marks(self._rows(item)), drafts)))
         if column == INSTRUCTION:
             return one_line(self._found_in(item))
         return ""
@@ -284,10 +284,6 @@ class ReviewTableModel(HeadedModel):
         """What is begun of the criteria that are shown, and the note."""
         begun = sorted(self._begun(item.item_id))
         return [each for each in begun if self._criterion in (None, each) or not each]
-
-    def _draft_mark(self, item: "ReviewItem") -> str:
-        count = len(self._drafts(item))
-        return f"{DRAFT_SIGN}{count}" if count > 1 else DRAFT_SIGN * count
 
     def _found_in(self, item: "ReviewItem") -> str:
         """The first of an item's texts, then of what is said of it, that a search finds, from there on; else

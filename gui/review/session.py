@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engine.annotations.effective import AnnotatorStep, EffectiveAnnotation, Reviews, to_redo, to_undo
 from engine.annotations.records import Annotation, Kind, Undo, new_override, new_review
-from engine.core.formatting import clipped, visible
+from engine.core.formatting import capitalised, clipped, visible, words
 from engine.core.items import Gold, Preference, agree
 from engine.core.judgments import (
     AnyJudgment,
     JudgedItem,
     JudgmentKey,
     Origin,
+    ReviewState,
     Unscored,
 )
-from gui.review.blind import Blind
-from gui.review.drafts import Drafts, step_in_words
+from gui.review.progress import Blind, Drafts
 from gui.review.review_jobs import human_label
 from gui.widgets.label_mark import LABEL_WORDS
 from gui.workspace.open_run import Opened, OpenRun
@@ -196,8 +196,13 @@ class ReviewSession:
             return ReviewedJudgment(
                 Unscored(*key, ""), reviewer=author, undo=undo, writing=self.writing, hidden=True
             )
-        redo = to_redo(self._steps)
-        human, human_from = self._human(run, review)
+        redo, row = to_redo(self._steps), self._row_of(judgment)
+        judged = results.judged[review.places[self.item_id]]
+        looked_into = (
+            (self._opened.gold, review.gold_rows.get(self.item_id)),
+            (run.dataset, judged.position),
+        )
+        human, human_from = human_label(looked_into, judged, self.criterion)
         return ReviewedJudgment(
             judgment,
             label=results.label(judgment),
@@ -208,7 +213,8 @@ class ReviewSession:
             human=human,
             human_from=human_from,
             draft="" if self.writing else self._drafts.in_words(run.id, key),
-            uncertainty=self._uncertainty(run, judgment),
+            # The list, which knows the others, hears of an override a moment later.
+            uncertainty=0.0 if results.decided_by_annotator(judgment) else row and row.uncertainty,
             annotators=sorted(self._labels_of_annotators(key).items()),
             proposed=self._proposed(judgment) if self.settling else "",
             reviewer=author,
@@ -228,25 +234,15 @@ class ReviewSession:
             return "No label has a majority: adjudicate with A, B, G or X." if given else ""
         holders = sum(each is label for each in given.values())
         said = [f"Majority: {LABEL_WORDS[label]} ({holders} of {len(given)})"]
-        human = next((row.human for row in self.rows if row.key == judgment.key), None)
-        if human is not None and not agree(human, label):
+        row = self._row_of(judgment)
+        if row is not None and (human := row.human) is not None and not agree(human, label):
             said.append(f"not the human label, {LABEL_WORDS[human]}")
         if not isinstance(judgment, Unscored) and judgment.preference is not label:
             said.append(f"not the judge's, {LABEL_WORDS[judgment.preference]}")
         return f"{', '.join(said)}. Enter adjudicates it so."
 
-    def _uncertainty(self, run: OpenRun, judgment: AnyJudgment) -> float | None:
-        if run.results.decided_by_annotator(judgment):
-            return 0.0  # the list, which knows the others, hears of an override a moment later
-        return next((row.uncertainty for row in self.rows if row.key == judgment.key), None)
-
-    def _human(self, run: OpenRun, review: "Review") -> tuple[Gold | None, Sequence[Path]]:
-        """What a human said of the open judgment, and the dataset that says so; all that were looked into
-        where none has a label: those chosen, then those that the run judged.
-        """
-        judged = run.results.judged[review.places[self.item_id]]
-        rows = ((self._opened.gold, review.gold_rows.get(self.item_id)), (run.dataset, judged.position))
-        return human_label(rows, judged, self.criterion)
+    def _row_of(self, judgment: AnyJudgment) -> "ReviewRow | None":
+        return next((row for row in self.rows if row.key == judgment.key), None)
 
     def effective_labels(self) -> Mapping[str, Preference]:
         """By criterion, as an annotator asked for them last; criteria without a label are left out."""
@@ -270,7 +266,7 @@ class ReviewSession:
         if locked := self._locked(key):
             return Change(note=locked)
         if not self.settling:  # what is adjudicated is no label of their
-            self._blind.give(key)
+            self._blind.given.add(key)
         if self._effective_label(key) is label:
             if not self.settling and (blind or (by and author not in by)):
                 agrees = new_review(
@@ -496,3 +492,60 @@ class ReviewSession:
             return (self._opened.author,)
         standing = self._standing(key)
         return standing.label_by if standing else ()
+
+
+_STATES = {ReviewState.TO_DO: "reopened", ReviewState.DONE: "done", ReviewState.SKIPPED: "skipped"}
+
+
+def standing_in_words(standing: EffectiveAnnotation) -> str:
+    """`Label both good by Ben, explanation by Ada, 2026-03-01 14:05`, in local time."""
+    label = "" if standing.preference is None else f"label {LABEL_WORDS[standing.preference]}"
+    by = " and ".join(standing.label_by)
+    if label and standing.explanation and (standing.text_by,) == standing.label_by:
+        parts = [f"{label} and explanation by {by}"]
+    else:
+        parts = [f"{label} by {by}"] if label else []
+        parts += [f"explanation by {standing.text_by}"] if standing.explanation else []
+    text = f"{', '.join(parts)}, {_time(standing.created)}"
+    return f"Adjudicated: {text}" if standing.adjudicated else capitalised(text)
+
+
+def override_in_words(override: Annotation) -> str:
+    """`Label both good and explanation by Ada, 2026-03-01 14:05, undone 14:07`, in local time."""
+    text = f"{_changed(override)} by {override.author}, {_time(override.created)}"
+    undone = f", undone {_time(override.undone)}" if override.undone else ""
+    return f"{capitalised(text)}{undone}"
+
+
+def step_in_words(step: AnnotatorStep) -> str:
+    """`label B on safety`, `done, with 5 labels accepted`, `a note`."""
+    accepted = [word for word in step.words if word.kind is Kind.CONFIRMATION]
+    said = [_word(word) for word in step.words if word.kind is not Kind.CONFIRMATION]
+    said += [f"{len(accepted):,} labels accepted"] if len(accepted) > 1 else map(_word, accepted)
+    return ", ".join(dict.fromkeys(filter(None, said)))
+
+
+def _word(word: Annotation) -> str:
+    match word.kind:
+        case Kind.OVERRIDE:
+            return f"{_changed(word)} on {words(word.criterion)}"
+        case Kind.CONFIRMATION:
+            return f"label {LABEL_WORDS[word.preference]} accepted on {words(word.criterion)}"
+        case Kind.STATE:
+            return _STATES[word.state or ReviewState.TO_DO]
+        case _:
+            return "a note"
+
+
+def _changed(override: Annotation) -> str:
+    parts = []
+    if override.preference is not None:
+        parts.append(f"label {LABEL_WORDS[override.preference]}")
+    if override.explanation is not None:
+        parts.append("explanation")
+    text = " and ".join(parts)
+    return f"adjudicated: {text}" if override.settles else text
+
+
+def _time(time: datetime) -> str:
+    return f"{time.astimezone():%Y-%m-%d %H:%M}"

@@ -21,9 +21,8 @@ from engine.core.items import PREFERENCES, Gold, HumanLabel, Preference
 from engine.core.judgments import AnyJudgment, Judgment, Unscored
 from engine.settings.identity import StoredRun
 from gui.review.criterion_strip import ExplanationEditor, narrow_buttons
-from gui.review.drafts import standing_in_words
 from gui.review.judgment_card import apart_in_words
-from gui.review.session import ReviewedJudgment
+from gui.review.session import ReviewedJudgment, standing_in_words
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip
 from gui.widgets.label_mark import LABEL_WORDS, LabelBadge, Pill

@@ -14,8 +14,7 @@ from engine.core.items import Preference
 from engine.core.judgments import ReviewState
 from engine.settings.identity import LONGEST_NAME, LONGEST_NOTE
 from engine.store.migrations import STEPS
-from engine.store.run_deletion import strike
-from engine.store.run_store import RunStore
+from engine.store.run_store import RunStore, strike
 from tests.judged import IDENTITY, judged_item, write_old_store
 
 TABLES_OF_RUNS = [

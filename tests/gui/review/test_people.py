@@ -651,7 +651,7 @@ def test_esc_leaves_a_note_as_a_draft_that_n_opens_again_and_saving_ends(
 def test_what_is_being_noted_is_a_draft_soon_also_while_one_types_on(
     qtbot: QtBot, page: ReviewPage, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gui.review.drafts.KEEP_MS", 60)
+    monkeypatch.setattr("gui.review.progress.KEEP_MS", 60)
     dialog = begin_note(qtbot, page, "odd", "hard")
     for _ in range(20):
         dialog.field.insertPlainText("x")

@@ -5,8 +5,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.annotations.records import new_review
 from engine.core.judgments import ReviewState
-from gui.review.blind import Blind
-from gui.review.progress import Progress
+from gui.review.progress import Blind, Progress
 from gui.workspace.workspace import Workspace
 
 TO_DO, DONE, SKIPPED = ReviewState.TO_DO, ReviewState.DONE, ReviewState.SKIPPED

@@ -15,8 +15,7 @@ from engine.core.judgments import JudgedItem, JudgmentKey
 from engine.data.dataset import Dataset
 from engine.results.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
-from gui.review.blind import Blind
-from gui.review.drafts import IN_STATE, Drafts
+from gui.review.progress import IN_STATE, Blind, Drafts
 from gui.review.review_jobs import Review
 from gui.review.session import Change, ReviewedJudgment, ReviewSession
 from gui.widgets.label_mark import LABEL_WORDS

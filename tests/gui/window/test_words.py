@@ -168,7 +168,7 @@ def test_a_disk_that_does_not_take_the_memory_of_the_window_is_told_once(qtbot: 
 def test_what_is_being_typed_is_a_draft_soon_also_while_one_types_on(
     qtbot: QtBot, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gui.review.drafts.KEEP_MS", 50)
+    monkeypatch.setattr("gui.review.progress.KEEP_MS", 50)
     with window(qtbot, store) as main_content:
         review = main_content.review
         main_content.frame.show()
