@@ -250,7 +250,10 @@ def open_in_place(path: Path, network: str | None) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     db, steps = _opened(path, network)
     if steps < len(STEPS):
-        _let_it_shrink(db, path)
+        # That of an earlier version is written whole, if that can be now: from then on it shrinks by steps.
+        with suppress(sqlite3.Error, OSError):
+            if not shrinks(db) and (free_room(path.parent) or 0) > 4 * size_on_disk(path):
+                rewrite_whole(db)
     return db
 
 
@@ -307,13 +310,6 @@ def _leave_shared_memory(db: sqlite3.Connection, path: Path, network: str) -> No
             " program that treats the folder as a local disk: together they would destroy it.",
             "Close Tiebreak everywhere, then open it here.",
         ) from error
-
-
-def _let_it_shrink(db: sqlite3.Connection, path: Path) -> None:
-    """Write a store of an earlier version whole, if that can be now: from then on it shrinks by steps."""
-    with suppress(sqlite3.Error, OSError):
-        if not shrinks(db) and (free_room(path.parent) or 0) > 4 * size_on_disk(path):
-            rewrite_whole(db)
 
 
 def shrinks(db: sqlite3.Connection) -> bool:

@@ -102,8 +102,15 @@ def sweep(file: StoreFile, run_ids: Sequence[int]) -> None:
     In parts, each for itself: others get their turn between them, and a full disk has room for one.
     """
     with file.reading() as db:
-        struck = dict.fromkeys([*run_ids, *_unswept(db)])
-        left = [(run_id, _items_of_part(db, run_id, _at_once(file))) for run_id in struck]
+        unswept = db.execute(
+            "SELECT id FROM deleted_run AS struck"
+            " WHERE EXISTS (SELECT 1 FROM judged_item WHERE run_id = struck.id)"
+        )
+        struck = dict.fromkeys([*run_ids, *(run_id for (run_id,) in unswept)])
+        shares = {run_id: _at_once(file) / max(1, _size(db, run_id)) for run_id in struck}
+        left = [
+            (run_id, max(1, int(run_table.judged_count(db, run_id) * shares[run_id]))) for run_id in struck
+        ]
     for run_id, items in left:
         more = True
         while more:
@@ -113,22 +120,8 @@ def sweep(file: StoreFile, run_ids: Sequence[int]) -> None:
                 _begin_log_again(db)
 
 
-def _unswept(db: sqlite3.Connection) -> list[int]:
-    return [
-        run_id
-        for (run_id,) in db.execute(
-            "SELECT id FROM deleted_run AS struck"
-            " WHERE EXISTS (SELECT 1 FROM judged_item WHERE run_id = struck.id)"
-        )
-    ]
-
-
 def _at_once(file: StoreFile) -> int:
     return _AT_ONCE_ON_FULL_DISK if file.is_tight else _AT_ONCE
-
-
-def _items_of_part(db: sqlite3.Connection, run_id: int, n_bytes: int) -> int:
-    return max(1, run_table.judged_count(db, run_id) * n_bytes // max(1, _size(db, run_id)))
 
 
 def _delete_part(db: sqlite3.Connection, run_id: int, items: int) -> bool:
@@ -244,7 +237,10 @@ class RunStore:
 
         RunBusyError where it is being judged already.
         """
-        with self.hold(self._find_or_add(identity, fresh)) as run:
+        with self._file.writing() as db:
+            run_id = None if fresh else run_table.newest_of(db, identity.key)
+            run_id = run_table.add_run(db, identity) if run_id is None else run_id
+        with self.hold(run_id) as run:
             yield run
 
     @contextmanager
@@ -551,8 +547,3 @@ class RunStore:
         rows = [(key, run_table.as_json(list(numbers))) for key, numbers in measured.items()]
         with self._file.writing() as db:
             db.executemany("INSERT OR REPLACE INTO measured VALUES (?, ?)", rows)
-
-    def _find_or_add(self, identity: RunIdentity, fresh: bool) -> int:
-        with self._file.writing() as db:
-            found = None if fresh else run_table.newest_of(db, identity.key)
-            return run_table.add_run(db, identity) if found is None else found

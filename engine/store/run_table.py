@@ -97,14 +97,6 @@ def newest_of(db: sqlite3.Connection, key: str) -> int | None:
     return None if run_id is None else int(run_id)
 
 
-def _deleted_on(db: sqlite3.Connection, run_id: int) -> str:
-    """The day on which a run of this number was deleted; empty where none was."""
-    with suppress(OverflowError):
-        row = db.execute("SELECT deleted FROM deleted_run WHERE id = ?", (run_id,)).fetchone()
-        return str(row[0])[:10] if row else ""
-    return ""
-
-
 def add_run(db: sqlite3.Connection, identity: RunIdentity) -> int:
     """Add a run, in the caller's transaction; its number, which no run ever had, be it deleted by now."""
     (newest,) = db.execute(
@@ -141,7 +133,10 @@ def add_run(db: sqlite3.Connection, identity: RunIdentity) -> int:
 
 def no_run(db: sqlite3.Connection, run_id: int, path: Path) -> StoreError:
     """What is said where the store at `path` has no run of a number."""
-    day = _deleted_on(db, run_id)
+    row = None
+    with suppress(OverflowError):
+        row = db.execute("SELECT deleted FROM deleted_run WHERE id = ?", (run_id,)).fetchone()
+    day = str(row[0])[:10] if row else ""
     return StoreError(
         f"Run {run_id} was deleted on {day}: the run store {path} has no data of it."
         if day

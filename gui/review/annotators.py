@@ -166,7 +166,7 @@ class Reviewer(QObject):
         workspace.author_changed.connect(self._start_anew)
         workspace.reviewed.connect(self._adjudicate)
         for signal in (workspace.run_changed, workspace.unsaid):
-            signal.connect(self.blind.given.clear)
+            signal.connect(self.blind.forget)
         workspace.taken_back.connect(self.blind.forget_item)
         self.progress = Progress(workspace, self.blind, self)
         self.who = WhoButton(workspace)
@@ -241,7 +241,7 @@ class Reviewer(QObject):
 
     @Slot()
     def _start_anew(self) -> None:
-        self.blind.given.clear()
+        self.blind.forget()
         self.blind_changed.emit()
 
     @Slot()

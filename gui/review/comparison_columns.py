@@ -330,7 +330,14 @@ class ComparisonColumns(QObject):
         else:
             others = [self._open_column(run.results, shown), *map(self._other_column, self._beside)]
         self.columns.show_systems(others)
-        own = self._own_column(run.results, shown)
+        if self._desk.session.settling:
+            own = adjudicated_column(shown)
+        else:
+            # What this annotator gave or agreed with, and wrote.
+            author = shown.reviewer
+            texts = [each.explanation for each in shown.history if each.author == author and not each.undone]
+            label = run.results.reviews.labels.get(author, {}).get(shown.judgment.key)
+            own = own_column(author, label, texts[-1] if texts else None, shown.draft)
         self.columns.own.show_own(own, shown)
         if self.panel.isHidden():
             self.panel.show()
@@ -342,15 +349,6 @@ class ComparisonColumns(QObject):
         above, below = self._splitter.sizes()
         if self.panel.isVisible() and above + below:
             self._workspace.state.set_number(_HEIGHT, round(100 * below / (above + below)))
-
-    def _own_column(self, results: "RunResults", shown: ReviewedJudgment) -> ColumnText:
-        if self._desk.session.settling:
-            return adjudicated_column(shown)
-        author = shown.reviewer
-        history = [each for each in shown.history if each.author == author]
-        standing = [each for each in history if each.undone is None]
-        label = results.reviews.labels.get(author, {}).get(shown.judgment.key)
-        return own_column(author, label, standing[-1].explanation if standing else None, shown.draft)
 
     def _open_column(self, results: "RunResults", shown: ReviewedJudgment) -> ColumnText:
         by_other = shown.override if shown.override and shown.override.author != shown.reviewer else None

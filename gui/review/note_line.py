@@ -232,6 +232,13 @@ class NoteDialog(ReadingOrder, QDialog):
         name(self.tag, "Another tag", "Enter adds it")
         self.show_known(known)
         self._pills = FlowLayout(gap=4)
+        buttons = QDialogButtonBox()
+        leave = buttons.addButton("Leave (Esc)", QDialogButtonBox.ButtonRole.RejectRole)
+        name(leave, "Leave without saving; changes are kept as a draft")
+        save = buttons.addButton("Save (Ctrl+Enter)", QDialogButtonBox.ButtonRole.AcceptRole)
+        name(save, "Save note and tags")
+        buttons.accepted.connect(self._save)
+        buttons.rejected.connect(self.reject)
         add = QPushButton("Add", autoDefault=False)
         name(add, "Add the tag")
         add.clicked.connect(self.add_tag)
@@ -242,7 +249,7 @@ class NoteDialog(ReadingOrder, QDialog):
             self._pills,
             in_row((self.tag, STRETCH), add),
             hint("Stored with the item: shown in every run that judged it, and in exports."),
-            self._buttons(),
+            buttons,
             on=self,
             margins=None,
             spacing=8,
@@ -284,16 +291,6 @@ class NoteDialog(ReadingOrder, QDialog):
         self._tags = list(self.tags)
         self.tag.clear()
         self._show_tags()
-
-    def _buttons(self) -> QDialogButtonBox:
-        buttons = QDialogButtonBox()
-        leave = buttons.addButton("Leave (Esc)", QDialogButtonBox.ButtonRole.RejectRole)
-        name(leave, "Leave without saving; changes are kept as a draft")
-        save = buttons.addButton("Save (Ctrl+Enter)", QDialogButtonBox.ButtonRole.AcceptRole)
-        name(save, "Save note and tags")
-        buttons.accepted.connect(self._save)
-        buttons.rejected.connect(self.reject)
-        return buttons
 
     def _show_tags(self) -> None:
         empty(self._pills)

@@ -63,6 +63,10 @@ class Blind:
         """What was on its way and is stored now is the store's to say."""
         self.given.difference_update({key for key in self.given if self.own(key) is not None})
 
+    def forget(self) -> None:
+        """Nothing is on its way any more."""
+        self.given.clear()
+
     def forget_item(self, item_id: str) -> None:
         self.given.difference_update({key for key in self.given if key.item_id == item_id})
 

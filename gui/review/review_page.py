@@ -246,13 +246,12 @@ class ReviewPage(Page):
         self.beside = ComparisonColumns(workspace, self.desk, self)
         self.judge_again = JudgeAgain(self.list, workspace, self)
         self.announcements = ReviewAnnouncements(self)
-        self._make_header()
         self._lay_out()
         self._connect()
         self._add_keys()
         self._restore()
 
-    def _make_header(self) -> None:
+    def _lay_out(self) -> None:
         self.markdown = QPushButton("Markdown")
         self.markdown.setCheckable(True)
         name(self.markdown, "Texts as Markdown", "Show the texts as Markdown, without links and images (M)")
@@ -263,8 +262,6 @@ class ReviewPage(Page):
         self.header.addWidget(OfferedRun(self.workspace))
         for widget in (self.beside.button, self.marking, self.markdown):
             self.header.addWidget(widget)
-
-    def _lay_out(self) -> None:
         self._down = ReviewLayout(self.reading, self.beside.home, self.desk, self.workspace.state)
         right = as_column(self.part, self.missing, (self._down, STRETCH))
         self.list.put_below(self.reviewer.hidden_when_blind(self.stale))

@@ -202,7 +202,15 @@ class _Column(QFrame):
         self.badge.setVisible(shown.said)
         if shown.said:
             self.badge.show_label(shown.label)
-        self._show_marks(shown.marks)
+        while len(self.marks) < len(shown.marks):
+            self.marks.append(Pill())
+            self._flow.addWidget(self.marks[-1])
+        for place, pill in enumerate(self.marks):
+            pill.setVisible(place < len(shown.marks))
+            if place < len(shown.marks):
+                word, kind, more = shown.marks[place]
+                pill.say(word, kind)
+                set_tip(pill, more)
         self._head.setVisible(shown.said or bool(shown.marks))
         show_text(self.remark, shown.remark)
         self.text.setVisible(bool(shown.text))
@@ -210,17 +218,6 @@ class _Column(QFrame):
         if before is None or (shown.text, shown.system) != (before.text, before.system):
             self.text.show_text(shown.text or "")
         name(self.text.view, f"Explanation of {one_line(shown.system)}")
-
-    def _show_marks(self, marks: Sequence[tuple[str, str, str]]) -> None:
-        while len(self.marks) < len(marks):
-            self.marks.append(Pill())
-            self._flow.addWidget(self.marks[-1])
-        for place, pill in enumerate(self.marks):
-            pill.setVisible(place < len(marks))
-            if place < len(marks):
-                word, kind, more = marks[place]
-                pill.say(word, kind)
-                set_tip(pill, more)
 
 
 class OwnColumn(_Column):

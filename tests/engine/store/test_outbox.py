@@ -177,7 +177,6 @@ print(log.name, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 _STORE = """
-from engine.store.annotation_rows import said_of
 from engine.store.run_store import RunStore
 with RunStore(Path(sys.argv[1])) as store:
     store.take_words(log.name, log.waiting)

@@ -73,7 +73,7 @@ class Page(ReviewPage):
     @property
     def overrides(self) -> Sequence[Annotation]:
         """What the store has of run 1."""
-        return self.reviews.overrides
+        return list(self.reviews.overrides)
 
     @property
     def reviews(self) -> Reviews:
