@@ -144,6 +144,13 @@ def stored_run(
         return system_of_run(load_results(store, run.id))
 
 
+def judged_run(folder: Path, gold: Dataset, probabilities: Columns, **more: Any) -> RunResults:
+    """As `stored_run`, as it counts."""
+    results = stored_run(folder, gold, probabilities, **more).results
+    assert results is not None
+    return results
+
+
 def _judged(
     position: int,
     item_id: str,
@@ -176,9 +183,9 @@ OWN = "A is safe."
 def results_of(folder: Path, overrides: Overridden, **changes: Any) -> RunResults:
     """A run on FOUR_ITEMS: its model labels the first two A, the last both_good, and leaves one unscored."""
     probabilities = {"safety": [SURE_A, SURE_A, None, SURE_GOOD]}
-    run = stored_run(folder, FOUR_ITEMS, probabilities, {"safety": OWN}, overrides=overrides, **changes)
-    assert run.results
-    return run.results
+    return judged_run(
+        folder, FOUR_ITEMS, probabilities, explanations={"safety": OWN}, overrides=overrides, **changes
+    )
 
 
 def run_of_copies(folder: Path) -> tuple[System, Dataset]:

@@ -12,12 +12,13 @@ which must agree: what cannot be repeated could not be resumed, or checked by an
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+from engine.core.codec import plain, plain_values, record_of
 from engine.core.errors import EngineBug, NoRoomError
 from engine.core.events import CancelToken
 from engine.core.items import digest
@@ -97,32 +98,32 @@ class ModelMemory:
 
     def frame(self, key: str) -> Frame | None:
         """A rendered chat template; `key` says all that it depends on."""
-        return self._made("SELECT frame FROM frame WHERE key = ?", key, Frame.of_json)
+        return self._made("SELECT frame FROM frame WHERE key = ?", key, Frame)
 
     def remember_frame(self, key: str, frame: Frame) -> None:
         """Keep a rendered chat template."""
-        self._write("INSERT OR REPLACE INTO frame VALUES (?, ?)", (key, json.dumps(frame.as_json())))
+        self._write("INSERT OR REPLACE INTO frame VALUES (?, ?)", (key, json.dumps(plain(frame))))
 
     def speed(self, key: str) -> ModelSpeed | None:
         """What was measured; `key` says all that it depends on."""
-        return self._made("SELECT speed FROM speed WHERE key = ?", key, ModelSpeed.of_json)
+        return self._made("SELECT speed FROM speed WHERE key = ?", key, ModelSpeed)
 
     def remember_speed(self, key: str, speed: ModelSpeed) -> None:
         """Keep what was measured, in place of what was before."""
-        self._write("INSERT OR REPLACE INTO speed VALUES (?, ?)", (key, json.dumps(speed.as_json())))
+        self._write("INSERT OR REPLACE INTO speed VALUES (?, ?)", (key, json.dumps(plain(speed))))
 
     def devices(self, key: str) -> DeviceTrial | None:
         """What a trial of this computer's devices found; `key` says all that it depends on but drivers."""
-        return self._made("SELECT trial FROM devices WHERE key = ?", key, DeviceTrial.of_json)
+        return self._made("SELECT trial FROM devices WHERE key = ?", key, DeviceTrial)
 
     def remember_devices(self, key: str, trial: DeviceTrial) -> None:
         """Keep what a trial found, in place of what was before."""
-        self._write("INSERT OR REPLACE INTO devices VALUES (?, ?)", (key, json.dumps(trial.as_json())))
+        self._write("INSERT OR REPLACE INTO devices VALUES (?, ?)", (key, json.dumps(plain(trial))))
 
-    def _made(self, statement: str, key: str, of_json: Callable[[Any], Made]) -> Made | None:
+    def _made(self, statement: str, key: str, kind: type[Made]) -> Made | None:
         text = self._first(statement, (key,))
-        with suppress(ValueError, KeyError, TypeError):  # written by anybody: the cache is an open folder
-            return of_json(json.loads(text)) if text else None
+        with suppress(ValueError):  # written by anybody: the cache is an open folder
+            return record_of(plain_values(text), kind) if isinstance(text, str) else None
         return None
 
     def _first(self, statement: str, values: tuple[str | int, ...]) -> str | None:
@@ -243,6 +244,6 @@ def _frame_of_answer(code: int, printed: bytes) -> Frame:
         answer: Mapping[str, Any] = json.loads(printed)
         if "refused" in answer:
             raise UnusableTemplateError(str(answer["refused"]))
-        return Frame.of_json(answer["frame"])
+        return record_of(answer["frame"], Frame)
     except (ValueError, KeyError, TypeError) as error:
         raise EngineBug(f"rendering a chat template ended with exit code {code}") from error

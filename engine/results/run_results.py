@@ -41,7 +41,7 @@ from engine.data.submission import Submission, SubmissionRow
 from engine.results.calibration import Calibration, calibration_of
 from engine.results.decision import RunPredictions, decide_all
 from engine.settings.identity import StoredRun, refuse_submitted, what_is_joined
-from engine.settings.rows import Mode, settings_of
+from engine.settings.rows import Mode
 from engine.store.row_validator import RowValidator
 from engine.store.run_store import RunStore
 from engine.store.run_table import key_with_run
@@ -331,7 +331,7 @@ class RunResults:
     @property
     def explains(self) -> bool:
         """True for a run that writes explanations."""
-        return Mode(self.run.identity.settings["mode"]) is Mode.EXPLAIN
+        return self.run.identity.mode is Mode.EXPLAIN
 
     @property
     def unexplained(self) -> int:
@@ -381,7 +381,7 @@ class RunResults:
     @property
     def methods(self) -> tuple[Method, ...]:
         """By which methods the model was asked; none for an opened submission."""
-        return settings_of(self.run.identity.settings).methods if self.run.by_a_model else ()
+        return self.run.identity.methods if self.run.by_a_model else ()
 
     def by_method(self) -> dict[str, "RunResults"]:
         """What the model itself would have said, without a calibration: asked as it was, and by each of its
@@ -414,11 +414,7 @@ class RunResults:
             item.run_writer(lambda reading: reading.method in methods and reading.order in orders)
             for item in self.judged
         )
-        known = self.run.identity.settings
-        settings = settings_of(known)
-        asked = replace(settings, methods=tuple(methods), orders=tuple(orders)).as_json()
-        beside = {name: value for name, value in known.items() if name not in settings.as_json()}
-        identity = replace(self.run.identity, settings={**beside, **asked})
+        identity = self.run.identity.as_asked(tuple(methods), tuple(orders))
         return replace(self, run=replace(self.run, identity=identity), judged=judged).calibrated(None)
 
     def of_method(self, method: Method) -> "RunResults":

@@ -6,7 +6,6 @@ made, stored, put in order or changed.
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import ClassVar
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence, QShortcut, QShowEvent
@@ -33,6 +32,7 @@ from gui.review.notices import HealthLine, MissingDataset, NothingToReview, Part
 from gui.review.review_layout import ItemReading, MarkingBox, ReviewLayout
 from gui.review.review_list import ReviewList
 from gui.review.session import ReviewSession
+from gui.widgets.action_table import of_page
 from gui.widgets.labels import STRETCH, DownScroll, as_column, name
 from gui.workspace.page import Page, PageSplitter, two_parts
 from gui.workspace.rewriter import Rewriter, StaleLine
@@ -125,11 +125,11 @@ class JudgeAgain(QObject):
         self._workspace = workspace
         self.menu = QMenu(page)
         self._one, self._all = QAction("Judge this item again…", page), QAction("", page)
-        for action, key, judge in (
-            (self._one, "Ctrl+J", self._judge_one),
-            (self._all, "Ctrl+Shift+J", self._judge_all),
+        for action, row, judge in (
+            (self._one, "judge_again", self._judge_one),
+            (self._all, "judge_listed", self._judge_all),
         ):
-            action.setShortcut(QKeySequence(key))
+            action.setShortcut(QKeySequence(of_page("Review", row).keys))
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             action.triggered.connect(judge)
             page.addAction(action)
@@ -178,43 +178,6 @@ class ReviewPage(Page):
     prompt_wanted = Signal(object, str)  # an Item, a criterion: what the model is shown of it
 
     NAME = PageName.REVIEW
-    KEYS: ClassVar[Sequence[tuple[str, str]]] = (
-        ("J, K", "Next, previous item"),
-        ("1 to 9", "Criterion"),
-        ("A, B", "Override the label of the open criterion with A, with B"),
-        ("G, X", "Override it with both good, both bad"),
-        (
-            "L",
-            "After a label: stay, go to the next criterion, or to the next criterion and then the next item",
-        ),
-        ("U, Shift+U", "Undo your last action on this item, or on the previous item; redo it"),
-        ("E", "Write another explanation: Ctrl+Enter saves, Esc leaves"),
-        ("V", "Other systems side by side, or the judgment alone"),
-        ("M", "Markdown or plain text"),
-        ("F", "Fold the judgment to one line, or open it"),
-        ("D", "Highlight differences, shared words, nothing"),
-        ("Enter", "Accept the item: all its labels, or that of the criterion chosen above"),
-        (
-            "Enter, while you adjudicate",
-            "Adjudicate the judgment by majority; go to the next on which annotators differ",
-        ),
-        ("S", "Skip the item; go to the next one to do"),
-        ("T", "Reopen the item: mark it to do"),
-        ("Space", "Large bars for each order of the responses"),
-        (
-            "W",
-            "Raw predictions of each elicitation method, and the chain of thought; again for the top of the"
-            " judgment",
-        ),
-        ("O", "Scroll the judgment, or the columns, by one page; from the end back to the top"),
-        ("F6, Shift+F6", "To the next part, or back: list, texts, judgment or columns; arrows scroll"),
-        ("H", "History: who changed the judgment, what and when"),
-        ("N", "Note and tags of the item: Ctrl+Enter saves, Esc leaves"),
-        ("P", "The exact prompt of the item"),
-        ("/", "Search: Enter or Down goes to the list, Esc empties the search"),
-        ("Ctrl+J", "Judge this item again, alone or with another model (also: right click in the list)"),
-        ("Ctrl+Shift+J", "Judge all listed items"),
-    )
 
     def __init__(self, workspace: Workspace, rewriter: Rewriter) -> None:
         super().__init__(workspace)

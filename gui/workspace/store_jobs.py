@@ -279,9 +279,8 @@ def _model(identity: "RunIdentity", cancel: "CancelToken") -> "CheckedModel":
     from engine.models.checked_model import checked_model
     from engine.models.memory import check_memory
     from engine.models.model_file import read_model_file
-    from engine.settings.rows import settings_of
 
-    settings = settings_of(identity.settings)
+    settings = identity.judge_settings
     described = read_model_file(identity.model_path)
     check_memory(described, settings.context, kv_type=settings.kv_type)
     return checked_model(described, cancel)

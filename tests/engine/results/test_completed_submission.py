@@ -1,7 +1,7 @@
 """What an opened submission lacks stands in its run, is no fault of its judge, and is completed by people."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -26,12 +26,6 @@ from tests.judged import BAD, GOOD, A, B, Labels, dataset, system
 
 EIGHT = (0, 1, 12, 40, 41, 42, 77, 98)
 """Places of items that are taken away: the first, the last, neighbours, single ones."""
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[RunStore]:
-    with RunStore(tmp_path / "runs.sqlite") as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """A submission in the run store: read back as it was, joined by ids, changed and exported as a run."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,12 +29,6 @@ from tests.judged import BAD, GOOD, A, B, dataset, system
 
 TEXTS = {"safety": ["A is safer.", "B insults the reader.", None]}
 LABELS = {"safety": [A, B, None]}
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[RunStore]:
-    with RunStore(tmp_path / "runs.sqlite") as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -25,7 +25,8 @@ from engine.core.tables import Table
 from engine.data.dataset import load_dataset
 from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import match, system_of_run
-from engine.report.evaluation import accuracy_table, explanation_table
+from engine.report.accuracy import accuracy_table
+from engine.report.evaluation import explanation_table
 from engine.results.run_results import load_results
 from engine.settings.rows import JudgeSettings, Mode
 from engine.store.run_store import RunStore

@@ -17,7 +17,7 @@ from engine.data.slices import Slicing, slicing
 from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import match, system_of_run
 from engine.metrics.slices import measure_slices
-from engine.report.evaluation import accuracy_table
+from engine.report.accuracy import accuracy_table
 from engine.report.slices import slice_table
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore

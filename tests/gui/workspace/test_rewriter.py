@@ -81,7 +81,7 @@ def test_a_page_says_what_is_out_of_date_and_writes_it_again(
     qtbot.addWidget(page)
     page.resize(1180, 640)
     page.show()
-    assert page.stale.text.text() == "1 explanation was written for another label than the one in force."
+    assert page.stale.text.text() == "1 explanation was written for another label than the effective one."
     page.stale.button.setFocus()
     with (
         qtbot.waitSignal(opened.note, timeout=A_WHILE, check_params_cb=lambda text: "again" in text) as note,
