@@ -293,10 +293,10 @@ class _Reader:
         word = records.checked(annotation_of(validator, kind, values, _NAMES))
         if word.seed is not None:
             checked_seed(word.seed)
-        for name, of in _TIMES.items():
-            at = row.get(name) and time_in_file(validator, name, row[name])
-            word = replace(word, **{of: at})
-        return word
+        times: dict[str, Any] = {
+            of: row.get(name) and time_in_file(validator, name, row[name]) for name, of in _TIMES.items()
+        }
+        return replace(word, **times)
 
 
 def _head(values: Mapping[str, Any]) -> tuple[str, datetime]:

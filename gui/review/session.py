@@ -214,7 +214,7 @@ class ReviewSession:
             human_from=human_from,
             draft="" if self.writing else self._drafts.in_words(run.id, key),
             # The list, which knows the others, hears of an override a moment later.
-            uncertainty=0.0 if results.decided_by_annotator(judgment) else row and row.uncertainty,
+            uncertainty=0.0 if results.decided_by_annotator(judgment) else row.uncertainty if row else None,
             annotators=sorted(self._labels_of_annotators(key).items()),
             proposed=self._proposed(judgment) if self.settling else "",
             reviewer=author,

@@ -28,7 +28,6 @@ class Keyboard:
     """Presses keys as the system does, wherever they go, and counts; texts count once."""
 
     def __init__(self, page: Page) -> None:
-        self._qtbot, self._page = page.qtbot, page
         self.count = 0
         self.said: list[str] = []
         page.workspace.note.connect(self.said.append)
@@ -56,7 +55,7 @@ def keys(qapp: QApplication, page: Page) -> Iterator[Keyboard]:
     with page.qtbot.waitActive(page):
         page.activateWindow()
     page.take_focus()
-    yield Keyboard(page.qtbot, page)
+    yield Keyboard(page)
     popups.setParent(None)
     popups.deleteLater()
 
