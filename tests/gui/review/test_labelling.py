@@ -379,7 +379,7 @@ def beside_run_1(page: Page) -> int:
 
 
 def test_a_run_that_ended_waits_for_whoever_began_to_label_while_it_was_read(page: Page) -> None:
-    space, ended = page.workspace, beside_run_1(page, page.store)
+    space, ended = page.workspace, beside_run_1(page)
     reviews(page)
     space.reviewing = False
     space.tell_begun()
@@ -392,7 +392,7 @@ def test_a_run_that_ended_waits_for_whoever_began_to_label_while_it_was_read(pag
 
 
 def test_a_run_that_another_window_deletes_is_offered_no_more(page: Page) -> None:
-    space, ended = page.workspace, beside_run_1(page, page.store)
+    space, ended = page.workspace, beside_run_1(page)
     space.refresh_runs()
     page.until(lambda: ended in [run.id for run in space.runs])
     space._offer(ended)
