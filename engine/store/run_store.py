@@ -70,7 +70,6 @@ def run_contents(db: sqlite3.Connection, run: AnyRun) -> RunContents:
 
 
 def refuse_decided(contents: Iterable[RunContents]) -> None:
-    """Raise SetupError where annotators decided something in one of these runs, naming it."""
     decided = [held for held in contents if held.decided]
     if decided:
         what = "; ".join(f"{held.run.called}: {held.decisions}" for held in decided)
@@ -311,7 +310,6 @@ class RunStore:
             return annotation_rows.note_rows(db, content_hashes)
 
     def tags(self) -> list[str]:
-        """The tags that items have by their last notes, the most frequent first."""
         with self._file.reading() as db:
             return annotation_rows.tag_rows(db)
 
@@ -404,7 +402,6 @@ class RunStore:
                     claim.close()
 
     def runs(self) -> list[StoredRun]:
-        """All runs that can be read, those that are put away too, the oldest first."""
         found = []
         with self._file.reading() as db:
             for run_id in run_table.run_ids(db):
@@ -525,7 +522,6 @@ class RunStore:
             return judged_rows.shared_items(db, run_id)
 
     def content_hashes(self, run_id: int) -> dict[str, str]:
-        """The hash of the content of each item that a run has judged, by item id."""
         with self._file.reading() as db:
             return judged_rows.content_hashes(db, run_id)
 

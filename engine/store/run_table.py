@@ -62,7 +62,6 @@ def run_row(db: sqlite3.Connection, run_id: int) -> StoredRun | None:
 
 
 def has_run(db: sqlite3.Connection, run_id: int) -> bool:
-    """Whether there is a run of this number, whatever its row holds."""
     with suppress(OverflowError):
         return db.execute("SELECT 1 FROM run WHERE id = ?", (run_id,)).fetchone() is not None
     return False
@@ -87,7 +86,6 @@ def damaged_run(db: sqlite3.Connection, run_id: int) -> DamagedRun | None:
 
 
 def run_ids(db: sqlite3.Connection) -> list[int]:
-    """The numbers of all runs, the oldest first."""
     return [run_id for (run_id,) in db.execute("SELECT id FROM run ORDER BY id")]
 
 

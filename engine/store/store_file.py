@@ -114,7 +114,6 @@ class StoreFile:
 
     @property
     def size(self) -> int:
-        """Bytes of the store on its disk."""
         return size_on_disk(self.path)
 
     @contextmanager
@@ -223,7 +222,6 @@ class StoreFile:
             lock.release()
 
     def any_held(self) -> bool:
-        """Whether one of the runs is being judged now."""
         with self.writing() as db:
             paths = (self.lock_path(run_id) for run_id in run_ids(db))
             for path in paths:
@@ -241,7 +239,6 @@ class StoreFile:
         return self.path.with_name(f"{self.path.name}.run-{run_id}.lock")
 
     def forget_lock(self, run_id: int) -> None:
-        """Take the file of a lock away that nobody needs any more."""
         with suppress(OSError):
             self.lock_path(run_id).unlink(missing_ok=True)
 
@@ -267,7 +264,6 @@ class StoreFile:
 
     @property
     def is_tight(self) -> bool:
-        """Whether there is so little room on the disk that each change must be small."""
         return self._free() < _TIGHT
 
     def _keep_reserve(self) -> None:

@@ -8,16 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QCheckBox,
-    QDialog,
-    QDialogButtonBox,
-    QLineEdit,
-    QRadioButton,
-    QWidget,
-)
 
 from engine.core.formatting import counted, file_stem, listed, visible
 from gui.review import review_jobs
@@ -37,7 +29,7 @@ if TYPE_CHECKING:
 _NO_AMPERSAND = str.maketrans({"&": "&&"})
 
 
-class NamesakeQuestion(QWidget):
+class NamesakeQuestion(QtWidgets.QWidget):
     """One annotator, or two of the same name; neither is chosen at first."""
 
     changed = Signal()
@@ -46,13 +38,13 @@ class NamesakeQuestion(QWidget):
         super().__init__()
         self.asked = asked
         shown = visible(asked.name).translate(_NO_AMPERSAND)
-        self.one = QRadioButton(f"Same annotator: {shown}")
-        self.two = QRadioButton("Two annotators. Name of the one in the file:")
-        self.field = QLineEdit(asked.suggested, maxLength=LONGEST_NAME)
+        self.one = QtWidgets.QRadioButton(f"Same annotator: {shown}")
+        self.two = QtWidgets.QRadioButton("Two annotators. Name of the one in the file:")
+        self.field = QtWidgets.QLineEdit(asked.suggested, maxLength=LONGEST_NAME)
         name(self.one, f"{visible(asked.name)} is the same annotator")
         name(self.two, f"{visible(asked.name)} in the file is another annotator")
         name(self.field, f"Name of the other {visible(asked.name)}")
-        self._group = QButtonGroup(self)
+        self._group = QtWidgets.QButtonGroup(self)
         for button in (self.one, self.two):
             self._group.addButton(button)
             button.toggled.connect(self.changed)
@@ -69,16 +61,18 @@ class NamesakeQuestion(QWidget):
         return written if self.two.isChecked() and written != self.asked.name else ""
 
 
-class ExportWordsDialog(QDialog):
+class ExportWordsDialog(QtWidgets.QDialog):
     """`accepted`: a file may be named; with texts of the dataset where `tick` is checked. `annotators`: whose
     annotations they are, all where nobody is named.
     """
 
-    def __init__(self, run: OpenRun, annotators: Sequence[str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, run: OpenRun, annotators: Sequence[str], parent: QtWidgets.QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Export my annotations" if annotators else "Export annotations of all annotators")
         who = f"{listed([visible(each) for each in annotators])}" if annotators else "all annotators"
-        self.tick = QCheckBox("Include the &texts of the dataset")
+        self.tick = QtWidgets.QCheckBox("Include the &texts of the dataset")
         self.tick.setEnabled(run.dataset is not None)
         what_for = (
             "If ticked, the file holds the instruction and the responses of each annotated"
@@ -88,8 +82,8 @@ class ExportWordsDialog(QDialog):
             " Importing the file needs none."
         )
         labels.describe(self.tick, what_for)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        start = buttons.addButton("Choose the &file…", QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
+        start = buttons.addButton("Choose the &file…", QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         asked = label(f"One small file with the annotations of {who} for {visible(run.results.run.called)}.")
@@ -99,10 +93,10 @@ class ExportWordsDialog(QDialog):
         (self.tick if self.tick.isEnabled() else start).setFocus(Qt.FocusReason.OtherFocusReason)
 
 
-class AddWordsDialog(QDialog):
+class AddWordsDialog(QtWidgets.QDialog):
     """`accepted`: the files are to be added, by `answers`."""
 
-    def __init__(self, found: CountedFiles, parent: QWidget | None = None) -> None:
+    def __init__(self, found: CountedFiles, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.found = found
         joining = found.joining
@@ -111,12 +105,12 @@ class AddWordsDialog(QDialog):
         self.sheet.show_sheet(found.sheet)
         self.questions = [NamesakeQuestion(asked) for asked in joining.namesakes]
         self.status = hint("")
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.add = self.buttons.addButton("&Add", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
+        self.add = self.buttons.addButton("&Add", QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         asking = [labels.panel(*self.questions, role="note")] if self.questions else []
-        inside = QWidget()
+        inside = QtWidgets.QWidget()
         in_column(*asking, self.sheet, STRETCH, on=inside, spacing=10)
         in_column(
             (labels.scrolling(inside), STRETCH), self.status, self.buttons, on=self, margins=None, spacing=10
@@ -156,7 +150,7 @@ _NOT_IN_NAMES = re.compile(r"[^\w-]+")
 
 
 class AnnotationExchange(QObject):
-    def __init__(self, workspace: Workspace, window: QWidget) -> None:
+    def __init__(self, workspace: Workspace, window: QtWidgets.QWidget) -> None:
         super().__init__(window)
         self._workspace, self._window = workspace, window
         self._run_id = 0  # to which files are added

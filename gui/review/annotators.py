@@ -152,8 +152,6 @@ class WhoButton(MenuButton):
 
 
 class Reviewer(QObject):
-    """One for a page."""
-
     blind_changed = Signal()  # it was switched, or another annotator labels
     adjudication_changed = Signal(bool)  # whether this annotator adjudicates
 
@@ -200,7 +198,6 @@ class Reviewer(QObject):
 
     @Slot(bool)
     def switch_blind(self, on: bool) -> None:
-        """Label blind from now on, or no longer; this is remembered."""
         if on != self.blind.on:
             if on:
                 self.adjudicate_button.setChecked(False)
@@ -235,7 +232,6 @@ class Reviewer(QObject):
         return room
 
     def look_at(self, index: int, criteria: Sequence[str]) -> None:
-        """Show the note of an item, by its index among the judged ones of the open run."""
         self._index, self._criteria = index, criteria
         self._show_note()
 
@@ -263,8 +259,6 @@ _LONGEST_TAG = 24
 
 
 class AnnotatorFilter(QWidget):
-    """Two lists to choose from; what is chosen is remembered."""
-
     changed = Signal()
 
     def __init__(self, workspace: Workspace, progress: Progress, blind_button: QWidget) -> None:
@@ -329,7 +323,6 @@ class AnnotatorFilter(QWidget):
 
     @Slot()
     def show_tags(self) -> None:
-        """Offer the tags of the open run; hidden where there is none."""
         run = self._workspace.run
         chosen = self._wanted_tag if run and self._wanted_tag else self.tag.currentData()
         tags = tags_of(run.results.all_notes) if run else []

@@ -44,8 +44,6 @@ def likeliest(shares: Mapping[Preference, float], between: str = " ") -> str:
 
 
 class OrderBars(Painted):
-    """A line for each order, or whatever else was read: which it is, a bar, and its likeliest label."""
-
     def __init__(self) -> None:
         super().__init__()
         self._lines: list[tuple[str, dict[Preference, float] | None, str]] = []
@@ -62,7 +60,6 @@ class OrderBars(Painted):
         self.show_lines("Orders", [*lines, *((ORDER_NAMES[order], None) for order in unread)])
 
     def show_lines(self, what: str, lines: Sequence[tuple[str, RawPrediction | None]]) -> None:
-        """Show a reading for each name, None for one that was not made; `what` they are together."""
         self._lines = []
         for caption, reading in lines:
             shares = own_shares(reading) if reading is not None else None
@@ -120,8 +117,6 @@ class OrderBars(Painted):
 
 
 class OrdersView(QWidget):
-    """The bars large: up to three columns, for each order that was read and for both together."""
-
     def __init__(self) -> None:
         super().__init__()
         layout = in_row(on=self, spacing=24)
@@ -199,7 +194,6 @@ class MethodsView(QWidget):
 
     @property
     def default_height(self) -> int:
-        """Without reasoning that is open."""
         hint_size: QSize = self.sizeHint()
         inside = self.reasoning_samples.sizeHint().height() - self.reasoning_samples.fold.button_height
         return hint_size.height() - (inside if not self.reasoning_samples.isHidden() else 0)
@@ -236,8 +230,6 @@ class MethodsView(QWidget):
 
 
 class ReasoningView(QWidget):
-    """What the model wrote before its answers: a line that opens all samples, with the answer after each."""
-
     def __init__(self) -> None:
         super().__init__()
         self._reasoning_samples: Sequence[tuple[Order, AnswerLogProbs]] = ()
@@ -270,7 +262,6 @@ class ReasoningView(QWidget):
 
     @Slot()
     def _fill(self) -> None:
-        """Make the panes that are to be read, once they are wanted."""
         if self._shown == self._reasoning_samples:
             return
         self._shown = self._reasoning_samples
@@ -287,7 +278,6 @@ class ReasoningView(QWidget):
 
 
 def _told(reasoning_samples: Sequence[tuple[Order, AnswerLogProbs]]) -> Iterator[tuple[str, str, str]]:
-    """Which sample it is, the answer after it, its text."""
     for order in Order:
         own = [answer for shown_first, answer in reasoning_samples if shown_first is order]
         for number, answer in enumerate(own, start=1):
@@ -373,12 +363,10 @@ class CardBody(QScrollArea):
 
     @property
     def at_methods(self) -> bool:
-        """True while the methods, or their reasoning, have the focus."""
         focused = self.window().focusWidget()
         return self.methods.hasFocus() or (focused is not None and self.methods.isAncestorOf(focused))
 
     def go_to_methods(self) -> None:
-        """Scroll to what each method said; from there keys scroll on."""
         self.methods.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._scroll_to(self.methods)
 

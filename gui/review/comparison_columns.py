@@ -7,16 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QAbstractScrollArea,
-    QCheckBox,
-    QListWidgetItem,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-    QWidgetAction,
-)
 
 from engine.core.formatting import short_name, words
 from engine.settings.identity import StoredRun
@@ -69,7 +61,7 @@ class Chooser(MenuButton):
             "Side by side",
             "Show other runs and submissions side by side with the open one (V shows and hides them)",
         )
-        self.on = QCheckBox("&Show side by side (V)")
+        self.on = QtWidgets.QCheckBox("&Show side by side (V)")
         self.on.toggled.connect(self.shown_changed)
         self.list = ListView()
         name(self.list, "Systems side by side")
@@ -78,13 +70,13 @@ class Chooser(MenuButton):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.itemChanged.connect(self._take_tick)
         self._most = hint("")
-        self._add = QPushButton("Open &submission…")
+        self._add = QtWidgets.QPushButton("Open &submission…")
         name(self._add, "Open a submission file")
         self._add.clicked.connect(self._menu.close)
         self._add.clicked.connect(self.submission_wanted)
         panel = as_column(self.on, self.list, self._most, self._add, margins=None)
         self.list.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
-        action = QWidgetAction(self)
+        action = QtWidgets.QWidgetAction(self)
         action.setDefaultWidget(panel)
         self._menu.addAction(action)
         self._menu.aboutToShow.connect(self.list_wanted)
@@ -97,7 +89,7 @@ class Chooser(MenuButton):
             self.list.clear()
             full = len(ticked) >= MOST_BESIDE
             for run_id, text, more in systems:
-                entry = QListWidgetItem(one_line(text))
+                entry = QtWidgets.QListWidgetItem(one_line(text))
                 entry.setToolTip(tip(more))
                 entry.setData(Qt.ItemDataRole.UserRole, run_id)
                 entry.setCheckState(Qt.CheckState.Checked if run_id in ticked else Qt.CheckState.Unchecked)
@@ -112,16 +104,14 @@ class Chooser(MenuButton):
             else "No other run and no opened submission has these items."
         )
 
-    @Slot(QListWidgetItem)
-    def _take_tick(self, entry: QListWidgetItem) -> None:
+    @Slot(QtWidgets.QListWidgetItem)
+    def _take_tick(self, entry: QtWidgets.QListWidgetItem) -> None:
         checked = entry.checkState() is Qt.CheckState.Checked
         self.ticked.emit(entry.data(Qt.ItemDataRole.UserRole), checked)
 
 
 class ComparisonColumns(QObject):
-    """Puts the columns below the page where an annotator wants them, and the desk's strip above them."""
-
-    def __init__(self, workspace: Workspace, desk: JudgmentDesk, parent: QWidget) -> None:
+    def __init__(self, workspace: Workspace, desk: JudgmentDesk, parent: QtWidgets.QWidget) -> None:
         super().__init__(parent)
         self._workspace, self._desk, self._page = workspace, desk, parent
         self._shown: ReviewedJudgment | None = None
@@ -151,7 +141,7 @@ class ComparisonColumns(QObject):
         workspace.run_changed.connect(self._follow_run)
         desk.follow(self.columns.own.buttons)
 
-    def below(self, page: QWidget) -> PageSplitter:
+    def below(self, page: QtWidgets.QWidget) -> PageSplitter:
         self._splitter = PageSplitter(Qt.Orientation.Vertical)
         self._splitter.addWidget(page)
         self._splitter.addWidget(self.panel)
@@ -177,8 +167,7 @@ class ComparisonColumns(QObject):
             self._arrange()
 
     @property
-    def places(self) -> Sequence[QAbstractScrollArea]:
-        """Where what is said of the open judgment can be read and scrolled."""
+    def places(self) -> Sequence[QtWidgets.QAbstractScrollArea]:
         if not self._on:
             return [self._desk.card.body] if self._desk.card.open else []
         return self.columns.views if not self.panel.isHidden() else []
@@ -197,7 +186,6 @@ class ComparisonColumns(QObject):
         self.panel.hide()
 
     def follow_page(self) -> None:
-        """The page is shown: read what was not worth it while nobody looked."""
         self._read()
         self._show()
 
@@ -252,7 +240,6 @@ class ComparisonColumns(QObject):
         self._arrange()
 
     def _read(self) -> None:
-        """Read the runs of the columns, where somebody looks."""
         if not self.on or not self._page.isVisible():
             return
         wanted = [each for each in self._beside if each != _HUMAN and each not in self._others]
@@ -355,7 +342,6 @@ class ComparisonColumns(QObject):
         return column_of(results.run, shown.judgment, by_other)
 
     def _other_column(self, which: int) -> ColumnText:
-        """What another run, or the human labels, say of the open judgment."""
         shown, gold, other = self._shown, self._workspace.gold, self._others.get(which)
         assert shown is not None
         if which == _HUMAN:
@@ -374,7 +360,7 @@ class ComparisonColumns(QObject):
         return column_of(run, judgments[criterion][place], override)
 
 
-def _put_first(box: QWidget, widget: QWidget) -> None:
+def _put_first(box: QtWidgets.QWidget, widget: QtWidgets.QWidget) -> None:
     layout = box.layout()
-    assert isinstance(layout, QVBoxLayout)
+    assert isinstance(layout, QtWidgets.QVBoxLayout)
     layout.insertWidget(0, widget)

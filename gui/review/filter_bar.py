@@ -67,8 +67,6 @@ class SeedButton(QPushButton):
 
 
 class SeedDialog(QDialog):
-    """Asks for a seed; `chosen` is emitted where it is another one than before."""
-
     chosen = Signal(int)
 
     def __init__(self, seed: int, labels: Mapping[int, int], parent: QWidget | None = None) -> None:
@@ -333,7 +331,6 @@ class FilterBar(QWidget):
         return {**asdict(self._chosen), "text": "", "ids": None, "labelled": None, **kept}
 
     def restore(self, record: Mapping[str, Any], criteria: Sequence[str]) -> None:
-        """Choose what was remembered, as far as it makes sense."""
         self._fill_criteria(criteria, record.get("criterion"))
         self._labelled = self._of_jury = self._sure = True  # until the run says more
         self._fill_orders(record.get("order"))
@@ -370,7 +367,6 @@ class FilterBar(QWidget):
 
     @Slot()
     def _show_panel(self) -> None:
-        """Show all filters, or those alone that leave something out."""
         unfolded = self.more.isChecked()
         self._panel.setVisible(unfolded and not self._blind)
         said = any(not button.isHidden() for button in self.active.values())
@@ -432,13 +428,11 @@ class Controls(DownScroll):
 
     @Slot()
     def _keep_in_sight(self) -> None:
-        """The control that has the keys stays in sight where there is less room for all."""
         used = self.window().focusWidget()
         if used is not None and self.isAncestorOf(used):
             self.show_control(used)
 
     def show_control(self, control: QWidget) -> None:
-        """Scroll a control into sight, here and in what this stands in."""
         area: QWidget | None = self
         while area is not None:
             if isinstance(area, QScrollArea):
@@ -467,7 +461,6 @@ class Controls(DownScroll):
 
 
 def _label_box(text: str, what: str, labels: Sequence[HumanLabel]) -> QComboBox:
-    """A choice of labels; closed it says whose label it is."""
     box = narrow_box(f"Filter by {what[0].lower()}{what[1:]}")
     box.setToolTip(what)
     box.addItem(f"{text}: any", None)

@@ -159,7 +159,6 @@ class JudgmentCard(QFrame):
             self.body.ensureVisible(place.x(), place.y(), 0, line.height())
 
     def take_editor_back(self) -> None:
-        """Give the field, that was lent to another place, its own again."""
         self._why.insertWidget(self._why.indexOf(self.explanation) + 1, self.editor)
 
     def close_editor(self) -> None:
@@ -185,7 +184,6 @@ class JudgmentCard(QFrame):
         self.set_folded(not self._folded)
 
     def _show_parts(self) -> None:
-        """Show what belongs to the card as it is: folded, open, or written in."""
         shown = not self.folded or self.editing
         if shown != self.open:
             self.body.setVisible(shown)
@@ -315,7 +313,6 @@ def apart_in_words(judgment: Judgment) -> tuple[str, str]:
 
 
 def own_explanation(shown: ReviewedJudgment) -> Explanation | None:
-    """What the model wrote for the effective label, else its first text."""
     judgment = shown.judgment
     return None if isinstance(judgment, Unscored) else judgment.explanation_for(shown.label)
 

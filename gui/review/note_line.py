@@ -9,18 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QCompleter,
-    QDialog,
-    QDialogButtonBox,
-    QLineEdit,
-    QPlainTextEdit,
-    QPushButton,
-    QToolButton,
-    QWidget,
-)
 
 from engine.annotations.effective import tags_together
 from engine.annotations.records import Annotation
@@ -44,7 +35,7 @@ _FEWEST_LETTERS = 1  # of a tag
 _Note = tuple[str, tuple[str, ...]]  # its text and tags
 
 
-class NoteLine(QWidget):
+class NoteLine(QtWidgets.QWidget):
     """`Note… (N)`, the tags as pills, and the beginning of the note.
 
     `named`: does what needs an annotator's name, once there is one. `hides`: whether the notes of others are
@@ -64,7 +55,7 @@ class NoteLine(QWidget):
         self._hides = False
         self._noting: tuple[int, JudgedItem, _Note]  # while the dialog is open: run, item, what it had before
         self.dialog: NoteDialog | None = None
-        self.button = QPushButton("Note… (N)")
+        self.button = QtWidgets.QPushButton("Note… (N)")
         self.button.setProperty("compact", True)
         name(self.button, "Write a note on the item, key N")
         self.button.clicked.connect(self.edit)
@@ -79,7 +70,6 @@ class NoteLine(QWidget):
         self.show_item(None, False)
 
     def show_item(self, item: JudgedItem | None, hides: bool) -> None:
-        """Show the note of an item; `hides`: not that of another annotator."""
         self._item, self._hides = item, hides
         self.setEnabled(item is not None)
         begun = self._drafts.in_words(self._run_id, note_of(item.item_id)) if item is not None else ""
@@ -115,7 +105,6 @@ class NoteLine(QWidget):
 
     @property
     def _shown(self) -> Sequence[Annotation]:
-        """What may be shown of what annotators noted of the item: this annotator's own first."""
         run = self._workspace.run
         notes = run.results.notes_on(self._item.content_hash) if run and self._item else ()
         author = self._workspace.author if notes else ""
@@ -179,11 +168,10 @@ class NoteLine(QWidget):
 
     @Slot(int)
     def _end(self, result: int) -> None:
-        """What is left and new is a draft; what is saved is none any more."""
         run_id, item, before = self._noting
         dialog = self.dialog
         if dialog is not None:
-            if result == QDialog.DialogCode.Rejected and dialog.written != before:
+            if result == QtWidgets.QDialog.DialogCode.Rejected and dialog.written != before:
                 self.keep_draft()
             else:
                 self._drafts.drop(run_id, note_of(item.item_id))
@@ -202,44 +190,42 @@ class NoteLine(QWidget):
 
 
 class _Tag(Pill):
-    """A tag, whose end is left out where there is little room; its tool tip has it whole."""
-
     def minimumSizeHint(self) -> QSize:
         least = self.fontMetrics().averageCharWidth() * _FEWEST_LETTERS
         return self.sizeHint().boundedTo(QSize(least, self.sizeHint().height()))
 
 
-class NoteDialog(ReadingOrder, QDialog):
+class NoteDialog(ReadingOrder, QtWidgets.QDialog):
     """A text and its tags; Ctrl+Enter saves, Esc leaves."""
 
     changed = Signal()  # what is written
     saved = Signal(str, object)  # the text and the tags
 
     def __init__(
-        self, text: str, tags: Sequence[str], known: Sequence[str], parent: QWidget | None = None
+        self, text: str, tags: Sequence[str], known: Sequence[str], parent: QtWidgets.QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Note and tags of the item")
         self.said = True  # False where the disk does not take it: then it stays open
         self._tags = list(tags)
-        self.field = QPlainTextEdit(text, tabChangesFocus=True)
+        self.field = QtWidgets.QPlainTextEdit(text, tabChangesFocus=True)
         self.field.installEventFilter(self)
         self.field.textChanged.connect(self.changed)
         name(self.field, "Note")
-        self.tag = QLineEdit(maxLength=LONGEST_TAG, placeholderText="Another tag: Enter adds it")
+        self.tag = QtWidgets.QLineEdit(maxLength=LONGEST_TAG, placeholderText="Another tag: Enter adds it")
         self.tag.installEventFilter(self)
         self.tag.textChanged.connect(self.changed)
         name(self.tag, "Another tag", "Enter adds it")
         self.show_known(known)
         self._pills = FlowLayout(gap=4)
-        buttons = QDialogButtonBox()
-        leave = buttons.addButton("Leave (Esc)", QDialogButtonBox.ButtonRole.RejectRole)
+        buttons = QtWidgets.QDialogButtonBox()
+        leave = buttons.addButton("Leave (Esc)", QtWidgets.QDialogButtonBox.ButtonRole.RejectRole)
         name(leave, "Leave without saving; changes are kept as a draft")
-        save = buttons.addButton("Save (Ctrl+Enter)", QDialogButtonBox.ButtonRole.AcceptRole)
+        save = buttons.addButton("Save (Ctrl+Enter)", QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole)
         name(save, "Save note and tags")
         buttons.accepted.connect(self._save)
         buttons.rejected.connect(self.reject)
-        add = QPushButton("Add", autoDefault=False)
+        add = QtWidgets.QPushButton("Add", autoDefault=False)
         name(add, "Add the tag")
         add.clicked.connect(self.add_tag)
         in_column(
@@ -260,7 +246,6 @@ class NoteDialog(ReadingOrder, QDialog):
 
     @property
     def tags(self) -> Sequence[str]:
-        """Those that are chosen, with the one that is being written."""
         written = "".join(letter for letter in self.tag.text() if letter.isprintable()).strip()
         return [*self._tags, *([written] if written and written not in self._tags else [])]
 
@@ -269,7 +254,7 @@ class NoteDialog(ReadingOrder, QDialog):
         return self.field.toPlainText()[:_LONGEST_NOTE].strip(), tuple(self.tags)
 
     def show_known(self, known: Sequence[str]) -> None:
-        completer = QCompleter(list(known), self)
+        completer = QtWidgets.QCompleter(list(known), self)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         self.tag.setCompleter(completer)
@@ -295,7 +280,7 @@ class NoteDialog(ReadingOrder, QDialog):
     def _show_tags(self) -> None:
         empty(self._pills)
         for tag in self._tags:
-            pill = QToolButton()
+            pill = QtWidgets.QToolButton()
             pill.setText(f"{visible(clipped(tag)).replace('&', '&&')}  ×")
             pill.setProperty("role", "button")
             pill.setProperty("compact", True)
@@ -309,7 +294,7 @@ class NoteDialog(ReadingOrder, QDialog):
     @Slot()
     def _take_off(self) -> None:
         pill = self.sender()
-        if isinstance(pill, QToolButton):
+        if isinstance(pill, QtWidgets.QToolButton):
             self._tags.remove(str(pill.property("tag")))
             self._show_tags()
             self.changed.emit()

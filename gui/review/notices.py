@@ -196,8 +196,6 @@ class HealthLine(OneLine):
 
 
 class _Line(QFrame):
-    """A note with buttons below it; hidden until there is something to say."""
-
     def __init__(self, *buttons: QPushButton) -> None:
         super().__init__()
         self.setProperty("role", "note")
@@ -245,8 +243,6 @@ class AlikeLine(_Line):
 
 
 class NoSampleLine(_Line):
-    """Says of an order of the hardest items what its labels are good for, and offers the random sample."""
-
     wanted = Signal(object)  # a ListOrder
 
     def __init__(self) -> None:

@@ -60,11 +60,9 @@ class Blind:
         return run.results.reviews.labels.get(self._opened.author, {}) if run else {}
 
     def adjudicate(self) -> None:
-        """What was on its way and is stored now is the store's to say."""
         self.given.difference_update({key for key in self.given if self.own(key) is not None})
 
     def forget(self) -> None:
-        """Nothing is on its way any more."""
         self.given.clear()
 
     def forget_item(self, item_id: str) -> None:
@@ -116,12 +114,10 @@ class Drafts(QObject):
         self._ended: set[str] = set()
 
     def of(self, run_id: int, key: JudgmentKey) -> str | None:
-        """The newest, None where there is none."""
         draft = self._newest(run_id, key)
         return None if draft is None else draft.text
 
     def in_words(self, run_id: int, key: JudgmentKey) -> str:
-        """That there is one, and whether it would be lost with this window; empty where there is none."""
         draft = self._newest(run_id, key)
         if draft is None:
             return ""
@@ -139,7 +135,6 @@ class Drafts(QObject):
         return (draft.id,) if draft is not None and draft.id else ()
 
     def keep(self, run_id: int, key: JudgmentKey, text: str) -> None:
-        """Keep a draft in the place of the one that was seen."""
         before = self._newest(run_id, key)
         if before is None or before.text != text or not before.id:
             over = self.ids(run_id, key)
@@ -164,7 +159,6 @@ class Drafts(QObject):
         self.changed.emit(key.item_id)
 
     def forget_runs(self, run_ids: Sequence[int]) -> None:
-        """Runs were deleted, and their drafts with them."""
         self._own = [(run_id, draft) for run_id, draft in self._own if run_id not in run_ids]
 
     def take_over(self, state: "State") -> None:
@@ -357,9 +351,7 @@ class Progress(QObject):
 
     @property
     def in_words(self) -> str:
-        """`37 of 99 done, 2 skipped, 12 left by this filter`; those that are left are listed ones. Of one
-        criterion alone: `37 of 99 done on relevance`.
-        """
+        """`37 of 99 done, 2 skipped, 12 left by this filter`; those that are left are listed ones."""
         counts, left = self.counts, self._tally.left
         total = sum(counts.values())
         on = f" on {words(self.criterion)}" if self.criterion else ""

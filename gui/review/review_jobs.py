@@ -49,7 +49,6 @@ class Review:
     shown: "Callable[[ReviewRow], ReviewRow] | None" = None
 
     def of_item(self, item_id: str) -> "Sequence[ReviewRow]":
-        """The rows of one item, as they may be shown."""
         start = self.places[item_id] * len(self.criteria)
         rows = self.rows[start : start + len(self.criteria)]
         return rows if self.shown is None else [self.shown(row) for row in rows]
@@ -59,7 +58,6 @@ class Review:
         return [row for row in self.of_item(item_id) if criterion in (None, row.criterion)]
 
     def change_item(self, item_id: str, rows: "Sequence[ReviewRow]") -> None:
-        """Put other rows in the place of an item's."""
         start = self.places[item_id] * len(self.criteria)
         self.rows[start : start + len(self.criteria)] = rows
 
@@ -201,8 +199,6 @@ def _matching_ids(text: str, sight: ReviewScope, remarks: "Remarks", control: Jo
 
 @dataclass(frozen=True)
 class ItemAgain:
-    """One item after an override: its rows, and the uncertainty that the list shows."""
-
     item: "ReviewItem"
     rows: "Sequence[ReviewRow]"
 
@@ -290,7 +286,6 @@ class Highlights:
 
 
 def compare_wording(a: str, b: str) -> Job[Highlights]:
-    """Two texts as they are shown, compared word by word."""
 
     def work(control: JobControl) -> Highlights:
         from engine.analysis.wording_diff import wording_diff

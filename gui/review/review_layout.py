@@ -86,7 +86,6 @@ class ItemReading(QWidget):
         in_column(self.above, on=self)
 
     def show_item(self, item: Item, shortening: Shortening | None) -> None:
-        """Show an item; `shortening`: what the model did not see of it."""
         self._new = True
         self.instruction.show_text(item.instruction)
         for pane, text, left_out in (
@@ -112,7 +111,6 @@ class ItemReading(QWidget):
         self._forget()
 
     def set_search(self, search: Search) -> None:
-        """Mark what is searched for, in whatever else is marked."""
         self._search, self._new = search, True
         self._show()
 

@@ -17,7 +17,7 @@ from engine.core.judgments import JudgmentKey, Origin, ReviewState
 from gui.review import review_jobs
 from gui.review.annotators import AnnotatorFilter, Reviewer
 from gui.review.filter_bar import Controls, FilterBar
-from gui.review.item_queue import QueueLine
+from gui.review.judgment_desk import QueueLine
 from gui.review.notices import AlikeLine, NoSampleLine, WantedLine
 from gui.review.review_jobs import ItemAgain, Listing, Review, ReviewScope
 from gui.review.review_table import TITLE_ORDERS, UNCERTAINTY, ItemView, ReviewTableModel, Search
@@ -145,7 +145,6 @@ class ReviewList(QWidget):
         self._reading.start(review_jobs.review(run.results, self._workspace.gold, run.dataset))
 
     def read_item(self, item_id: str) -> None:
-        """Show what an override changed of an item; it stays in its place."""
         run = self._workspace.run
         if run is None or self.review is None or not self.follows or item_id not in self.review.places:
             return
@@ -165,7 +164,6 @@ class ReviewList(QWidget):
 
     @property
     def awaits(self) -> bool:
-        """True while an item is still to be chosen."""
         return self._wanted is not None
 
     @property
@@ -222,7 +220,6 @@ class ReviewList(QWidget):
         return row is not None
 
     def follow_settling(self) -> None:
-        """Who adjudicates sees first where annotators differ."""
         if self._session.settling:
             self.filters.choose_order(ListOrder.ANNOTATORS)
         self._show_progress()
@@ -261,7 +258,6 @@ class ReviewList(QWidget):
             self._choose_wanted()
 
     def list_wanted(self, wanted: WantedItems) -> None:
-        """List these items and no others, and say which they are; where their run is not read yet, then."""
         self._asked, self._wanted = wanted, None
         self.annotators.clear()
         if self.review is not None and self.follows and self._is_open(wanted):
@@ -302,7 +298,6 @@ class ReviewList(QWidget):
         self.updateGeometry()
 
     def put_below(self, widget: QWidget) -> None:
-        """Let something else stand below the items; the buttons below it stay where they are."""
         layout = self.layout()
         assert isinstance(layout, QVBoxLayout)
         layout.insertWidget(layout.indexOf(self.queue), widget)
@@ -445,7 +440,6 @@ class ReviewList(QWidget):
 
     @Slot(int)
     def _draw_again(self, seed: int) -> None:
-        """List the sample of another seed from its top."""
         if self.review is not None and self.follows:
             self.review = replace(self.review, seed=seed)
             self.filters.seed.show_seed(seed)

@@ -7,18 +7,9 @@ made, stored, put in order or changed.
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QComboBox,
-    QLineEdit,
-    QMenu,
-    QPlainTextEdit,
-    QPushButton,
-    QStackedWidget,
-    QWidget,
-)
 
 from engine.annotations.records import ListOrder
 from engine.core.formatting import counted
@@ -26,8 +17,7 @@ from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from gui.review.annotators import Reviewer
 from gui.review.comparison_columns import ComparisonColumns
-from gui.review.item_queue import ItemQueue
-from gui.review.judgment_desk import AFTER_LABEL, JudgmentDesk, ReviewAnnouncements
+from gui.review.judgment_desk import AFTER_LABEL, ItemQueue, JudgmentDesk, ReviewAnnouncements
 from gui.review.notices import HealthLine, MissingDataset, NothingToReview, PartOfRun
 from gui.review.review_layout import ItemReading, MarkingBox, ReviewLayout
 from gui.review.review_list import ReviewList
@@ -45,9 +35,7 @@ _NO_HAND_MS = 10  # in which nobody lets a key go and presses it again
 
 
 class PageKeys(QObject):
-    """Shortcuts that work wherever the focus is in a page."""
-
-    def __init__(self, page: QWidget) -> None:
+    def __init__(self, page: QtWidgets.QWidget) -> None:
         super().__init__(page)
         self._page = page
         self._spares: list[tuple[QShortcut, tuple[type, ...]]] = []
@@ -115,15 +103,13 @@ class PageKeys(QObject):
 
 
 class JudgeAgain(QObject):
-    """The right mouse button opens it on the list; its keys work on the whole page."""
-
     prompt_wanted = Signal()  # for the chosen item
 
-    def __init__(self, items: ReviewList, workspace: Workspace, page: QWidget) -> None:
+    def __init__(self, items: ReviewList, workspace: Workspace, page: QtWidgets.QWidget) -> None:
         super().__init__(page)
         self._items = items
         self._workspace = workspace
-        self.menu = QMenu(page)
+        self.menu = QtWidgets.QMenu(page)
         self._one, self._all = QAction("Judge this item again…", page), QAction("", page)
         for action, row, judge in (
             (self._one, "judge_again", self._judge_one),
@@ -168,13 +154,11 @@ class JudgeAgain(QObject):
 _CHOSEN = "review/chosen"
 _NO_PROMPT = "A jury has no prompt of its own: open the run of one of its judges to see that judge's prompt."
 _LAYOUTS = ("across", "texts", "responses")
-_WRITING = (QLineEdit, QPlainTextEdit)  # Enter and Space are their keys
+_WRITING = (QtWidgets.QLineEdit, QtWidgets.QPlainTextEdit)  # Enter and Space are their keys
 _LABEL_KEYS = {"A": Preference.A, "B": Preference.B, "G": Preference.BOTH_GOOD, "X": Preference.BOTH_BAD}
 
 
 class ReviewPage(Page):
-    """Items at the left; texts and judgments of the chosen one at the right."""
-
     prompt_wanted = Signal(object, str)  # an Item, a criterion: what the model is shown of it
 
     NAME = PageName.REVIEW
@@ -215,7 +199,7 @@ class ReviewPage(Page):
         self._restore()
 
     def _lay_out(self) -> None:
-        self.markdown = QPushButton("Markdown")
+        self.markdown = QtWidgets.QPushButton("Markdown")
         self.markdown.setCheckable(True)
         name(self.markdown, "Texts as Markdown", "Show the texts as Markdown, without links and images (M)")
         self.marking = MarkingBox()
@@ -233,7 +217,7 @@ class ReviewPage(Page):
         self._across = two_parts(Qt.Orientation.Horizontal, area, right)
         self._across.setSizes([396, 764])
         self._across.setStretchFactor(1, 3)
-        self._stack = QStackedWidget()
+        self._stack = QtWidgets.QStackedWidget()
         self._stack.addWidget(self.nothing)
         self._reviewing = self.beside.below(self._across)
         self._stack.addWidget(self._reviewing)
@@ -266,7 +250,6 @@ class ReviewPage(Page):
         self.judge_again.prompt_wanted.connect(self._want_prompt)
 
     def _add_keys(self) -> None:
-        """Keys without Ctrl: a field that is written in keeps them for itself."""
         add, queue, desk = self.keys.add, self.queue, self.desk
         add("M", self.markdown.toggle)
         add("D", self.marking.choose_next)
@@ -298,7 +281,7 @@ class ReviewPage(Page):
         for key in ("Return", "Enter"):
             add(key, partial(self._with_item, queue.confirm), spares=_WRITING, by_hand=True)
         orders = partial(self._with_item, desk.show_orders)
-        add("Space", orders, spares=(*_WRITING, QComboBox, QAbstractButton))
+        add("Space", orders, spares=(*_WRITING, QtWidgets.QComboBox, QtWidgets.QAbstractButton))
 
     def _with_item(self, do: Callable[[], object]) -> None:
         """Do something with the item that is open, or say that there is none."""
@@ -393,7 +376,6 @@ class ReviewPage(Page):
 
     @Slot(object)
     def _go_back(self, key: JudgmentKey) -> None:
-        """To an item that was left by itself, where it is still listed."""
         self._wanted = key
         self.list.choose(key.item_id, clearing=False)
         if self._item_id == key.item_id:
@@ -463,7 +445,6 @@ class ReviewPage(Page):
 
     @Slot()
     def _want_prompt(self) -> None:
-        """Let the window show what the model is shown of the item that is open."""
         run, review = self.workspace.run, self.list.review
         if run is None or review is None or self._item_id not in review.places:
             return
@@ -488,7 +469,6 @@ class ReviewPage(Page):
             self.list.take_focus()
 
     def _turn_to_part(self, by: int) -> None:
-        """Let the keys go to the next part of the page, where the arrows scroll."""
         texts = self.reading.instruction, self.reading.a, self.reading.b
         read = [pane.view for pane in texts if pane.view.isVisible()]
         parts = [self.list.view, *read, *self.beside.places]

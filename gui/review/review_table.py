@@ -47,8 +47,6 @@ Spans = Sequence[tuple[int, int]]
 
 
 class Search:
-    """What is looked for; nothing at first."""
-
     def __init__(self, text: str = "") -> None:
         pattern = search_pattern(text)
         self._pattern = re.compile(pattern, re.IGNORECASE) if pattern else None
@@ -193,7 +191,6 @@ class ReviewTableModel(HeadedModel):
         criterion: str | None,
         search: Search,
     ) -> None:
-        """Show these items; with a `criterion` only its labels and marks; of a search what it finds."""
         self.beginResetModel()
         self._review, self._listing, self._criterion = review, listing, criterion
         self._search = search
@@ -206,7 +203,6 @@ class ReviewTableModel(HeadedModel):
         self.endResetModel()
 
     def forget_remarks(self) -> None:
-        """Show nothing any more that a search has found in what is said of items."""
         self._listing = replace(self._listing, remarks={})
 
     @property
@@ -220,7 +216,6 @@ class ReviewTableModel(HeadedModel):
             self._tell_changed(row, row)
 
     def show_again(self, item_id: str = "") -> None:
-        """Show the cells of an item again, or all: how far it is, or what may be shown of it, has changed."""
         row = self._listing.places.get(item_id) if item_id else None
         if row is not None:
             self._tell_changed(row, row)
@@ -281,7 +276,6 @@ class ReviewTableModel(HeadedModel):
         return ""
 
     def _drafts(self, item: "ReviewItem") -> Sequence[str]:
-        """What is begun of the criteria that are shown, and the note."""
         begun = sorted(self._begun(item.item_id))
         return [each for each in begun if self._criterion in (None, each) or not each]
 
@@ -299,7 +293,6 @@ class ReviewTableModel(HeadedModel):
         return next((f"{whose}{text}" for whose, text in found if text is not None), texts.get("", ""))
 
     def _text_of(self, item: "ReviewItem", column: int) -> str:
-        """A cell in words, for a tool tip and for a reader."""
         if column in (LABELS, MARKS):
             lines = [in_words(row) for row in self._rows(item)]
             drafts = self._drafts(item) if column == MARKS else ()
@@ -390,7 +383,6 @@ class ItemView(RowsView):
             self.setItemDelegateForColumn(column, self.hits)
 
     def show_order(self, order: ListOrder) -> None:
-        """Mark the title of the column that the list is in the order of; none where it is of no column."""
         header = self.horizontalHeader()
         column, direction = next((key for key, of in TITLE_ORDERS.items() if of is order), (-1, _UP))
         with QSignalBlocker(header):

@@ -142,7 +142,6 @@ class ReviewSession:
 
     @property
     def run(self) -> OpenRun | None:
-        """The open run, as long as it is the one of the item."""
         run = self._opened.run
         return run if run is not None and run.id == self.run_id else None
 
@@ -158,7 +157,6 @@ class ReviewSession:
 
     @property
     def begun(self) -> Collection[str]:
-        """The criteria of the item on which this annotator has begun an explanation; "" where a note."""
         return self._drafts.begun(self.run_id, self.item_id)
 
     @property
@@ -293,7 +291,6 @@ class ReviewSession:
         return self.change(self.key, label)
 
     def undo(self) -> Change:
-        """Take back what this annotator did last with the item, or with the one that was left by itself."""
         if (left := self._last_left) is not None:
             elsewhere = left.item_id if left.item_id != left.to else ""
             return self._take_back(self._standing_of(left), item_id=elsewhere)
@@ -307,7 +304,6 @@ class ReviewSession:
         return Change(note="There is nothing of yours on this item to undo.")
 
     def redo(self) -> Change:
-        """Do again what this annotator took back last of what they did with the item."""
         step = to_redo(self._steps)
         if step is None:
             return Change(note="There is nothing of yours on this item to redo.")
@@ -329,7 +325,6 @@ class ReviewSession:
         return Change(undo=undo, note=told, criterion=criteria[0] if elsewhere else "", item_id=item_id)
 
     def said_of_item(self) -> frozenset[datetime]:
-        """When this annotator said what stands of the open item."""
         return frozenset(step.at for step in self._steps if step.undone is None)
 
     def went_on(self, left: str, before: Collection[datetime]) -> None:
@@ -339,7 +334,6 @@ class ReviewSession:
         self._left = [*method, _Left(left, self.item_id, said)]
 
     def went_back(self) -> None:
-        """The open item is again the one that was left last."""
         self._left = self._left_before[:-1]
 
     @property
@@ -358,7 +352,6 @@ class ReviewSession:
 
     @property
     def _undo_in_words(self) -> str:
-        """What U would take back; empty for nothing."""
         left = self._last_left
         step = self._standing_of(left)[0] if left is not None else to_undo(self._steps)
         where = f" on item {visible(clipped(left.item_id))}" if left and left.item_id != left.to else ""
@@ -375,7 +368,6 @@ class ReviewSession:
         return self._steps_of(self.item_id)
 
     def _steps_of(self, item_id: str) -> "Sequence[AnnotatorStep]":
-        """What this annotator did with an item, the oldest first."""
         judged = self._judged_item(item_id)
         return () if judged is None else self._opened.steps(judged)
 
@@ -426,7 +418,6 @@ class ReviewSession:
             self._drafts.keep(self.run_id, self.key, text)
 
     def leave(self, text: str, changed: bool) -> None:
-        """Write no more; what is new is a draft."""
         self.keep_draft(text, changed)
         if not changed:
             self._drafts.drop(self.run_id, self.key)

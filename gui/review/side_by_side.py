@@ -51,7 +51,6 @@ class ColumnText:
 
 
 def column_of(run: StoredRun, judgment: AnyJudgment, override: EffectiveAnnotation | None) -> ColumnText:
-    """What a run itself says; that an annotator overrode it is said beside."""
     remarks = []
     marks: list[tuple[str, str, str]] = []
     label = text = None
@@ -86,7 +85,6 @@ def silent_column(system: str, whole: str, why: str) -> ColumnText:
 
 
 def human_column(human: Gold | None, gold: Path) -> ColumnText:
-    """What the human labels say of the open judgment; `gold`: their file."""
     label = human.label if human else None
     text = human.explanation if human else None
     remark = "" if text else "No explanation." if label else "None."
@@ -96,7 +94,6 @@ def human_column(human: Gold | None, gold: Path) -> ColumnText:
 
 
 def own_column(author: str, label: Preference | None, text: str | None, draft: str) -> ColumnText:
-    """What the annotator gave who looks, as it stands; `draft`: what is said of one."""
     remark = "" if text or label else "Nothing yet: A, B, G or X gives a label, E writes an explanation."
     if draft:
         remark = f"{remark} {draft}".strip()
@@ -108,9 +105,6 @@ def own_column(author: str, label: Preference | None, text: str | None, draft: s
 def annotator_columns(
     reviews: Reviews, noted: Sequence[Annotation], shown: ReviewedJudgment
 ) -> list[ColumnText]:
-    """What each annotator said of the open judgment: label, explanation, and what they `noted` of the
-    item.
-    """
     key = shown.judgment.key
     given = reviews.given_on(key)
     texts = {each.author: each.explanation for each in reviews.last_of_each(key) if not each.settles}
@@ -135,7 +129,6 @@ def annotator_columns(
 
 
 def adjudicated_column(shown: ReviewedJudgment) -> ColumnText:
-    """What was adjudicated of the open judgment, or is proposed."""
     standing = shown.override
     adjudicated = standing if standing is not None and standing.adjudicated else None
     remark = standing_in_words(adjudicated) + "." if adjudicated else shown.proposed
@@ -155,7 +148,6 @@ def system_name(run: StoredRun) -> str:
 
 
 def whole_name(run: StoredRun) -> str:
-    """All that tells a run from others."""
     identity = run.identity
     what = f"Submission {identity.model_path}" if run.submitted else f"{run.title}: {identity.model_name}"
     made = f"{run.created.astimezone():%Y-%m-%d %H:%M}"
@@ -163,8 +155,6 @@ def whole_name(run: StoredRun) -> str:
 
 
 class _Column(QFrame):
-    """The name of a system, its label, and its explanation in full."""
-
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "panel")
@@ -192,7 +182,6 @@ class _Column(QFrame):
         self._filler.hide()
 
     def show_text(self, shown: ColumnText) -> None:
-        """Show it; the same once more stays where it is scrolled to."""
         before, self.shown = self.shown, shown
         if shown == before:
             return
@@ -221,8 +210,6 @@ class _Column(QFrame):
 
 
 class OwnColumn(_Column):
-    """What the annotator gave who looks, with the buttons and the field to change it."""
-
     def __init__(self) -> None:
         super().__init__()
         self.buttons = narrow_buttons()
