@@ -156,8 +156,8 @@ def numbers_of_row(text: object) -> tuple[float, ...]:
 def _why(error: Exception) -> str:
     if isinstance(error, KeyError):
         return f"{error} is missing"
-    said = error.problem if isinstance(error, SetupError) else str(error)
-    return f"cannot be read ({said.rstrip('.')[:200]})"
+    said = (error.problem if isinstance(error, SetupError) else str(error)).rstrip(".")
+    return said if said.endswith(" is missing") else f"cannot be read ({said[:200]})"
 
 
 def _is_whole(text: str) -> bool:
