@@ -17,7 +17,7 @@ from engine.core.events import CancelToken
 from engine.core.items import Prediction, Preference
 from engine.core.judgments import JudgmentKey
 from engine.core.rubric import ELOQUENT
-from engine.data.dataset import load_dataset
+from engine.data.dataset import Dataset, load_dataset
 from engine.judging.plan import RunPlan, open_model
 from engine.judging.run import run_judging
 from engine.metrics.matching import System, open_system
@@ -27,7 +27,10 @@ from engine.results.run_results import load_reviews, submission_of
 from engine.settings.rows import JudgeSettings, MachineSettings, Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
+from gui.review.note_line import NoteDialog
+from gui.review.review_jobs import Review
 from gui.review.review_page import ReviewPage
+from gui.workspace.open_run import OpenRun
 from gui.workspace.rewriter import Rewriter
 from gui.workspace.workspace import Workspace
 
@@ -69,6 +72,24 @@ class Page(ReviewPage):
     @property
     def item(self) -> str:
         return current(self)
+
+    @property
+    def run(self) -> OpenRun:
+        run = self.workspace.run
+        assert run is not None
+        return run
+
+    @property
+    def dataset(self) -> Dataset:
+        dataset = self.run.dataset
+        assert dataset is not None
+        return dataset
+
+    @property
+    def review(self) -> Review:
+        review = self.list.review
+        assert review is not None
+        return review
 
     @property
     def overrides(self) -> Sequence[Annotation]:
@@ -135,6 +156,18 @@ class Page(ReviewPage):
         """Let the keys come here, after a dialog."""
         self.activateWindow()
         self.until(self.isActiveWindow)
+
+    def note(self) -> NoteDialog:
+        """Open the dialog of the item's note."""
+        self.press("N")
+        dialog = self.reviewer.note.dialog
+        assert dialog is not None
+        self.until(dialog.isActiveWindow)
+        return dialog
+
+    def hears(self, text: str) -> Any:
+        """Wait until the status bar says it."""
+        return self.signal(self.workspace.note, check_params_cb=lambda said: text in said)
 
     def cell(self, item_id: str, column: int, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         row = self.list.table.row_of(item_id)

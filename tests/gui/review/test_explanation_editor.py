@@ -133,7 +133,7 @@ def test_another_run_keeps_what_is_being_written_as_a_draft_and_takes_no_letters
     judge_hostile_items(tmp_path / "hostile.tsv", page.store)
     key = JudgmentKey(page.item, page.session.criterion)
     page.write("a good reas")
-    with page.signal(page.workspace.note, check_params_cb=lambda text: "is a draft" in text):
+    with page.hears("is a draft"):
         page.workspace.open_run(2)
     page.until(lambda: page.session.run_id == 2)
     focused = page.window().focusWidget()

@@ -61,8 +61,7 @@ def keys(qapp: QApplication, page: Page) -> Iterator[Keyboard]:
 
 
 def own_labels(page: Page, item_id: str) -> dict[str, Preference]:
-    run = page.workspace.run
-    assert run is not None
+    run = page.run
     labels = run.results.reviews.labels.get("Ada", {})
     return {key.criterion: label for key, label in labels.items() if key.item_id == item_id}
 
@@ -97,8 +96,7 @@ def test_one_label_with_an_explanation_takes_five_keys_and_the_text(page: Page, 
     keys.press("Ctrl+Return", "Return")
     assert keys.count == 5
     assert (page.reviewer.progress.state(item), page.item != item) == (ReviewState.DONE, True)
-    run = page.workspace.run
-    assert run is not None
+    run = page.run
     key = JudgmentKey(item, list(run.results.judgments)[1])
 
     def stored() -> bool:

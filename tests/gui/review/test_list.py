@@ -251,18 +251,11 @@ def test_hits_are_marked_in_the_texts_and_counted(page: Page) -> None:
 
 
 def test_the_list_shows_the_text_from_the_hit_on(page: Page) -> None:
-    run = page.workspace.run
-    assert run is not None
-    assert run.dataset is not None
-    item = run.dataset[4]
+    item = page.dataset[4]
     word = item.output_b.split()[-1].strip(".!?")
-    search = Search(f"{word}")
     page.listing(lambda: page.list.filters.search.setText(word))
-    row = page.list.table.row_of(item.id)
-    assert row is not None
-    cell = page.list.table.index(row, INSTRUCTION).data()
-    assert search.spans(cell)
-    assert search.spans(cell)[0][0] <= 12
+    [(start, _), *_] = Search(word).spans(page.cell(item.id, INSTRUCTION))
+    assert start <= 12
 
 
 @pytest.mark.parametrize("used", [LIGHT, DARK])
@@ -382,8 +375,7 @@ def test_spans_are_counted_as_qt_counts_and_words_may_hold_each_other() -> None:
 
 
 def test_the_head_says_that_the_judge_is_not_to_be_trusted(page: Page) -> None:
-    run = page.workspace.run
-    assert run is not None
+    run = page.run
     assert page.health.isHidden()
     flipped = {
         name: tuple(
@@ -426,6 +418,10 @@ def test_a_slice_is_listed_alone_and_left(page: Page) -> None:
     page.listing(page.list.filters.clear_all.click)
     assert len(listed(page)) == len(rows_of(page)) / 5
     assert page.list.filters.slices.ids is None
+    ids = choose_slice(page, "longer", "A")
+    other = next(row.item_id for row in rows_of(page) if row.item_id not in ids)
+    page.listing(lambda: page.list.choose(other))  # an item that is wanted leaves the slice
+    assert page.item == other
 
 
 def test_who_labels_blind_is_not_told_labels_by_a_slice(page: Page) -> None:
@@ -434,13 +430,6 @@ def test_who_labels_blind_is_not_told_labels_by_a_slice(page: Page) -> None:
     page.listing(page.reviewer.blind_button.click)
     assert len(listed(page)) == len(rows_of(page)) / 5
     assert not page.list.filters.slices.isVisible()
-
-
-def test_an_item_that_is_wanted_leaves_the_slice(page: Page) -> None:
-    ids = choose_slice(page, "longer", "A")
-    other = next(row.item_id for row in rows_of(page) if row.item_id not in ids)
-    page.listing(lambda: page.list.choose(other))
-    assert page.item == other
 
 
 def test_letters_typed_in_the_search_are_no_keys_and_keys_leave_it(page: Page) -> None:
@@ -460,14 +449,11 @@ def test_letters_typed_in_the_search_are_no_keys_and_keys_leave_it(page: Page) -
 
 
 def test_the_search_narrows_the_list_and_one_click_clears_it(page: Page) -> None:
-    run = page.workspace.run
-    assert run is not None
-    assert run.dataset is not None
     word = "opposite"
-    remarks = Remarks(run.results)
+    remarks = Remarks(page.run.results)
     texts = [
         (item.id, item.instruction, item.output_a, item.output_b, *(text for _, text in remarks.of(place)))
-        for place, item in enumerate(run.dataset)
+        for place, item in enumerate(page.dataset)
     ]
     hits = sum(any(word in text.casefold() for text in row) for row in texts)
     assert 0 < hits < 30
@@ -480,8 +466,7 @@ def test_the_search_narrows_the_list_and_one_click_clears_it(page: Page) -> None
 
 
 def test_a_filter_opens_a_criterion_that_passes(page: Page) -> None:
-    review = page.list.review
-    assert review is not None
+    review = page.review
     differing = {row.item_id for row in review.rows if row.differs_from_human}
     assert 0 < len(differing) < 30
     page.list.filters.chips["differs_from_human"].click()

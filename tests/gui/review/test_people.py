@@ -98,7 +98,7 @@ def test_the_queue_ends_and_says_so(page: Page) -> None:
     for left in range(shown - 1, 0, -1):
         page.enter()
         assert page.list.queue.text.text().endswith(f"{left} left by this filter")
-    with page.signal(page.workspace.note, check_params_cb=lambda text: "No item is left" in text):
+    with page.hears("No item is left"):
         page.confirm()
     page.until(lambda: len(page.reviews.marks) == shown)
 
@@ -293,9 +293,7 @@ def test_each_takes_back_only_his_own(page: Page) -> None:
     workspace = page.workspace
     page.say("X")
     workspace.set_author("Ben & Co")
-    with page.signal(
-        workspace.note, check_params_cb=lambda text: text == "This is Ada's: only Ada can undo it."
-    ):
+    with page.hears("This is Ada's: only Ada can undo it."):
         page.press("U")
     page.say("A")
     assert page.desk.card.annotators.text() == "Ada: both bad, Ben & Co: A"
@@ -354,7 +352,7 @@ def test_what_was_wished_of_one_run_is_not_done_in_another(page: Page, key: Qt.K
     page.list.choose(item)
     page.until(lambda: (page.session.run_id, page.session.item_id) == (second, item))
     dialog.field.setText("Ada")
-    with page.signal(page.workspace.note, check_params_cb=lambda text: "Another run is open" in text):
+    with page.hears("Another run is open"):
         dialog.accept()
     with RunStore(page.store) as opened:
         assert [load_reviews(opened, number) for number in (1, second)] == [Reviews(), Reviews()]
@@ -402,7 +400,7 @@ def test_blind_nothing_is_told_before_the_own_label(page: Page) -> None:
     assert orders == [*untold, "By instruction", "By instruction, backwards"]  # the others tell of labels
     assert filters.more.isHidden()
     assert not any(control.isVisible() for control in (*filters.chips.values(), *filters.labels.values()))
-    with page.signal(page.workspace.note, check_params_cb=lambda text: text == card.reason.text()):
+    with page.hears(card.reason.text()):
         page.press("E")
     assert not page.desk.writing
 
@@ -433,7 +431,7 @@ def test_blind_enter_waits_for_all_labels_and_keeps_them(page: Page) -> None:
     page.reviewer.blind_button.click()
     item = page.item
     page.press("1X2X3X4X")
-    with page.signal(page.workspace.note, check_params_cb=lambda text: "overall quality" in text):
+    with page.hears("overall quality"):
         page.confirm()
     assert (page.session.criterion, page.item) == ("overall_quality", item)
     page.press("X")
@@ -495,10 +493,7 @@ def test_side_columns_are_blind_too(page: Page) -> None:
 
 
 def note(page: Page, text: str, *tags: str) -> None:
-    page.press("N")
-    dialog = page.reviewer.note.dialog
-    assert dialog is not None
-    page.until(dialog.isActiveWindow)
+    dialog = page.note()
     dialog.field.setPlainText(text)
     for tag in tags:
         dialog.tag.setFocus()
@@ -535,10 +530,7 @@ def test_notes_and_tags_are_kept_shown_filtered_and_exported(page: Page) -> None
 
 
 def begin_note(page: Page, text: str, tag: str) -> NoteDialog:
-    page.press("N")
-    dialog = page.reviewer.note.dialog
-    assert dialog is not None
-    page.until(dialog.isActiveWindow)
+    dialog = page.note()
     dialog.field.setPlainText(text)
     dialog.tag.setText(tag)
     page.qtbot.keyClick(dialog.tag, Qt.Key.Key_Return)
@@ -651,9 +643,7 @@ def test_what_waits_for_the_store_is_shown_on_where_the_disk_takes_no_more(page:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no limit for the size of files")
 def test_a_note_that_a_full_disk_does_not_take_stays_in_its_dialog(page: Page) -> None:
-    page.press("N")
-    dialog = page.reviewer.note.dialog
-    assert dialog is not None
+    dialog = page.note()
     dialog.field.setPlainText("odd wording")
     with disk_that_holds(10), page.signal(page.workspace.problem, timeout=0):
         dialog._save()

@@ -40,16 +40,13 @@ def test_items_are_listed_by_doubt_with_texts_and_judgment(page: Page) -> None:
     doubts = [table.index(row, UNCERTAINTY).data(SORT_ROLE) for row in range(table.rowCount())]
     assert doubts == sorted(doubts, reverse=True)
     assert page.context.text() == "30 items"
-    run = page.workspace.run
-    assert run is not None
-    assert run.dataset is not None
-    item = next(item for item in run.dataset if item.id == page.item)
+    item = next(item for item in page.dataset if item.id == page.item)
     assert (page.reading.instruction.text, page.reading.a.text) == (item.instruction, item.output_a)
     card = page.desk.card
     human = item.gold[page.session.criterion]
     assert card.human.text() == human.explanation
     assert card.human_from.text() == "of gold.tsv"
-    assert str(run.dataset.path) in card.human_from.toolTip()
+    assert str(page.dataset.path) in card.human_from.toolTip()
     assert card.explanation.text()
     assert len(table.index(0, LABELS).data(SORT_ROLE)) == 5
     assert table.index(0, INSTRUCTION).data().startswith(item.instruction[:20])
@@ -72,8 +69,7 @@ def test_keys_go_through_items_and_criteria_also_in_the_texts_and_m_shows_markdo
 
 
 def test_each_item_opens_with_the_criterion_that_put_it_there(page: Page) -> None:
-    review = page.list.review
-    assert review is not None
+    review = page.review
     opened = set()
     for _ in range(page.list.shown):
         item = page.list.current
@@ -301,11 +297,8 @@ def test_where_no_label_is_known_it_says_where_it_was_looked_for(
 ) -> None:
     other = tmp_path / "other.tsv"
     other.write_bytes(b"id\tinstruction\toutput_a\toutput_b\tsafety_preference\n1\ti\ta\tb\tA\n")
-    run = page.workspace.run
-    assert run is not None
-    assert run.dataset is not None
-    texts = run.dataset.table.select(["id", "instruction", "output_a", "output_b"])
-    page.workspace.run = replace(run, dataset=replace(run.dataset, table=texts))
+    texts = page.dataset.table.select(["id", "instruction", "output_a", "output_b"])
+    page.workspace.run = replace(page.run, dataset=replace(page.dataset, table=texts))
     with page.signal(page.workspace.gold_changed):
         page.workspace.open_gold(other)
     page.until(lambda: page.desk.card.human.text() == "None known.")
