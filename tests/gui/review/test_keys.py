@@ -275,20 +275,23 @@ def told(page: Page) -> str:
     return f"Item {page.item}: {page.reading.instruction.text}"
 
 
-def test_j_tells_the_next_item_and_k_the_one_before(page: Page, said: list[str]) -> None:
+def test_each_item_that_keys_lead_to_is_told_and_a_criterion_with_its_label(
+    page: Page, said: list[str]
+) -> None:
     first = told(page)
     page.press("J")
     assert said == [told(page)]
     assert said != [first]
     page.press("K")
     assert said[1:] == [first]
-
-
-def test_enter_tells_the_item_that_follows(page: Page, said: list[str]) -> None:
-    first = page.item
+    said.clear()
+    before = page.item
     page.qtbot.keyClick(page.list.view, Qt.Key.Key_Return)
-    page.until(lambda: page.item != first)
+    page.until(lambda: page.item != before)
     assert said == [told(page)]
+    page.press("12")
+    assert page.session.shown is not None
+    assert said[-1] == f"Naturalness: {LABEL_WORDS[page.session.shown.label]}"
 
 
 def test_a_label_key_tells_the_label_once_it_counts(page: Page, said: list[str]) -> None:
@@ -311,21 +314,11 @@ def test_an_explanation_is_told_once_it_counts(page: Page, said: list[str]) -> N
     assert said[1] != said[0]
 
 
-def test_a_digit_tells_the_criterion_with_its_label(page: Page, said: list[str]) -> None:
-    page.press("12")
-    assert page.session.shown is not None
-    assert said[-1] == f"Naturalness: {LABEL_WORDS[page.session.shown.label]}"
-
-
-def test_what_is_shown_again_is_not_told_again(page: Page, said: list[str]) -> None:
+def test_what_is_shown_again_and_what_nobody_sees_is_not_told(page: Page, said: list[str]) -> None:
     page.list.list_again()
     with page.signal(page.list.chosen):
         pass
     page.desk.show_changes()
-    assert said == []
-
-
-def test_a_page_that_nobody_sees_is_silent(page: Page, said: list[str]) -> None:
     page.hide()
     page.list.step(1)
     assert said == []

@@ -224,20 +224,6 @@ def test_nothing_is_said_of_the_open_run_while_an_item_of_another_is_shown(page:
     assert page.reviewer.progress.counts[ReviewState.SKIPPED] == 1
 
 
-def test_a_name_given_after_another_run_was_opened_confirms_nothing(page: Page) -> None:
-    workspace, second, item = page.workspace, add_run(page.store), page.item
-    workspace.set_author("")
-    page.confirm()
-    dialog = asked(page)
-    with page.signal(workspace.run_changed):
-        workspace.open_run(second)
-    page.until(lambda: page.session.run_id == second and not page.list._listing.busy)
-    page.list.choose(item)
-    dialog.field.setText("Ada")
-    dialog.accept()
-    assert page.reviewer.progress.state(item) is ReviewState.TO_DO
-
-
 def test_space_shows_both_orders_large_but_belongs_to_a_button_and_enter_to_the_search(page: Page) -> None:
     card = page.desk.card
     page.activate()
@@ -492,15 +478,20 @@ def test_side_columns_are_blind_too(page: Page) -> None:
 # Notes
 
 
-def note(page: Page, text: str, *tags: str) -> None:
+def begin_note(page: Page, text: str, *tags: str) -> NoteDialog:
     dialog = page.note()
     dialog.field.setPlainText(text)
     for tag in tags:
         dialog.tag.setFocus()
         dialog.tag.setText(tag)
         page.qtbot.keyClick(dialog.tag, Qt.Key.Key_Return)
+    return dialog
+
+
+def note(page: Page, text: str, *tags: str) -> None:
+    dialog = begin_note(page, text, *tags)
     with page.signal(page.workspace.noted):
-        page.qtbot.keyClick(dialog.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        page.save(dialog.field)
     assert page.reviewer.note.dialog is None
     page.activate()
 
@@ -527,14 +518,6 @@ def test_notes_and_tags_are_kept_shown_filtered_and_exported(page: Page) -> None
     assert completer is not None
     page.until(lambda: line.dialog is not None and line.dialog.tag.completer().completionCount() == 2)
     line.dialog.reject()
-
-
-def begin_note(page: Page, text: str, tag: str) -> NoteDialog:
-    dialog = page.note()
-    dialog.field.setPlainText(text)
-    dialog.tag.setText(tag)
-    page.qtbot.keyClick(dialog.tag, Qt.Key.Key_Return)
-    return dialog
 
 
 def drafts(store: Path) -> list[str]:

@@ -68,25 +68,20 @@ def test_keys_go_through_items_and_criteria_also_in_the_texts_and_m_shows_markdo
     assert page.item != first
 
 
-def test_each_item_opens_with_the_criterion_that_put_it_there(page: Page) -> None:
-    review = page.review
+def test_each_item_opens_with_the_criterion_that_put_it_there_which_stays(page: Page) -> None:
     opened = set()
     for _ in range(page.list.shown):
         item = page.list.current
         assert item is not None
-        [row] = [row for row in review.of_item(item.item_id) if row.criterion == page.session.criterion]
+        [row] = [row for row in page.review.of_item(item.item_id) if row.criterion == page.session.criterion]
         assert row.uncertainty == item.uncertainty
         opened.add(row.criterion)
         page.press("1J")
     assert len(opened) > 1
-
-
-def test_the_open_criterion_stays_while_its_item_does(page: Page) -> None:
-    criteria = page.list.review.criteria if page.list.review else ()
+    criteria = page.review.criteria
     other = next(place for place, name in enumerate(criteria) if name != page.session.criterion)
     page.press(str(other + 1))
-    with page.signal(page.list.listed):
-        page.list.list_again()
+    page.listing(page.list.list_again)
     assert page.session.criterion == criteria[other]
 
 
@@ -361,39 +356,32 @@ def entries(page: Page) -> list[str]:
     return texts
 
 
-def test_the_chosen_item_is_asked_for_by_its_key(page: Page, demo_gold: Path) -> None:
+def test_items_are_judged_again_by_keys_and_by_the_menu_which_says_how_many(
+    page: Page, demo_gold: Path
+) -> None:
+    page.workspace.rubric.choose(shipped_rubrics()[1])
+    wanted_items, both = page.workspace.items_wanted, CTRL | SHIFT
     page.list.step(2)
-    with page.signal(page.workspace.items_wanted) as wanted:
+    with page.signal(wanted_items) as wanted:
         page.qtbot.keyClick(page, Qt.Key.Key_J, CTRL)
     assert wanted.args == [demo_gold, (page.item,), None]
-
-
-def test_all_listed_items_are_asked_for(page: Page, demo_gold: Path) -> None:
+    assert page.workspace.rubric.rubric == ELOQUENT  # what the run was asked is asked again
+    assert entries(page) == ["Judge this item again…", "Judge the 30 listed items…", "Prompt… (P)"]
     page.list.filters.chips["differs_from_human"].click()
     page.until(lambda: page.list.shown < 30)
     listed = page.list.table.listing.items
-    with page.signal(page.workspace.items_wanted) as wanted:
-        page.qtbot.keyClick(page, Qt.Key.Key_J, CTRL | SHIFT)
+    with page.signal(wanted_items) as wanted:
+        page.qtbot.keyClick(page, Qt.Key.Key_J, both)
     assert wanted.args == [demo_gold, tuple(item.item_id for item in listed), None]
-
-
-def test_the_menu_says_how_many_items_are_listed(page: Page) -> None:
-    judging = ["Judge this item again…", "Judge the 30 listed items…"]
-    assert entries(page) == [*judging, "Prompt… (P)"]
-    page.list.filters.search.setText(page.item)
-    page.until(lambda: page.list.shown < 30)
     assert entries(page)[1].startswith(f"Judge the {page.list.shown} listed item")
-    with page.signal(page.workspace.items_wanted) as wanted:
+    with page.signal(wanted_items) as wanted:
         page.judge_again.menu.actions()[0].trigger()
     assert wanted.args[1] == (page.item,)
-
-
-def test_without_listed_items_nothing_is_asked_for(page: Page) -> None:
     page.list.filters.chips["overridden"].click()
     page.until(lambda: page.list.shown == 0)
-    with page.qtbot.assertNotEmitted(page.workspace.items_wanted):
+    with page.qtbot.assertNotEmitted(wanted_items):
         page.qtbot.keyClick(page, Qt.Key.Key_J, CTRL)
-        page.qtbot.keyClick(page, Qt.Key.Key_J, CTRL | SHIFT)
+        page.qtbot.keyClick(page, Qt.Key.Key_J, both)
 
 
 def test_without_its_dataset_a_run_says_what_is_missing(
@@ -408,10 +396,3 @@ def test_without_its_dataset_a_run_says_what_is_missing(
         assert note.args == ["The dataset of this run is missing: find it, then judge its items."]
     finally:
         moved.replace(demo_gold)
-
-
-def test_what_the_run_was_asked_is_asked_again(page: Page) -> None:
-    page.workspace.rubric.choose(shipped_rubrics()[1])
-    with page.signal(page.workspace.items_wanted):
-        page.qtbot.keyClick(page, Qt.Key.Key_J, CTRL)
-    assert page.workspace.rubric.rubric == ELOQUENT

@@ -265,14 +265,11 @@ def test_six_items_are_seen_whatever_is_folded_or_stands_side_by_side(
     small.until(lambda: search.visibleRegion().boundingRect().height() == search.height(), timeout=10_000)
 
 
-def test_what_is_chosen_above_the_list_is_all_in_sight(small: Page) -> None:
+def test_marks_are_whole_and_nothing_above_or_sideways_is_scrolled_in_a_small_window(small: Page) -> None:
     controls = small.list._controls
     inside = controls.widget()
     assert inside is not None
     small.until(lambda: controls.viewport().height() >= inside.height(), timeout=5_000)
-
-
-def test_marks_are_whole_and_nothing_is_scrolled_sideways_in_a_small_window(small: Page) -> None:
     view = small.list.view
     metrics = view.fontMetrics()
     assert view.columnWidth(MARKS) >= metrics.horizontalAdvance("⇄2 ≠2 ✎2 !2") + 8

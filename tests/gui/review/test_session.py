@@ -200,20 +200,16 @@ def test_a_text_that_is_refused_is_there_again(session: ReviewSession) -> None:
 def test_a_text_that_is_left_is_a_draft_one_without_words_is_none(session: ReviewSession) -> None:
     session.begin_writing()
     session.leave("half a thought", changed=True)
+    session._drafts.forget_runs([2])
     assert shown(session).draft
     assert session.begin_writing() == ("", "half a thought")
     assert "is not an explanation" in session.save(" ", changed=True).note
     assert not shown(session).draft
     session.begin_writing()
     assert session.save("", changed=False) == Change()
-
-
-def test_drafts_of_a_deleted_run_are_forgotten(session: ReviewSession) -> None:
     session.begin_writing()
-    session.leave("half a thought", changed=True)
-    session._drafts.forget_runs([2])
-    assert shown(session).draft
-    session._drafts.forget_runs([1])
+    session.leave("another thought", changed=True)
+    session._drafts.forget_runs([1])  # it was deleted
     assert not shown(session).draft
 
 
