@@ -52,10 +52,7 @@ class EffectiveAnnotation(Keyed):
 
 
 def _standing_of(
-    label: Annotation | None,
-    texts: Sequence[Annotation],
-    newest: Annotation,
-    label_by: tuple[str, ...] = (),
+    label: Annotation | None, texts: Sequence[Annotation], newest: Annotation, label_by: tuple[str, ...] = ()
 ) -> EffectiveAnnotation:
     """A label, and the explanation among `texts`, the oldest first, that is the newest of this label, else
     the newest. `label_by`: who gave the label, where it is not one annotator.

@@ -74,8 +74,7 @@ def refuse_decided(contents: Iterable[RunContents]) -> None:
     if decided:
         what = "; ".join(f"{held.run.called}: {held.decisions}" for held in decided)
         raise SetupError(
-            f"Annotations would be lost. {what[:1].upper()}{what[1:]}.",
-            Hint(Step.DELETE_DECISIONS),
+            f"Annotations would be lost. {what[:1].upper()}{what[1:]}.", Hint(Step.DELETE_DECISIONS)
         )
 
 

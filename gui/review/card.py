@@ -269,22 +269,16 @@ class ReasoningView(QWidget):
             self._inside.removeWidget(pane)
             pane.setParent(None)
             pane.deleteLater()
-        for title, note, text in _told(self._reasoning_samples):
-            pane = TextPane(title)
-            pane.show_text(text or _NONE, note)
-            line = pane.view.fontMetrics().lineSpacing()
-            pane.view.setFixedHeight(line * min(_MOST_LINES, max(_LEAST_LINES, 1 + len(text) // 60)) + 20)
-            self._inside.addWidget(pane)
-
-
-def _told(reasoning_samples: Sequence[tuple[Order, AnswerLogProbs]]) -> Iterator[tuple[str, str, str]]:
-    for order in Order:
-        own = [answer for shown_first, answer in reasoning_samples if shown_first is order]
-        for number, answer in enumerate(own, start=1):
-            said = likeliest(own_shares(raw_prediction_of(Method.CHAIN_OF_THOUGHT, order, [answer])))
-            cut = "; cut at the length limit" if answer.cut else ""
-            title = f"{ORDER_NAMES[order]}, reasoning sample {number} of {len(own)}"
-            yield title, f"then answers {said}{cut}", answer.thought
+        for order in Order:
+            own = [answer for shown_first, answer in self._reasoning_samples if shown_first is order]
+            for number, answer in enumerate(own, start=1):
+                said = likeliest(own_shares(raw_prediction_of(Method.CHAIN_OF_THOUGHT, order, [answer])))
+                cut = "; cut at the length limit" if answer.cut else ""
+                pane = TextPane(f"{ORDER_NAMES[order]}, reasoning sample {number} of {len(own)}")
+                pane.show_text(answer.thought or _NONE, f"then answers {said}{cut}")
+                lines = min(_MOST_LINES, max(_LEAST_LINES, 1 + len(answer.thought) // 60))
+                pane.view.setFixedHeight(pane.view.fontMetrics().lineSpacing() * lines + 20)
+                self._inside.addWidget(pane)
 
 
 def said_of_each(raw_predictions: Sequence[RawPrediction]) -> Iterator[str]:

@@ -144,7 +144,7 @@ _ORDER_TIPS = {
         "Items that you have not labelled, the judge's most uncertain first. Use such labels to fit a"
         " calibration. They are not a random sample, so do not compute rates, win rates or accuracy from"
         " them: label the random sample instead (on Ranking: “Label at random”)."
-    ),
+    )
 }
 _NOT_TELLING = (  # of labels: for who labels blind, too
     ListOrder.DATASET,

@@ -104,12 +104,7 @@ class JudgmentCard(QFrame):
         pills, help_mark = (self.flipped, self.uncertainty, self.mass), HelpMark(Topic.UNCERTAINTY)
         for part in (self.badge, self.own, *pills, help_mark, self.each_method, self.prompt):
             flow.addWidget(part)
-        return in_row(
-            (self.fold, Qt.AlignmentFlag.AlignTop),
-            marks,
-            (self.beginning, STRETCH),
-            spacing=8,
-        )
+        return in_row((self.fold, Qt.AlignmentFlag.AlignTop), marks, (self.beginning, STRETCH), spacing=8)
 
     def show_judgment(self, shown: ReviewedJudgment) -> None:
         judgment = shown.judgment

@@ -65,12 +65,7 @@ class JudgmentDesk(QWidget):
     item_wanted = Signal(object)  # a JudgmentKey of another item, which was left by itself
     put_aside = Signal()  # the editor vanishes though nobody closed it: its text is a draft
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        reviewer: Reviewer,
-        session: ReviewSession,
-    ) -> None:
+    def __init__(self, workspace: Workspace, reviewer: Reviewer, session: ReviewSession) -> None:
         super().__init__()
         self._workspace = workspace
         self._named = reviewer.who.then  # does what needs an annotator's name

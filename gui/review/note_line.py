@@ -43,10 +43,7 @@ class NoteLine(QtWidgets.QWidget):
     """
 
     def __init__(
-        self,
-        workspace: Workspace,
-        drafts: Drafts,
-        named: Callable[[Callable[[], object]], object],
+        self, workspace: Workspace, drafts: Drafts, named: Callable[[Callable[[], object]], object]
     ) -> None:
         super().__init__()
         self._workspace, self._drafts = workspace, drafts

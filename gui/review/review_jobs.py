@@ -1,7 +1,5 @@
-"""Jobs that export annotations of a run to a file, and count and import those of others.
-
-Jobs of the review: the list of judgments to look at, one item of it again, runs to read beside, two texts
-compared.
+"""Jobs of the review: the list of judgments to look at, one item of it again, runs to read beside, two texts
+compared; annotations of a run exported to a file, those of others counted and imported.
 """
 
 import re
@@ -124,33 +122,27 @@ def list_items(
 
     def work(control: JobControl) -> Listing:
         from engine.analysis.review_order import Remarks
+        from engine.data.dataset_views import count_hits
 
         remarks = Remarks(sight.results, sight.author, sight.seen)
         found = _matching_ids(request.text, sight, remarks, control)
         ids = only if found is None else found if only is None else only & found
         with many_records():
             listing = _listing(of, request, order, ids, sight)
-        pattern = search_pattern(request.text)
-        return _with_hits(listing, of, pattern, sight.dataset, remarks) if pattern else listing
+        if not (pattern := search_pattern(request.text)):
+            return listing
+        looked_for, hits = re.compile(pattern, re.IGNORECASE), 0
+        first: dict[str, tuple[str, str]] = {}
+        for item in listing.items:
+            for what, text in remarks.of(of.places[item.item_id]):
+                if count := len(looked_for.findall(text)):
+                    hits += count
+                    first.setdefault(item.item_id, (what, text))
+        if sight.dataset is not None:
+            hits += count_hits(sight.dataset, [item.position for item in listing.items], pattern)
+        return replace(listing, hits=hits, remarks=first)
 
     return work
-
-
-def _with_hits(
-    listing: Listing, of: Review, pattern: str, dataset: "Dataset | None", remarks: "Remarks"
-) -> Listing:
-    from engine.data.dataset_views import count_hits
-
-    looked_for, hits = re.compile(pattern, re.IGNORECASE), 0
-    found: dict[str, tuple[str, str]] = {}
-    for item in listing.items:
-        for what, text in remarks.of(of.places[item.item_id]):
-            if count := len(looked_for.findall(text)):
-                hits += count
-                found.setdefault(item.item_id, (what, text))
-    if dataset is not None:
-        hits += count_hits(dataset, [item.position for item in listing.items], pattern)
-    return replace(listing, hits=hits, remarks=found)
 
 
 def _listing(

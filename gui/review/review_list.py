@@ -53,12 +53,7 @@ class ReviewList(QWidget):
     listed = Signal()
     criterion_chosen = Signal(str)  # the only one that is listed from now on
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        reviewer: Reviewer,
-        session: ReviewSession,
-    ) -> None:
+    def __init__(self, workspace: Workspace, reviewer: Reviewer, session: ReviewSession) -> None:
         super().__init__()
         self._workspace, self._session = workspace, session
         self._blind, self.progress, self._drafts = reviewer.blind, reviewer.progress, reviewer.drafts

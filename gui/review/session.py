@@ -15,14 +15,7 @@ from engine.annotations.effective import AnnotatorStep, EffectiveAnnotation, Rev
 from engine.annotations.records import Annotation, Kind, Undo, new_override, new_review
 from engine.core.formatting import capitalised, clipped, visible, words
 from engine.core.items import Gold, Preference, agree
-from engine.core.judgments import (
-    AnyJudgment,
-    JudgedItem,
-    JudgmentKey,
-    Origin,
-    ReviewState,
-    Unscored,
-)
+from engine.core.judgments import AnyJudgment, JudgedItem, JudgmentKey, Origin, ReviewState, Unscored
 from gui.review.progress import Blind, Drafts
 from gui.review.review_jobs import human_label
 from gui.widgets.label_mark import LABEL_WORDS
@@ -423,13 +416,7 @@ class ReviewSession:
             self._drafts.drop(self.run_id, self.key)
         self.writing = False
 
-    def _ask(
-        self,
-        key: JudgmentKey,
-        own: _Own,
-        over: tuple[str, ...] = (),
-        blind: bool = False,
-    ) -> Change:
+    def _ask(self, key: JudgmentKey, own: _Own, over: tuple[str, ...] = (), blind: bool = False) -> Change:
         self._asked[key] = own
         new = new_override(
             *key,

@@ -127,12 +127,7 @@ def test_no_more_can_be_ticked_than_there_is_room_for(page: Page, add: Callable[
         chooser.item(row).text().split(",")[0]: bool(chooser.item(row).flags() & Qt.ItemFlag.ItemIsEnabled)
         for row in range(chooser.count())
     }
-    assert states == {
-        "Human labels of gold.tsv": True,
-        "A.tsv": True,
-        "B.tsv": False,
-        "both_good.tsv": False,
-    }
+    assert states == {"Human labels of gold.tsv": True, "A.tsv": True, "B.tsv": False, "both_good.tsv": False}
     assert len(systems(page)) == 1 + MOST_BESIDE
 
 

@@ -156,11 +156,7 @@ def test_a_run_in_several_ways_is_reviewed_by_keys(
 
 @pytest.mark.slow
 def test_the_thoughts_of_a_model_that_reasons_are_read_by_keys(
-    qtbot: QtBot,
-    workspace: Workspace,
-    demo_gold: Path,
-    open_page: Open,
-    tried_model: Callable[[str], Path],
+    qtbot: QtBot, workspace: Workspace, demo_gold: Path, open_page: Open, tried_model: Callable[[str], Path]
 ) -> None:
     judge_in_methods(demo_gold, workspace.store_path, CHAIN_OF_THOUGHT, tried_model("thinker"))
     page: Page = open_page()
@@ -204,12 +200,7 @@ def test_the_card_says_of_the_text_for_the_label_in_force(
     explanation = judgment.explanation_for(label)
     assert explanation is not None
     card.show_judgment(
-        ReviewedJudgment(
-            judgment=judgment,
-            label=label,
-            explanation=explanation.text,
-            stale=bool(stale),
-        )
+        ReviewedJudgment(judgment=judgment, label=label, explanation=explanation.text, stale=bool(stale))
     )
     assert card.explanation.text() == text
     assert (card.stale.text if not card.stale.isHidden() else "") == stale

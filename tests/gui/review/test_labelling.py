@@ -63,11 +63,7 @@ def test_each_label_and_enter_is_of_the_chosen_criterion_of_another_item(on_rele
         page.press(key)
         page.confirm()
     assert items == ["1", "2", "3"]
-    assert labels(page) == {
-        "1": [(RELEVANCE, A)],
-        "2": [(RELEVANCE, B)],
-        "3": [(RELEVANCE, GOOD)],
-    }
+    assert labels(page) == {"1": [(RELEVANCE, A)], "2": [(RELEVANCE, B)], "3": [(RELEVANCE, GOOD)]}
     assert page.reviews.state("1", "Ada") is ReviewState.TO_DO
     assert page.list.queue.text.text() == "3 of 30 done on relevance, 27 left"
     choose_criterion(page, NATURALNESS)
@@ -158,11 +154,7 @@ def test_the_list_goes_on_by_itself_after_a_label_of_the_chosen_criterion(on_rel
     assert page.item == "1"
     go_on_by_itself(page)
     page.press("BGA")
-    assert labels(page) == {
-        "1": [(RELEVANCE, B)],
-        "2": [(RELEVANCE, GOOD)],
-        "3": [(RELEVANCE, A)],
-    }
+    assert labels(page) == {"1": [(RELEVANCE, B)], "2": [(RELEVANCE, GOOD)], "3": [(RELEVANCE, A)]}
     assert (page.item, page.session.criterion) == ("4", RELEVANCE)
 
 

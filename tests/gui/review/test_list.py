@@ -117,7 +117,7 @@ def test_a_set_of_filters_is_listed_said_and_left(page: Page) -> None:
         if (row.criterion, row.human, row.preference) == ("relevance", A, A)
     }
     page.listing(
-        lambda: page.workspace.listing_wanted.emit(WantedItems(1, wanted, "human A, judge A, on relevance")),
+        lambda: page.workspace.listing_wanted.emit(WantedItems(1, wanted, "human A, judge A, on relevance"))
     )
     assert listed(page) == expected
     assert page.list.filters.search.text() == ""

@@ -123,11 +123,7 @@ def test_the_label_of_another_is_agreed_with_and_the_own_one_is_said_to_be_there
     assert session.change(KEY, A) == Change(note="Your label is A already.")
     undone = session.undo()
     (step,) = undone.undo
-    assert (step.item_id, step.again, undone.note) == (
-        "1",
-        False,
-        "Undone: label A on safety.",
-    )
+    assert (step.item_id, step.again, undone.note) == ("1", False, "Undone: label A on safety.")
 
 
 def test_what_was_settled_is_changed_by_who_settles_alone(session: ReviewSession, window: Window) -> None:
