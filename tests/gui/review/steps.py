@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.annotations.effective import Reviews
-from engine.annotations.records import Annotation, LabelSourceKind, ListOrder
+from engine.annotations.records import Annotation, LabelSourceKind, ListOrder, WantedItems
 from engine.calibration.jury import items_of, make_jury
 from engine.core.events import CancelToken
 from engine.core.items import Prediction, Preference
@@ -138,6 +138,19 @@ class Page(ReviewPage):
         """Do what makes the list anew, and wait for it."""
         with self.signal(self.list.listed):
             act()
+
+    def list_wanted(self, wanted: WantedItems) -> None:
+        """Let another page want items listed, and wait for them."""
+        self.listing(lambda: self.workspace.listing_wanted.emit(wanted))
+
+    def open_run(self, run_id: int) -> None:
+        with self.signal(self.workspace.run_changed):
+            self.workspace.open_run(run_id)
+
+    def left(self) -> None:
+        """It is left as at the end of the program, which keeps how it was."""
+        self.keep_layout()
+        self.hide()
 
     def save(self, field: QWidget) -> None:
         save(self.qtbot, field)

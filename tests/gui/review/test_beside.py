@@ -135,8 +135,7 @@ def test_what_is_beside_is_remembered_for_the_dataset(
     page: Page, add: Callable[..., int], open_page: Open, workspace: Workspace
 ) -> None:
     tick(page, add("bad.tsv", BAD))
-    page.keep_layout()
-    page.hide()
+    page.left()
     again = open_page()
     page.until(lambda: systems(again)[1:] == ["Human labels", "bad.tsv"])
     assert again.beside.panel.isVisible()
@@ -220,8 +219,7 @@ def test_a_judgment_is_never_headed_by_the_name_of_another_run(page: Page, add: 
     other = add("other.tsv")
     page.press("V")
     before = page.beside.columns.texts[0]
-    with page.signal(page.workspace.run_changed):
-        page.workspace.open_run(other)
+    page.open_run(other)
     assert page.beside.columns.texts[0] == before  # until the list of the other run is made
     page.until(lambda: systems(page)[0] == "other.tsv")
     assert page.beside.columns.texts[0].text == LONG_TEXT

@@ -108,8 +108,7 @@ def test_no_refresh_saves_closes_or_changes_what_is_being_written(
     page.press("JJ3")
     item_id = page.item
     field = page.write("half a sente")
-    with page.signal(page.list.listed):
-        refresh(page)
+    page.listing(lambda: refresh(page))
     assert page.window().focusWidget() is field
     page.qtbot.keyClick(field, "N")
     assert (page.desk.writing, field.toPlainText()) == (True, "Nhalf a sente")

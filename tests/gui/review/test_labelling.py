@@ -283,8 +283,7 @@ def test_opened_again_it_goes_on_where_the_chosen_criterion_is_to_do(
     go_on_by_itself(on_relevance)
     on_relevance.press("AB")
     on_relevance.until(lambda: workspace.words.count == 0)
-    on_relevance.keep_layout()
-    on_relevance.hide()
+    on_relevance.left()
     again = open_page()
     on_relevance.until(lambda: again.list.shown == 30)
     assert (again.item, again.session.criterion) == ("3", RELEVANCE)
@@ -499,8 +498,7 @@ def test_what_is_settled_is_locked_for_others_until_it_is_taken_back(annotators:
     assert told.args == ["Dora adjudicated this label: use Adjudicate to change it."]
     assert "Adjudicated: label A by Dora" in annotators.desk.card.by.text()
     annotators.workspace.set_author("Dora")
-    with annotators.signal(annotators.workspace.reviewed):
-        annotators.press("U")
+    annotators.say("U")
     assert annotators.reviews.adjudicated == {}
 
 

@@ -54,8 +54,7 @@ def test_labels_that_are_filtered_are_remembered(page: Page, open_page: Open) ->
     page.listing(lambda: pick(page.list.filters.labels["own"], "none"))
     page.list._all.click()
     page.listing(lambda: pick(page.list.filters.labels["human"], "both_good"))
-    page.keep_layout()
-    page.hide()
+    page.left()
     again = open_page()
     assert again.list.filters.request == Filters(human=GOOD)
 
@@ -97,8 +96,7 @@ def test_filters_end_with_the_run_that_they_were_made_for(
     page.until(lambda: page.list.shown == 2)
     assert (filters.narrows, filters.search.text(), annotators.state.currentData()) == (False, "", None)
     page.listing(filters.chips["unscored"].click)
-    page.keep_layout()
-    page.hide()
+    page.left()
     again = open_page()  # of run 1, as after a start at which another one is opened
     page.until(lambda: again.list.shown == 30)
     assert not again.list.filters.narrows
@@ -116,9 +114,7 @@ def test_a_set_of_filters_is_listed_said_and_left(page: Page) -> None:
         for row in rows_of(page)
         if (row.criterion, row.human, row.preference) == ("relevance", A, A)
     }
-    page.listing(
-        lambda: page.workspace.listing_wanted.emit(WantedItems(1, wanted, "human A, judge A, on relevance"))
-    )
+    page.list_wanted(WantedItems(1, wanted, "human A, judge A, on relevance"))
     assert listed(page) == expected
     assert page.list.filters.search.text() == ""
     line = page.list.wanted_line
@@ -132,7 +128,7 @@ def test_a_set_of_filters_is_listed_said_and_left(page: Page) -> None:
 def test_items_by_id_are_listed_and_narrowed(page: Page) -> None:
     ids = frozenset({"3", "7", "9", "no such item"})
     wanted = WantedItems(1, Filters(ids=ids), "<b>where two systems differ</b>")
-    page.listing(lambda: page.workspace.listing_wanted.emit(wanted))
+    page.list_wanted(wanted)
     assert listed(page) == {"3", "7", "9"}
     line = page.list.wanted_line
     assert line.text.text() == "3 of 4 items: <b>where two systems differ</b>"
@@ -145,13 +141,12 @@ def test_items_by_id_are_listed_and_narrowed(page: Page) -> None:
 
 def test_a_set_is_left_by_another_filter_and_not_remembered(page: Page, open_page: Open) -> None:
     wanted = WantedItems(1, Filters(criterion="safety"), "on safety")
-    page.listing(lambda: page.workspace.listing_wanted.emit(wanted))
+    page.list_wanted(wanted)
     page.listing(page.list.filters.chips["flipped"].click)
     assert not page.list.wanted_line.isVisible()
     ids = WantedItems(1, Filters(ids=frozenset({"3"})), "one")
-    page.listing(lambda: page.workspace.listing_wanted.emit(ids))
-    page.keep_layout()
-    page.hide()
+    page.list_wanted(ids)
+    page.left()
     again = open_page()
     assert again.list.shown == 30
 
@@ -173,7 +168,7 @@ def test_a_set_that_is_wanted_before_the_page_was_shown_is_listed_then(
 def test_a_set_of_one_run_is_no_set_of_the_next(page: Page, tmp_path: Path) -> None:
     judge_hostile_items(tmp_path / "hostile.tsv", page.store)
     wanted = WantedItems(1, Filters(ids=frozenset({"3"})), "one")
-    page.listing(lambda: page.workspace.listing_wanted.emit(wanted))
+    page.list_wanted(wanted)
     page.workspace.open_run(2)
     page.until(lambda: page.session.run_id == 2)
     page.until(lambda: page.list.shown == 2)
@@ -516,8 +511,7 @@ def test_a_judgment_that_is_wanted_of_the_next_run_is_looked_for_there(
         lambda: page.workspace.review_wanted.emit(JudgmentKey(HOSTILE, "safety"))
     )
     page.workspace.run_changed.connect(page._refresh)
-    with page.signal(page.workspace.run_changed):
-        page.workspace.open_run(2)
+    page.open_run(2)
     page.show()
     page.until(lambda: page.session.run_id == 2)
     assert (page.item, page.session.criterion) == (HOSTILE, "safety")
@@ -552,8 +546,7 @@ def click_title(page: Page, column: int) -> None:
     header = page.list.view.horizontalHeader()
     page.list.view.horizontalScrollBar().setValue(header.sectionPosition(column))
     place = QPoint(header.sectionViewportPosition(column) + 8, header.height() // 2)
-    with page.signal(page.list.listed):
-        page.qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    page.listing(lambda: page.qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=place))
 
 
 def shown(page: Page, column: int) -> list[Any]:
@@ -609,8 +602,7 @@ def test_each_order_of_a_title_can_be_chosen_by_keys_and_marks_the_title(page: P
 
 
 def test_who_labels_blind_learns_nothing_by_a_title(page: Page) -> None:
-    with page.signal(page.list.listed):
-        page.reviewer.blind_button.click()
+    page.listing(page.reviewer.blind_button.click)
     before = order(page)
     assert before is ListOrder.DATASET
     for column in (LABELS, MARKS):
@@ -624,8 +616,7 @@ def test_who_labels_blind_learns_nothing_by_a_title(page: Page) -> None:
 
 
 def test_done_items_come_first_where_they_are_wanted_so(page: Page) -> None:
-    with page.signal(page.workspace.reviewed):
-        page.press("S")
+    page.say("S")
     click_title(page, STATE)
     assert shown(page, STATE)[-1] == "»"
     click_title(page, STATE)

@@ -151,8 +151,7 @@ def test_clear_show_all_and_a_wanted_set_leave_a_persons_filters_too(page: Page)
 
 
 def test_a_wanted_sample_is_listed_in_its_order_from_what_is_to_do(page: Page) -> None:
-    with page.signal(page.list.listed):
-        page.workspace.listing_wanted.emit(WantedItems(1, Filters(), "the sample", ListOrder.RANDOM))
+    page.list_wanted(WantedItems(1, Filters(), "the sample", ListOrder.RANDOM))
     ids = [page.list.table.item_at(row).item_id for row in range(page.list.shown)]  # type: ignore[union-attr]
     assert ids == in_drawn_order(ids, DEFAULT_SEED)
     assert page.item == ids[0]
@@ -200,8 +199,7 @@ def test_opened_again_it_goes_on_at_the_first_item_to_do(page: Page, open_page: 
     page.press("JJJ")
     pick(page.list.annotators.state, ReviewState.TO_DO)
     page.until(lambda: page.list.shown == 28)
-    page.keep_layout()
-    page.hide()
+    page.left()
     again = open_page()
     page.until(lambda: again.list.shown == 28)
     assert (again.item, again.list.view.currentIndex().row()) == ("3", 0)
@@ -333,8 +331,7 @@ def test_what_was_wished_of_one_run_is_not_done_in_another(page: Page, key: Qt.K
     item = page.item
     page.qtbot.keyClick(page, key)
     dialog = asked(page)
-    with page.signal(page.workspace.run_changed):
-        page.workspace.open_run(second)
+    page.open_run(second)
     page.list.choose(item)
     page.until(lambda: (page.session.run_id, page.session.item_id) == (second, item))
     dialog.field.setText("Ada")

@@ -88,8 +88,7 @@ def test_each_item_opens_with_the_criterion_that_put_it_there_which_stays(page: 
 def test_a_person_stays_on_a_criterion_by_the_filter(page: Page) -> None:
     box = page.list.filters.criterion
     box.setCurrentIndex(box.findData("safety"))
-    with page.signal(page.list.listed):
-        box.activated.emit(box.currentIndex())
+    page.listing(lambda: box.activated.emit(box.currentIndex()))
     for _ in range(page.list.shown):
         assert page.session.criterion == "safety"
         page.press("J")
@@ -179,8 +178,7 @@ def test_what_was_chosen_is_remembered(page: Page, workspace: Workspace, open_pa
     page.until(lambda: page.list.table.index(0, ID).data() == "1")
     item_id = page.item
     page.write("not saved")
-    page.keep_layout()
-    page.hide()
+    page.left()
     again = open_page()
     assert (again.item, again.session.criterion) == (item_id, "safety")
     assert again.markdown.isChecked()

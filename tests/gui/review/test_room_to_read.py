@@ -162,14 +162,12 @@ def test_a_fold_is_remembered_and_the_height_of_the_card_with_it(
     page._down.moveSplitter(page._down.height() - 170, 1)  # as a drag does
     given = page._down.sizes()[1]
     page.press("F")
-    page.keep_layout()
-    page.hide()
+    page.left()
     again = open_page()
     assert not again.desk.card.open
     again.press("F")
     page.until(lambda: again._down.sizes()[1] == given)
-    again.keep_layout()
-    again.hide()
+    again.left()
     assert open_page().desk.card.open
 
 
