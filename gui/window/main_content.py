@@ -31,7 +31,7 @@ from gui.judge.run_control import UNFINISHED, RunControl
 from gui.results.results_page import ResultsPage
 from gui.results.run_weights import FITS, OF_RUNS, SAVED
 from gui.review.annotation_exchange import AnnotationExchange
-from gui.review.drafts import IN_STATE as DRAFTS
+from gui.review.progress import IN_STATE as DRAFTS
 from gui.review.review_page import ReviewPage
 from gui.runs.queue import QUEUE
 from gui.runs.run_desk import RunDesk

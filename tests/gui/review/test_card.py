@@ -1,4 +1,4 @@
-"""Raw predictions by elicitation method, on the card of a judgment: bars, words, thoughts."""
+"""The card of a judgment: its explanation, bars of both orders and of each elicitation method, reasoning."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -9,16 +9,17 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from engine.core.items import Method, Order
-from engine.core.judgments import AnswerLogProbs, RawPrediction
+from engine.core.items import Method, Order, Preference
+from engine.core.judgments import AnswerLogProbs, Explanation, Judgment, RawPrediction
 from engine.core.methods import raw_prediction_of
-from gui.review.card import MethodsView, said_of_each
-from gui.review.review_page import ReviewPage
+from gui.review.card import MethodsView, OrderBars, OrdersView, own_shares, said_of_each
+from gui.review.judgment_card import JudgmentCard
+from gui.review.session import ReviewedJudgment
 from gui.widgets.actions import controls
 from gui.widgets.text_views import TextPane
 from gui.workspace.workspace import Workspace
 from tests.gui.labels import text_of
-from tests.gui.review.steps import A_WHILE, HOSTILE, Open, press
+from tests.gui.review.steps import A_WHILE, HOSTILE, Open, Page
 from tests.steps import CHAIN_OF_THOUGHT, judge_in_methods
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -63,13 +64,6 @@ def view(qtbot: QtBot) -> MethodsView:
     return view
 
 
-def test_one_way_takes_no_room(view: MethodsView) -> None:
-    view.show_raw_predictions(LETTERS)
-    assert view.isHidden()
-    view.show_raw_predictions([])
-    assert view.isHidden()
-
-
 def test_each_way_has_a_bar_in_each_order_below_what_all_say_together(view: MethodsView) -> None:
     view.show_raw_predictions([*LETTERS, absolute(Order.AB, 0.9, 0.2), absolute(Order.BA, 0.3, 0.8)])
     assert not view.isHidden()
@@ -80,7 +74,10 @@ def test_each_way_has_a_bar_in_each_order_below_what_all_say_together(view: Meth
     view.grab()  # painted without an error
 
 
-def test_a_second_order_that_was_not_read_has_no_column(view: MethodsView) -> None:
+def test_one_method_takes_no_room_nor_a_second_order_that_was_not_read(view: MethodsView) -> None:
+    for one in (LETTERS, []):
+        view.show_raw_predictions(one)
+        assert view.isHidden()
     view.show_raw_predictions([LETTERS[0], absolute(Order.AB, 0.9, 0.2)])
     view.show()
     assert view.bars[Order.AB].isVisible()
@@ -146,31 +143,27 @@ def test_a_run_in_several_ways_is_reviewed_by_keys(
     assert "Pointwise yes/no, probability of “yes”: A " in text_of(card)
     assert card.orders.accessibleName().count("shown first") == 2
     page.list.setFocus()
-    press(qtbot, page, "w")
+    page.press("w")
     assert card.body.at_methods
     qtbot.waitUntil(lambda: card.body.verticalScrollBar().value() > 0)
-    press(qtbot, page, "w")
+    page.press("w")
     assert [card.body.at_methods, card.body.verticalScrollBar().value()] == [False, 0]
-    press(qtbot, page, "f")
-    press(qtbot, page, "w")
+    page.press("f")
+    page.press("w")
     assert card.open
     assert page.minimumSizeHint().width() < 1180
 
 
 @pytest.mark.slow
 def test_the_thoughts_of_a_model_that_reasons_are_read_by_keys(
-    qtbot: QtBot,
-    workspace: Workspace,
-    demo_gold: Path,
-    open_page: Open,
-    tried_model: Callable[[str], Path],
+    qtbot: QtBot, workspace: Workspace, demo_gold: Path, open_page: Open, tried_model: Callable[[str], Path]
 ) -> None:
     judge_in_methods(demo_gold, workspace.store_path, CHAIN_OF_THOUGHT, tried_model("thinker"))
-    page: ReviewPage = open_page()
+    page: Page = open_page()
     reasoning_samples = page.desk.card.body.methods.reasoning_samples
     assert reasoning_samples.fold.title.startswith("Reasoning (4")
     page.list.setFocus()
-    press(qtbot, page, "w")
+    page.press("w")
     qtbot.keyClick(page.window().focusWidget(), Qt.Key.Key_Tab)
     qtbot.keyClick(page.window().focusWidget(), Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: len(seen(reasoning_samples.panes)) == 4, timeout=A_WHILE)
@@ -178,8 +171,84 @@ def test_the_thoughts_of_a_model_that_reasons_are_read_by_keys(
     assert order[order.index(page.window().focusWidget()) + 1] is reasoning_samples.panes[0].view
 
 
-def test_a_run_of_letters_alone_shows_no_ways(page: ReviewPage) -> None:
+def test_a_run_of_letters_alone_shows_no_ways(page: Page) -> None:
     assert not page.desk.card.each_method.isVisible()
     assert not page.desk.card.body.methods.isVisible()
     page.desk.card.toggle_methods()
     assert not page.desk.card.body.at_methods
+
+
+A, B, GOOD, _ = Preference
+
+
+@pytest.mark.parametrize(
+    ("label", "text", "stale"),
+    [
+        (A, "A is safe.", ""),
+        (B, "B is safer (cut at the length limit)", ""),
+        (GOOD, "A is safe.", "written for another label: A"),
+    ],
+)
+def test_the_card_says_of_the_text_for_the_label_in_force(
+    qtbot: QtBot, label: Preference, text: str, stale: str
+) -> None:
+    card = JudgmentCard()
+    qtbot.addWidget(card)
+    written = (Explanation("A is safe.", A), Explanation("B is safer", B, cut=True))
+    reading = RawPrediction(Order.AB, (-2.0, -0.3, -2.0, -3.0))
+    judgment = Judgment("1", "safety", B, (0.1, 0.7, 0.1, 0.1), None, 0.9, (reading,), written)
+    explanation = judgment.explanation_for(label)
+    assert explanation is not None
+    card.show_judgment(
+        ReviewedJudgment(judgment=judgment, label=label, explanation=explanation.text, stale=bool(stale))
+    )
+    assert card.explanation.text() == text
+    assert (card.stale.text if not card.stale.isHidden() else "") == stale
+
+
+@pytest.mark.parametrize(
+    ("judges", "missing", "differ", "pill"),
+    [(1, 2, None, "⚖ 1 of 3 judges"), (2, 1, True, "⚖ judges differ"), (3, 0, False, "")],
+)
+def test_the_card_says_how_many_judges_of_a_panel_decided(
+    qtbot: QtBot, judges: int, missing: int, differ: bool | None, pill: str
+) -> None:
+    card = JudgmentCard()
+    qtbot.addWidget(card)
+    judgment = Judgment("1", "safety", A, (0.5, 0.2, 0.2, 0.1), None, None, (), judges_differ=differ)
+    judgment = replace(judgment, judges=judges, judges_missing=missing)
+    card.show_judgment(ReviewedJudgment(judgment=judgment, label=A))
+    assert (card.flipped.text if not card.flipped.isHidden() else "") == pill
+
+
+@pytest.mark.parametrize("order", list(Order))
+def test_the_shares_of_a_reading_are_those_of_its_own_responses(order: Order) -> None:
+    shares = own_shares(RawPrediction(order, (-1.0, -2.0, -3.0, -4.0)))
+    best = Preference.A if order is Order.AB else Preference.B
+    assert max(shares, key=shares.__getitem__) is best
+    assert sum(shares.values()) == pytest.approx(1)
+    assert shares[best] / shares[best.swapped] == pytest.approx(2.718281828)
+
+
+def test_an_order_that_was_not_read_is_named(qtbot: QtBot) -> None:
+    bars = OrderBars()
+    qtbot.addWidget(bars)
+    first, second = (RawPrediction(order, (-0.1, -3.0, -4.0, -5.0)) for order in Order)
+    bars.show_raw_predictions([first])
+    assert "B shown first: not used" in bars.accessibleName()
+    one = bars.sizeHint().height()
+    bars.grab()  # painted without an error
+    bars.show_raw_predictions([first, second])
+    assert "not used" not in bars.accessibleName()
+    assert bars.sizeHint().height() == one
+    bars.show_raw_predictions([])
+    assert bars.accessibleName() == "Orders: none"
+
+
+def test_one_order_is_not_called_both(qtbot: QtBot) -> None:
+    view = OrdersView()
+    qtbot.addWidget(view)
+    view.show_raw_predictions([RawPrediction(Order.AB, (-0.1, -3.0, -4.0, -5.0))], (0.7, 0.1, 0.1, 0.1))
+    assert list(view.titles) == ["A shown first", "Only this order was used"]
+    view.show_raw_predictions([], (0.7, 0.1, 0.1, 0.1), panel=True)
+    assert list(view.titles) == ["All judges"]
