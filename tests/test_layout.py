@@ -93,7 +93,7 @@ LIBRARIES = {
     "llama_cpp": "engine/llama models/demo/check_export.py models/smollm2.py",
     "matplotlib": "engine/report",
     "multiprocessing": "",
-    "pandas": "engine/data/pandas_ids.py engine/api models/demo",
+    "pandas": "engine/data/submission.py engine/api models/demo",
     "psutil": "engine/system/computer.py engine/operations/self_test.py",
     "scipy": "engine/core/numeric.py engine/metrics engine/calibration engine/ranking",
     # Likeness by words is for labelled examples: only runs that choose the nearest load its module.
