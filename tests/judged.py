@@ -11,8 +11,9 @@ from typing import Any
 import pyarrow as pa
 
 from engine.analysis.perturbations import make_perturbations
+from engine.annotations.records import new_override
 from engine.core.items import HumanLabel, Order, Prediction, Preference, Tie
-from engine.core.judgments import Explanation, JudgedItem, NewOverride, RawPrediction, Shortening
+from engine.core.judgments import Explanation, JudgedItem, RawPrediction, Shortening
 from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import Submission, SubmissionRow
@@ -137,8 +138,8 @@ def stored_run(
                 column = {name: values[position] for name, values in probabilities.items()}
                 store.add(run.id, [_judged(position, item.id, item.content_hash, column, explanations or {})])
         for item_id, criterion, label, text in overrides:
-            store.override(
-                run.id, NewOverride(item_id, criterion, preference=label, explanation=text, author="Ada")
+            store.annotate(
+                run.id, new_override(item_id, criterion, preference=label, explanation=text, author="Ada")
             )
         return system_of_run(load_results(store, run.id))
 

@@ -92,6 +92,7 @@ LIBRARIES = {
     "jinja2.sandbox": "engine/prompt/rendering.py",
     "llama_cpp": "engine/llama models/demo/check_export.py models/smollm2.py",
     "matplotlib": "engine/report",
+    "msgspec": "engine gui",
     "multiprocessing": "",
     "pandas": "engine/data/submission.py engine/api models/demo",
     "psutil": "engine/system/computer.py engine/operations/self_test.py",
@@ -115,7 +116,7 @@ NETWORK = ("PySide6.QtNetwork", "ftplib", "http", "requests", "socket", "ssl", "
 
 MAY_WRITE: Mapping[str, str] = {
     "engine/models/encoder_file.py: GGUFWriter": "into the gate's file, by its name",
-    "engine/report/figure_style.py: savefig": "into memory",
+    "engine/report/drawing.py: savefig": "into memory",
     "engine/store/opening.py: copyfile": "into a folder made for it that nobody else may read",
     "engine/store/store_file.py: FileLock": "locks of runs, beside the store",
     "engine/store/store_file.py: open": "room for a full disk, beside the store; nothing that is there",

@@ -174,7 +174,7 @@ def _calibration(attempt: Attempt, _dataset: Dataset) -> Outcome:
         for name in ELOQUENT.names
     }
     figures = {when: {"accuracy": random.random()} for when in ("before", "after")}
-    known = FittedOn(tuple(f"{place:012x}" for place in range(9)), frozenset({"e" * 12}))
+    known = FittedOn(tuple(f"{place:012x}" for place in range(9)), ("e" * 12,))
     folds = {item: place % 3 for place, item in enumerate(known.items)}
     folded = {name: replace(each, folds=(each,) * 3, fold_of=folds) for name, each in fitted.items()}
     sound = Calibration(_JUDGE, "gold.tsv", "e" * 64, folded, dict.fromkeys(fitted, figures), fitted_on=known)

@@ -18,8 +18,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.core.codec import plain_values
 from engine.core.errors import Hint, SetupError, Step
-from engine.system.files import make_folder, plain_values, write_whole
+from engine.system.files import make_folder, write_whole
 from engine.system.paths import data_folder
 from engine.system.places import PathKind, found_at, is_there, reason_of, seen_at
 

@@ -8,8 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from engine.core.codec import plain_values
 from engine.core.column_map import ColumnMap
-from engine.system.files import make_folder, plain_values, write_json
+from engine.system.files import make_folder, write_json
 from engine.system.paths import data_folder
 
 _MOST = 500  # maps; the oldest is forgotten

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from engine.core.codec import plain_values
 from engine.core.errors import ModelFileError
 from engine.core.formatting import short_count, without_middle
 from engine.models.checks import precheck
@@ -30,7 +31,6 @@ from engine.models.header import (
     read_header,
 )
 from engine.settings.rows import KvType
-from engine.system.files import plain_values
 from engine.system.paths import home
 from engine.system.places import PathKind, seen_at
 

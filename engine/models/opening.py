@@ -188,7 +188,7 @@ def remember_speed(file_hash: str, machine: MachineSettings, speed: ModelSpeed) 
 def remembered_speed(file_hash: str, machine: MachineSettings) -> ModelSpeed | None:
     """What was measured here of a content, with this build, this many threads and this device; else None."""
     with model_memory() as memory:
-        return memory.recall("speed", _key(file_hash, machine), ModelSpeed.of_json)
+        return memory.recall("speed", _key(file_hash, machine), ModelSpeed)
 
 
 def known_hash(files: Sequence[Path]) -> str | None:

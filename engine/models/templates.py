@@ -12,12 +12,13 @@ which must agree: what cannot be repeated could not be resumed, or checked by an
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self, TypeVar
 
+from engine.core.codec import plain, plain_values, record_of
 from engine.core.errors import EngineBug, NoRoomError
 from engine.core.events import CancelToken
 from engine.core.items import digest
@@ -68,10 +69,6 @@ class SeenFiles:
         return cls(text_of_path(real_path(files[0])), json.dumps(states))
 
 
-class _Kept(Protocol):
-    def as_json(self) -> dict[str, Any]: ...
-
-
 class ModelMemory:
     """The memory, open. Made by `model_memory`."""
 
@@ -96,17 +93,17 @@ class ModelMemory:
     def remember_good(self, file_hash: str) -> None:
         self._write("INSERT OR REPLACE INTO good VALUES (?, ?)", (file_hash, library_version()))
 
-    def recall(self, kind: str, key: str, of_json: Callable[[Any], Made]) -> Made | None:
+    def recall(self, kind: str, key: str, of: type[Made]) -> Made | None:
         """What was remembered: a `frame`, a `speed`, or `devices`; `key` says all that it depends on."""
         column = "trial" if kind == "devices" else kind
         text = self._first(f"SELECT {column} FROM {kind} WHERE key = ?", (key,))
-        with suppress(ValueError, KeyError, TypeError):  # written by anybody: the cache is an open folder
-            return of_json(json.loads(text)) if text else None
+        with suppress(ValueError):  # written by anybody: the cache is an open folder
+            return record_of(plain_values(text), of) if isinstance(text, str) else None
         return None
 
-    def remember(self, kind: str, key: str, made: "_Kept") -> None:
+    def remember(self, kind: str, key: str, made: object) -> None:
         """Keep a rendered chat template, or what was measured, in place of what was before."""
-        self._write(f"INSERT OR REPLACE INTO {kind} VALUES (?, ?)", (key, json.dumps(made.as_json())))
+        self._write(f"INSERT OR REPLACE INTO {kind} VALUES (?, ?)", (key, json.dumps(plain(made))))
 
     def _first(self, statement: str, values: tuple[str | int, ...]) -> str | None:
         row: tuple[str] | None = None
@@ -164,7 +161,7 @@ def _frame(source: str | None, vocabulary: Vocabulary, cancel: CancelToken) -> F
     asked = {"source": source, "bos": vocabulary.bos_text, "eos": vocabulary.eos_text}
     key = digest([FRAME_VERSION, asked])
     with model_memory() as memory:
-        frame = _rendered.get(key) or memory.recall("frame", key, Frame.of_json)
+        frame = _rendered.get(key) or memory.recall("frame", key, Frame)
         if frame is None:
             frame = _rendered_apart(asked, cancel)
             memory.remember("frame", key, frame)
@@ -212,7 +209,7 @@ def _frame_of_child(asked: Mapping[str, object], cancel: CancelToken) -> Frame:
         answer: Mapping[str, Any] = json.loads(printed)
         if "refused" in answer:
             raise UnusableTemplateError(str(answer["refused"]))
-        return Frame.of_json(answer["frame"])
+        return record_of(answer["frame"], Frame)
     except (ValueError, KeyError, TypeError) as error:
         raise EngineBug(f"rendering a chat template ended with exit code {code}") from error
 

@@ -10,9 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from engine.annotations.records import JUDGE_ALONE
+from engine.annotations.records import JUDGE_ALONE, new_override
 from engine.core.items import Prediction, Preference
-from engine.core.judgments import NewOverride
 from engine.data.submission import Submission, read_submission, write_submission
 from engine.store.run_store import RunStore
 from gui.results.export_dialog import ExportDialog
@@ -156,7 +155,7 @@ def test_results_and_exports_say_that_it_is_complete(
         for place in TAKEN:
             for criterion, said in whole.rows[place].predictions.items():
                 item_id = whole.rows[place].id
-                store.override(1, NewOverride(item_id, criterion, said.preference, said.explanation, "Ada"))
+                store.annotate(1, new_override(item_id, criterion, said.preference, said.explanation, "Ada"))
     main_content.frame.show_page(PageName.RESULTS)
     with qtbot.waitSignal(main_content.workspace.run_changed):
         main_content.workspace.read_run_again()
