@@ -88,13 +88,13 @@ LIBRARIES = {
     "cryptography": "engine/cluster/certificates.py",
     "dask": "engine/cluster/dask_setup.py",
     "distributed": _OF_DASK,
-    "gguf": "engine/models/encoder_cut.py models/demo",
+    "gguf": "engine/models/encoder_file.py models/demo",
     "jinja2.sandbox": "engine/prompt/rendering.py",
     "llama_cpp": "engine/llama models/demo/check_export.py models/smollm2.py",
     "matplotlib": "engine/report",
     "msgspec": "engine gui",
     "multiprocessing": "",
-    "pandas": "engine/data/pandas_ids.py engine/api models/demo",
+    "pandas": "engine/data/submission.py engine/api models/demo",
     "psutil": "engine/system/computer.py engine/operations/self_test.py",
     "scipy": "engine/core/numeric.py engine/metrics engine/calibration engine/ranking",
     # Likeness by words is for labelled examples: only runs that choose the nearest load its module.
@@ -115,7 +115,7 @@ NETWORK = ("PySide6.QtNetwork", "ftplib", "http", "requests", "socket", "ssl", "
 """How the names of modules begin that know the network: httpx, socketserver and urllib3 among them."""
 
 MAY_WRITE: Mapping[str, str] = {
-    "engine/models/encoder_cut.py: GGUFWriter": "into the gate's file, by its name",
+    "engine/models/encoder_file.py: GGUFWriter": "into the gate's file, by its name",
     "engine/report/drawing.py: savefig": "into memory",
     "engine/store/opening.py: copyfile": "into a folder made for it that nobody else may read",
     "engine/store/store_file.py: FileLock": "locks of runs, beside the store",

@@ -12,7 +12,7 @@ from engine.core.items import unwritable_ids
 from engine.core.rubric import Rubric
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.label_origins import drawn, sorted_by_label
-from engine.data.pandas_ids import rewritten_ids
+from engine.data.submission import rewritten_ids
 from engine.judging.plan import RunPlan, check_resumed
 from engine.models.checked_model import CheckedModel, checked_model
 from engine.models.devices import found_devices, lost_device, wished_device
