@@ -18,7 +18,7 @@ from typing import TypeVar
 import numpy as np
 import pyarrow as pa
 
-from engine.calibration.cross_validation import calibrate_criterion
+from engine.calibration.fitting import calibrate_criterion
 from engine.core.items import PREFERENCES
 from engine.core.numeric import log_softmax
 from engine.data.arrow_arrays import text_array

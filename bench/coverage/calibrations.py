@@ -12,9 +12,8 @@ from itertools import product
 import numpy as np
 
 from bench.coverage.claims import Claim, Promise
-from engine.calibration.cross_validation import calibrate_criterion
-from engine.calibration.fitting import STRENGTHS, fit_calibration, fit_with_penalty
-from engine.calibration.order_margin import margin_report
+from engine.calibration.fitting import STRENGTHS, calibrate_criterion, fit_calibration, fit_with_penalty
+from engine.calibration.learning import margin_report
 from engine.calibration.scaling import log_likelihood
 from engine.core.items import PREFERENCES, Order
 from engine.core.judgments import CriterionCalibration, JudgedItem, RawPrediction

@@ -10,7 +10,7 @@ from itertools import starmap
 import numpy as np
 
 from bench.coverage.claims import Claim, Promise
-from engine.calibration.cross_validation import calibrate_criterion
+from engine.calibration.fitting import calibrate_criterion
 from engine.calibration.run_calibration import with_folds
 from engine.core.items import PREFERENCES, Order, digest
 from engine.core.judgments import JudgedItem, Judgment, RawPrediction

@@ -10,28 +10,25 @@ from typing import Any
 
 import numpy as np
 
-from engine.calibration.cross_validation import (
+from engine.calibration.fitting import (
+    LEAST_FOR_FITTING,
     OUTER_FOLDS,
     Ablation,
     CalibrationReport,
-    left_out,
-    mean_accuracies,
-    measuring,
-    refuse_too_few,
-)
-from engine.calibration.fitting import (
-    LEAST_FOR_FITTING,
     FeatureValues,
     Regularisation,
     Views,
     fitted_with,
+    left_out,
+    mean_accuracies,
+    measuring,
+    refuse_too_few,
     views_of,
 )
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.events import CancelToken, MeasureProgress, Reports, followed
-from engine.core.features import LENGTHS, Feature, FeatureKind, FittedOn, short_hash
 from engine.core.items import HUMAN_LABELS, PREFERENCES, Item, Method, Order
-from engine.core.judgments import CriterionCalibration
+from engine.core.judgments import LENGTHS, CriterionCalibration, Feature, FeatureKind, FittedOn, short_hash
 from engine.core.numeric import FloatArray, IntArray
 from engine.metrics.accuracy import baseline_judges, best_baseline
 from engine.metrics.matching import Matched, Pair

@@ -51,7 +51,7 @@ from engine.settings.identity import (
 )
 from engine.settings.rows import SETTINGS, JudgeSettings, MachineSettings
 from engine.settings.sampling import ItemSample
-from engine.system.places import real_path
+from engine.system.paths import real_path
 
 
 class QuestionPlan(Protocol):

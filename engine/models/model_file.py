@@ -24,8 +24,7 @@ from engine.models.checks import precheck
 from engine.models.header import DOWNLOAD_AGAIN, GgufHeader, HeaderValues, read_header
 from engine.models.weights import LABEL, quantisation
 from engine.settings.rows import KvType
-from engine.system.paths import home
-from engine.system.places import PathKind, seen_at
+from engine.system.paths import PathKind, home, seen_at
 
 _PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<parts>\d{5})(?P<suffix>\.gguf)", re.IGNORECASE)
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from engine.core.codec import plain, record_of
 from engine.core.errors import FileKind, InputError, SetupError
-from engine.core.features import FittedOn, KeptFit
 from engine.core.formatting import clipped, counted, quoted
+from engine.core.judgments import FittedOn, KeptFit
 from engine.core.numeric import FloatArray, IntArray
 from engine.data.dataset import Dataset
 from engine.data.file_kinds import expecting

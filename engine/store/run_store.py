@@ -52,7 +52,7 @@ from engine.store.row_validator import DamagedError, numbers_of_row
 from engine.store.run_deletion import free_bytes, refuse_decided, run_contents, shrink, strike, sweep
 from engine.store.run_table import add_run, as_json, damaged_run, newest_of, no_run, run_ids, run_row
 from engine.store.store_file import StoreFile
-from engine.system.locks import OwnLock
+from engine.system.files import OwnLock
 from engine.system.write_ahead_log import LogEntry, all_words, left_words, put_aside
 
 _taking_left_words = OwnLock()

@@ -36,7 +36,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import psutil
 
 from engine.core.formatting import amount
-from engine.system.locks import keep_to_this_process
+from engine.system.files import keep_to_this_process
 from engine.system.paths import environment_of_the_system
 
 STACK_BYTES = 16 << 20

@@ -27,8 +27,7 @@ from typing import BinaryIO
 
 from engine.core import VERSION
 from engine.core.errors import EngineBug, SetupError
-from engine.system.files import own_file, write_whole
-from engine.system.locks import OwnLock
+from engine.system.files import OwnLock, own_file, write_whole
 from engine.system.paths import log_folder
 
 LAST_FAULT_NAME = "last-fault.json"

@@ -32,7 +32,7 @@ from engine.core.events import CancelToken
 from engine.core.formatting import amount
 from engine.system import computer, paths
 from engine.system.crash_reports import log_fault
-from engine.system.locks import when_forked
+from engine.system.files import when_forked
 from engine.system.subprocess_worker import (
     CRASHES,
     code_words,

@@ -34,9 +34,16 @@ from engine.core.errors import EngineBug, EngineError, ProcessEnded, SetupError
 from engine.core.events import Cancelled, CancelToken
 from engine.system.computer import kill_family, memory_of, wait_for_end
 from engine.system.crash_reports import DistantTrace, log_fault
-from engine.system.locks import keep_to_this_process
-from engine.system.paths import APART, PROGRAM_ID, child_environment, environment, program_id, self_command
-from engine.system.places import said_of_system
+from engine.system.files import keep_to_this_process
+from engine.system.paths import (
+    APART,
+    PROGRAM_ID,
+    child_environment,
+    environment,
+    program_id,
+    said_of_system,
+    self_command,
+)
 
 _POLL_SECONDS = 0.05  # a process may take a hundred megabytes meanwhile
 _LAST_WORDS_SECONDS = 5.0  # a process that it started may hold its pipe

@@ -12,9 +12,8 @@ import pytest
 
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken, ItemJudged, LabelsRead, RunEnded, RunStarted
-from engine.core.features import LENGTHS
 from engine.core.items import PREFERENCES, Preference
-from engine.core.judgments import AnyJudgment, CriterionCalibration, Judgment, Unscored
+from engine.core.judgments import LENGTHS, AnyJudgment, CriterionCalibration, Judgment, Unscored
 from engine.core.rubric import ELOQUENT
 from engine.judging.plan import RunPlan, open_model, worked_alike
 from engine.judging.run import run_judging
