@@ -76,7 +76,6 @@ class Regularisation(NamedTuple):
 
     @classmethod
     def of(cls, fitted: CriterionCalibration) -> "Regularisation":
-        """With which one a calibration was fitted."""
         return cls(fitted.strength, tuple(fitted.parts), fitted.penalty_of_features)
 
 
@@ -111,11 +110,9 @@ class Views:
 
     @property
     def instructions(self) -> int:
-        """How many different ones."""
         return len(set(self.groups))
 
     def only(self, places: IntArray) -> "Views":
-        """Some of the items."""
         return replace(
             self,
             log_probs=self.log_probs[:, places],
@@ -126,7 +123,6 @@ class Views:
 
     @property
     def as_they_are(self) -> "Views":
-        """With the responses in their own places alone."""
         return replace(
             self,
             log_probs=self.log_probs[:1],
@@ -136,7 +132,6 @@ class Views:
         )
 
     def looking_at(self, parts: Sequence[Feature]) -> "Views":
-        """With those of these parts alone that it has."""
         places = [place for place, part in enumerate(self.parts) if part in parts]
         kept = tuple(self.parts[place] for place in places)
         return replace(self, parts=kept, beside=self.beside[:, :, places])
@@ -498,7 +493,6 @@ class SourceGain:
 
 
 def added(lost: Mapping[str, Ablation], reports: Mapping[str, CalibrationReport]) -> SourceGain:
-    """The mean over the criteria of which something is known, at least one."""
     groups = {name: reports[name].groups for name in lost}
     nats = OverInstructions.of({name: each.nats for name, each in lost.items()}, groups)
     right = OverInstructions.of({name: each.right for name, each in lost.items()}, groups)

@@ -175,7 +175,6 @@ class _Judge:
 
     @property
     def key(self) -> list[Any]:
-        """What makes it the same one again: of a run that went on meanwhile it is another."""
         if self.system.results is None:
             return [file_hash(self.system.path)] if self.system.path else [self.system.name]
         run = self.system.results.run
@@ -197,7 +196,6 @@ class _Judge:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What is kept of it, for display."""
         found: dict[str, Any] = {"name": self.system.name, "what": self.system.description}
         if self.system.results is not None:
             run = self.system.results.run
@@ -205,7 +203,6 @@ class _Judge:
         return found
 
     def raw_predictions(self, item_id: str, criterion: str) -> Iterator[RawPrediction]:
-        """What it said of an item; nothing where it could not say anything."""
         judged, label = self.judged.get(item_id), self._given(item_id, criterion).preference
         if judged is not None and criterion not in judged.unscored and not judged.given:
             read = judged.raw_predictions.get(criterion, ())
@@ -216,7 +213,6 @@ class _Judge:
             yield RawPrediction(Order.AB, _sure(label, self.certainty), judge=self.number, label_alone=True)
 
     def texts(self, item_id: str, criterion: str) -> Iterator[Explanation]:
-        """Its explanations of its labels, the one for its own label first."""
         judged = self.judged.get(item_id)
         if judged is None or judged.given:
             given = self._given(item_id, criterion)
@@ -228,7 +224,6 @@ class _Judge:
         yield from (text for (name, _), text in judged.rewritten.items() if name == criterion)
 
     def _given(self, item_id: str, criterion: str) -> Prediction:
-        """What a submission says; nothing of a run that a model judged."""
         results = self.system.results
         if results is not None:
             judged = self.judged.get(item_id)

@@ -65,21 +65,17 @@ class Nats(NamedTuple):
 
     @property
     def significantly_above(self) -> bool:
-        """Whether it is significantly more than 0."""
         return self.interval is not None and self.interval.low > 0
 
     @property
     def significantly_below(self) -> bool:
-        """Whether it is significantly less than 0."""
         return self.interval is not None and self.interval.high < 0
 
     def turned(self) -> "Nats":
-        """A difference, seen from its other side."""
         ends = None if self.interval is None else Interval(-self.interval.high, -self.interval.low)
         return Nats(-self.value, ends)
 
     def as_json(self) -> dict[str, Any]:
-        """As plain values."""
         return {"nats": self.value, "interval": self.interval}
 
 
@@ -102,7 +98,6 @@ class LearningPoint:
     frequent: Estimate
 
     def as_json(self) -> dict[str, Any]:
-        """As plain values."""
         return {
             "labels": self.labels,
             "log_loss": self.log_loss.as_json(),
@@ -124,7 +119,6 @@ class Doubling:
     more_right: Estimate
 
     def as_json(self) -> dict[str, Any]:
-        """As plain values."""
         return {
             "from_labels": self.from_labels,
             "to_labels": self.to_labels,
@@ -151,7 +145,6 @@ class LearningCurve:
     annotators: tuple[AgainstOthers, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """As plain values."""
         return {
             "points": [point.as_json() for point in self.points],
             "last_doubling": self.last.as_json(),
@@ -450,14 +443,11 @@ def groups_by_instruction(ids: Sequence[str], instructions: Mapping[str, str]) -
 
 @dataclass(frozen=True)
 class _Items:
-    """The items of a run, by what both orders said of them."""
-
     read: BothOrders
     instructions: Sequence[Hashable]
     tokens: Sequence[OrderTokens] | None
 
     def at(self, below: float) -> MarginPoint:
-        """A margin on all items."""
         kept, calibrated = self.read.kept(below), self.read.kept_calibrated(below)
         return self._point(below, self.read.read(below), kept, calibrated)
 

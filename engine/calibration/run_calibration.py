@@ -304,7 +304,6 @@ class CalibrationInputs:
         return cls(results.model_alone(), alike, wishes.lengths)
 
     def labelled(self, criterion: str, read: Sequence[Pair]) -> Labelled:
-        """The items of one criterion that were read and have a label."""
         return Labelled.of(criterion, read, self.results, self.alike, self.lengths)
 
 

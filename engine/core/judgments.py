@@ -45,14 +45,11 @@ class JudgmentKey(NamedTuple):
 
 
 class Keyed:
-    """An annotation of one judgment."""
-
     item_id: str
     criterion: str
 
     @property
     def key(self) -> JudgmentKey:
-        """Of which one."""
         return JudgmentKey(self.item_id, self.criterion)
 
 
@@ -118,7 +115,6 @@ class Shortening:
 
     @property
     def in_words(self) -> str:
-        """What is omitted, in a sentence."""
         of_a, of_b = f"{self.left_out_a:,} characters of response A", f"{self.left_out_b:,} of response B"
         return f"Omitted from the middle: {of_a}, {of_b}."
 
@@ -150,14 +146,12 @@ class JudgedItem:
     lengths: tuple[int, int] | None = None
 
     def run_writer(self, is_kept: Callable[[RawPrediction], bool]) -> "JudgedItem":
-        """The same with some of its raw predictions alone."""
         return replace(
             self,
             raw_predictions={name: tuple(filter(is_kept, own)) for name, own in self.raw_predictions.items()},
         )
 
     def of_method(self, method: Method) -> "JudgedItem":
-        """The same with the raw predictions of one method alone."""
         return self.run_writer(lambda reading: reading.method is method)
 
 
@@ -166,8 +160,6 @@ LARGEST_FACTOR = 1e6
 
 
 class FeatureKind(StrEnum):
-    """What a part is made of."""
-
     RAW_PREDICTIONS = "readings"  # of one judge and method, in both orders or in one
     CRITERION = "criterion"  # the mean of the raw predictions on another criterion
     LENGTHS = "lengths"  # of the two responses
@@ -350,11 +342,9 @@ class CriterionCalibration:
         return self.fold_of.get(short_hash(content_hash))
 
     def by_fold(self, place: int | None) -> "CriterionCalibration":
-        """The calibration of a fold; this one for None."""
         return self if place is None else self.folds[place]
 
     def for_item(self, content_hash: str) -> "CriterionCalibration":
-        """What decides an item."""
         return self.by_fold(self.fold(content_hash))
 
     def __post_init__(self) -> None:
@@ -396,7 +386,6 @@ class Judgment(Keyed):
 
     @property
     def explanation(self) -> Explanation | None:
-        """The model's explanation for the label decided now."""
         return self.explanation_for(self.preference)
 
     def explanation_for(self, label: Preference | None) -> Explanation | None:
@@ -423,7 +412,6 @@ class SubmittedLabel(Keyed):
 
     @property
     def explanation(self) -> Explanation | None:
-        """Its explanation, which is for its label."""
         return Explanation(self.text, self.preference) if self.text else None
 
     def explanation_for(self, _label: Preference | None) -> Explanation | None:
@@ -462,7 +450,6 @@ class Agreement:
 
     @property
     def agrees(self) -> bool:
-        """True where yes is likelier than no."""
         return self.p_yes > self.p_no
 
     @property

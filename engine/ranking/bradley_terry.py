@@ -184,7 +184,6 @@ class BradleyTerryScores:
 
     @cached_property
     def order(self) -> list[str]:
-        """The strongest first."""
         return [self.names[place] for place in np.argsort(-self.fit.bradley_terry[0], kind="stable")]
 
     @cached_property
@@ -218,7 +217,6 @@ class BradleyTerryScores:
 
     @cached_property
     def rivals(self) -> list[str]:
-        """Those not significantly worse than the best candidate, the best of them first."""
         best, *others = self.order
         beaten = self.better[self.names.index(best)]
         return [name for name in others if not beaten[self.names.index(name)]]

@@ -101,7 +101,6 @@ class PairComparisons:
         )
 
     def without_absent(self) -> "PairComparisons":
-        """Without candidates that stand in no comparison."""
         used = np.unique(np.concatenate([self.first, self.second]))
         if len(used) == len(self.names):
             return self

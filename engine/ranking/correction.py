@@ -83,7 +83,6 @@ class Corrected:
 
     @property
     def is_helped(self) -> bool:
-        """Whether the judge makes it any more precise."""
         return self.weight > 0
 
     def turned(self) -> "Corrected":
@@ -329,7 +328,6 @@ class Correction:
 
     @property
     def is_helped(self) -> bool:
-        """Whether the judge makes the rate of any candidate more precise."""
         return any(one.is_helped for one in self.candidates.values())
 
 

@@ -220,7 +220,6 @@ class LabelledPart:
 
     @property
     def labels(self) -> int:
-        """How many items are labelled."""
         return int(np.sum(~np.isnan(self.said[:, 0])))
 
 
@@ -431,7 +430,6 @@ def _groups(dataset: Dataset) -> IntArray:
 
 
 def _enough(ids: AbstractSet[str], dataset: Dataset) -> bool:
-    """Whether items are of FEW or more instructions."""
     numbered = zip(dataset.ids, _groups(dataset), strict=True)
     return len({int(group) for item_id, group in numbered if item_id in ids}) >= FEW
 

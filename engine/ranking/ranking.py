@@ -62,7 +62,6 @@ class WinRate:
         return (low > 0.5) - (high < 0.5)
 
     def turned(self) -> "WinRate":
-        """What the other side of each comparison won."""
         return replace(self, rate=self.rate.turned())
 
 
@@ -335,7 +334,6 @@ class Ranking:
 
     @property
     def order(self) -> list[str]:
-        """The candidates, the best first: by Bradley-Terry score, else by win rate."""
         if self.bradley_terry is not None:
             return self.bradley_terry.order
         rates = self.rates.candidates
@@ -343,7 +341,6 @@ class Ranking:
 
     @property
     def caveats(self) -> list[str]:
-        """What this ranking cannot say, in sentences."""
         return [
             *self._few(),
             *self._apart(),

@@ -182,7 +182,6 @@ def _follows(
 
 
 def _listed(reasons: Mapping[str, str]) -> str:
-    """Criteria with the same reason together."""
     found: dict[str, list[str]] = {}
     for name, reason in reasons.items():
         found.setdefault(reason, []).append(words(name))
@@ -304,7 +303,6 @@ class WeightedScoring:
 
     @property
     def margins(self) -> list[float]:
-        """The margin of each comparison, in score points."""
         return [float(decision["margin"]) for decision in self.result["results"]]
 
     @property
@@ -406,7 +404,6 @@ class SliceScoring:
     interval: Interval | None
 
     def as_json(self) -> dict[str, Any]:
-        """All of it under names of its own."""
         rates = {name: {"share": share, "interval": ends} for name, (share, ends) in self.rates.items()}
         return self.part.as_json(
             {

@@ -74,7 +74,6 @@ _SECONDS_BETWEEN = 0.5  # two looks whether a process has ended
 
 
 def default_threads() -> int:
-    """The physical cores of this computer."""
     with suppress(Exception):
         # Two threads on one core share its arithmetic, and wait for each other by spinning.
         return psutil.cpu_count(logical=False) or psutil.cpu_count() or 1
@@ -93,7 +92,6 @@ def idle_seconds() -> float:
 
 
 def is_running(process: int) -> bool:
-    """Whether there is a process of this number."""
     return psutil.pid_exists(process)
 
 
@@ -105,7 +103,6 @@ class Memory(NamedTuple):
 
     @property
     def in_words(self) -> str:
-        """What of it is free."""
         return f"{amount(self.available)} of {amount(self.total)} are free"
 
 
@@ -176,8 +173,6 @@ _WHO, _WHY = "Tiebreak", "A dataset is being judged"
 
 
 class KeepAwake(StrEnum):
-    """When the computer shall stay awake."""
-
     MAINS = "mains"  # not while it runs on its battery
     YES = "yes"
     NO = "no"
@@ -207,11 +202,9 @@ class Awake:
 
     @property
     def active(self) -> bool:
-        """Whether the computer is kept awake now."""
         return self._inhibitor is not None and self._inhibitor.active
 
     def refresh(self) -> None:
-        """Keep it awake, or stop doing so where it has gone to its battery; a look now and then is enough."""
         now = time.monotonic()
         if self._looked is not None and now - self._looked < _AWAKE_SECONDS_BETWEEN:
             return
@@ -287,7 +280,6 @@ class _Program:
 
     @property
     def active(self) -> bool:
-        """Whether it runs; it ends at once where the system does not allow it."""
         return self._child.poll() is None
 
     def release(self) -> None:

@@ -406,7 +406,6 @@ class Claim:
                     _lock_of(self.path).unlink(missing_ok=True)
 
     def remove(self) -> None:
-        """Delete the file, which nothing is lost with, and let go of it."""
         if self.path in _ours:
             self.path.unlink(missing_ok=True)
         self.close()

@@ -45,22 +45,18 @@ _CONSOLE_TWIN = "tiebreak-cli.exe"
 
 
 def data_folder() -> Path:
-    """Where runs and settings are stored."""
     return _own_folder("data") or platformdirs.user_data_path(_APP, appauthor=False)
 
 
 def default_store() -> Path:
-    """The run store that is used where no other is named."""
     return data_folder() / "runs.sqlite"
 
 
 def cache_folder() -> Path:
-    """Where things are stored that can be computed again."""
     return _own_folder("cache") or platformdirs.user_cache_path(_APP, appauthor=False)
 
 
 def log_folder() -> Path:
-    """Where log files are written."""
     return _own_folder("logs") or platformdirs.user_log_path(_APP, appauthor=False)
 
 
@@ -75,7 +71,6 @@ def rubrics_folder() -> Path:
 
 
 def recipes_folder() -> Path:
-    """Where the window keeps the recipes that it makes."""
     return data_folder() / "recipes"
 
 
@@ -85,7 +80,6 @@ def _own_folder(name: str) -> Path | None:
 
 
 def home() -> Path:
-    """The user's home folder; the current folder where the system names none."""
     try:
         return Path.home()
     except RuntimeError:
@@ -162,17 +156,14 @@ def project_models_folder() -> Path:
 
 
 def demo_model() -> Path:
-    """The small model that comes with the program."""
     return project_models_folder() / "demo-judge.gguf"
 
 
 def examples_folder() -> Path:
-    """The `examples` folder that comes with the program, from source or inside the bundle."""
     return _program_folder() / "examples"
 
 
 def demo_dataset() -> Path:
-    """The labelled dataset that comes with the program."""
     return examples_folder() / "demo.tsv"
 
 
@@ -220,7 +211,6 @@ def _program_folder() -> Path:
 
 
 def account_name() -> str:
-    """The name of the user's account on this computer."""
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):
@@ -303,7 +293,6 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def cannot_read(path: Path, error: OSError) -> SetupError:
-    """Why a path cannot be read, and what to do."""
     if isinstance(error, PermissionError):
         return SetupError(f"No permission to read {shown(path)}.", "Change its permissions, or copy it.")
     if error.errno in _REASONS:
