@@ -184,14 +184,10 @@ def length_control(comparisons: PairComparisons) -> LengthControl | None:
     for place, name in enumerate(known.names if abs(effect) < _LARGEST_EFFECT else ()):
         if (found := model.rate(at, pulls, place)) is not None:
             rates[name] = Estimate(found.mean, found.score_interval())
-    return LengthControl(rates, effect, (effect - half * error, effect + half * error), _longer_won(known))
-
-
-def _longer_won(known: PairComparisons) -> Estimate:
-    longer = known.lengths[:, 0] - known.lengths[:, 1]
-    places = np.flatnonzero(longer)
-    won = np.where(longer > 0, known.scores, 1 - known.scores)[places]
-    return share(won.tolist(), known.instructions[places].tolist())
+    places = np.flatnonzero(differences)
+    won = np.where(differences > 0, known.scores, 1 - known.scores)[places]
+    longer_won = share(won.tolist(), known.instructions[places].tolist())
+    return LengthControl(rates, effect, (effect - half * error, effect + half * error), longer_won)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,11 +213,13 @@ class _Model:
         self._columns[rows, known.first] += 1.0
         self._columns[rows, known.second] -= 1.0
         self._columns[:, -1] = lengths
-        # A's side of what an instruction does: for the candidate, against the baseline.
-        baseline = _baseline(known)
+        # A's side of what an instruction does: for the candidate, against the baseline, which stands in every
+        # comparison. Of two candidates either would do, and one comparison an instruction says nothing of it.
         self._sides = np.zeros(len(known))
-        if baseline is not None:
-            self._sides = np.where(known.second == baseline, 1.0, -1.0)
+        for place in {int(known.first[0]), int(known.second[0])} if len(known.names) > 2 else ():
+            if bool(np.all((known.first == place) | (known.second == place))):
+                self._sides = np.where(known.second == place, 1.0, -1.0)
+                break
 
     def _odds(self, at: _Parameters) -> FloatArray:
         odds: FloatArray = self._columns @ at.shared + self._sides * at.own[self._groups]
@@ -305,16 +303,6 @@ class _Model:
         )
 
 
-def _baseline(known: PairComparisons) -> int | None:
-    """The candidate that stands in every comparison; None where none does, or where there are only two."""
-    if len(known.names) < 3:  # of two either would do, and one comparison an instruction says nothing of it
-        return None
-    for place in {int(known.first[0]), int(known.second[0])}:
-        if bool(np.all((known.first == place) | (known.second == place))):
-            return place
-    return None
-
-
 _MOST_CYCLES = _MOST_GROUPS = 3  # that are named
 _NEARLY_ALL_TIES = 0.95
 
@@ -341,27 +329,20 @@ class Ranking:
 
     @property
     def caveats(self) -> list[str]:
-        return [
-            *self._few(),
-            *self._apart(),
-            *ties_caveat(self.bradley_terry),
-            *self._cycles(),
-            *self._unsaid(),
-        ]
+        ties = ties_caveat(self.bradley_terry)
+        return [*self._few(), *self._apart(), *ties, *self._cycles(), *self._unsaid()]
 
     def _few(self) -> Iterator[str]:
-        known = self.comparisons.instructions[self.comparisons.known]
-        instructions = len(np.unique(known))
+        instructions = len(np.unique(self.comparisons.instructions[self.comparisons.known]))
         if instructions < FEW:
             labelled = counted(instructions, "instruction is", "instructions are")
-            yield (f"{labelled} labelled; with fewer than {FEW} no candidate is called better than another.")
+            yield f"{labelled} labelled; with fewer than {FEW} no candidate is called better than another."
             return
         few = [name for name, rate in self.rates.candidates.items() if rate.few]
         if few:
             have = "has" if len(few) == 1 else "have"
-            yield (
-                f"{_named(few)} {have} comparisons on fewer than {FEW} instructions: too few for an estimate."
-            )
+            said = f"{_named(few)} {have} comparisons on fewer than {FEW} instructions"
+            yield f"{said}: too few for an estimate."
 
     def _apart(self) -> Iterator[str]:
         groups = self.comparisons.labelled.components
