@@ -62,7 +62,6 @@ class JudgeWork:
 
 
 def work_of(plan: RunPlan) -> JudgeWork:
-    """What workers need of a plan."""
     model = plan.model
     return JudgeWork(
         model.name, model.hash, model.size_bytes, plan.rubric, plan.settings, plan.examples, plan.calibration
@@ -87,7 +86,6 @@ class ItemTask:
 
     @property
     def items(self) -> int:
-        """All of its items."""
         return sum(map(len, self.groups))
 
     @property
@@ -132,7 +130,6 @@ class WrongAnswer(ValueError):
 
 
 def answer(said: object) -> bytes:
-    """An answer with plain values."""
     return json.dumps({_SAID: said}).encode("ascii")
 
 
