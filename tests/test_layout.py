@@ -120,7 +120,6 @@ MAY_WRITE: Mapping[str, str] = {
     "engine/store/opening.py: copyfile": "into a folder made for it that nobody else may read",
     "engine/store/store_file.py: FileLock": "locks of runs, beside the store",
     "engine/store/store_file.py: open": "room for a full disk, beside the store; nothing that is there",
-    "engine/system/locks.py: FileLock": "locks of files that one process owns, beside these",
     "engine/system/crash_reports.py: RotatingFileHandler": "logging adds to the one log in our own folder",
     "engine/system/write_ahead_log.py: open": "a file of its own that grows; it takes nothing that is there",
     "engine/system/write_ahead_log.py: replace": "the same, once it is damaged",

@@ -32,7 +32,7 @@ from engine.settings import identity as key
 from engine.settings.identity import RunIdentity, StoredRun
 from engine.settings.rows import SETTINGS, JudgeSettings, MachineSettings
 from engine.settings.sampling import ItemSample
-from engine.system.places import real_path
+from engine.system.paths import real_path
 
 
 class QuestionPlan(Protocol):

@@ -18,7 +18,7 @@ from typing import Any
 import llama_cpp
 
 from engine.settings.rows import Device, DeviceKind
-from engine.system.locks import OwnLock
+from engine.system.files import OwnLock
 from engine.system.paths import forget, set_variable
 
 log = logging.getLogger(__name__)

@@ -71,7 +71,7 @@ from engine.settings.identity import StoredRun, refuse_unasked
 from engine.settings.sampling import StoppingRule
 from engine.store.run_store import RunStore
 from engine.system.computer import Awake, KeepAwake, available_memory, can_stay_awake
-from engine.system.places import is_there
+from engine.system.paths import is_there
 from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker
 
 _BAR = "{n_fmt}/{total_fmt} items |{bar:24}| {elapsed} elapsed{postfix}"
