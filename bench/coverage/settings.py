@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from bench.coverage.claims import Claim, Promise
 from bench.coverage.heads import SKEWS
-from engine.analysis.held_out import HeldOut, TriedRun, held_out
+from engine.analysis.tuning import HeldOut, TriedRun, held_out
 from engine.analysis.tuning_choice import (
     DataSplit,
     ItemCost,

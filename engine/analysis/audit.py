@@ -64,7 +64,6 @@ class AuditLine:
 
     @classmethod
     def untold(cls, name: str, title: str, why: str) -> "AuditLine":
-        """One that cannot be measured: why, and what would tell it."""
         return cls(name, title, None, why, verdict=AuditVerdict.UNKNOWN)
 
     @property
@@ -76,7 +75,6 @@ class AuditLine:
 
     @property
     def value_text(self) -> str:
-        """The value as text."""
         return self.shown or ("-" if self.value is None else str(self.value))
 
     @property
@@ -88,7 +86,6 @@ class AuditLine:
         return f"{side} {'±' if self.two_sided else ''}{100 * self.bound:.1f}"
 
     def as_json(self) -> dict[str, Any]:
-        """All of it as plain values."""
         known = self.value is not None
         return {
             "line": self.name,
@@ -131,7 +128,6 @@ class AuditLine:
         )
 
     def judged(self, is_fault: bool) -> "AuditLine":
-        """The same with its verdict."""
         assert self.value is not None
         if is_fault:
             verdict = AuditVerdict.FAULT
@@ -145,7 +141,6 @@ class AuditLine:
 
 
 def judged_together(lines: Iterable[AuditLine]) -> tuple[AuditLine, ...]:
-    """The lines with their verdicts, in their order."""
     given = list(lines)
     known = [place for place, line in enumerate(given) if line.p is not None]
     corrected = holm([line.p for line in given if line.p is not None])

@@ -346,7 +346,6 @@ class PerturbationSet:
         return bool(self.copies)
 
     def of_kind(self, kind: PerturbationKind) -> dict[str, dict[Perturbation, Item]]:
-        """The perturbations of a kind, by the id of their item."""
         return {
             item_id: chosen
             for item_id, found in self.copies.items()

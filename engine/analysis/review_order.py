@@ -80,7 +80,6 @@ class ReviewRow(Keyed):
 
     @property
     def differs_from_human(self) -> bool:
-        """True where there are both labels and they do not agree."""
         return None not in (self.preference, self.human) and not agree(self.preference, self.human)
 
 

@@ -66,12 +66,10 @@ class DataSplit:
 
     @property
     def to_choose_by(self) -> tuple[str, ...]:
-        """The first and the rest."""
         return (*self.first, *self.rest)
 
     @property
     def judged(self) -> tuple[str, ...]:
-        """All that runs may judge."""
         return (*self.to_choose_by, *self.held_out)
 
 
@@ -152,7 +150,6 @@ class PartOfItems:
         return not self._left or time.monotonic() >= self._end
 
     def wants(self, item_id: str) -> bool:
-        """Whether it is one of the items, and there is time."""
         return item_id in self._left and not self.is_answered
 
     def add(self, labels: Mapping[str, Preference | None]) -> Sequence[str]:
@@ -220,7 +217,6 @@ class TriedSettings:
         return f"{' and '.join(method.title for method in self.methods)}, {orders}, {self.prompt.words}"
 
     def in_setup(self, setup: RunSetup, examples: Path | None) -> RunSetup:
-        """The run of a setup with these settings."""
         made = self.prompt.in_setup(setup, examples)
         return replace(made, methods=self.methods, both_orders=len(self.orders) > 1, second_order_below=None)
 
@@ -303,12 +299,10 @@ class BesideLabels:
     def of(
         cls, tried: TriedSettings, results: RunResults, gold: Dataset, ids: frozenset[str]
     ) -> "BesideLabels":
-        """Of these items."""
         return cls(tried, held_against(results.as_asked(tried.methods, BOTH), gold, ids))
 
     @property
     def criteria(self) -> tuple[str, ...]:
-        """Those with a label."""
         return tuple(self.matched.pairs)
 
     def scored(self, criterion: str) -> frozenset[str]:
@@ -435,7 +429,6 @@ def held_against(results: RunResults, gold: Dataset, ids: frozenset[str]) -> Mat
 
 
 def scored_items(results: RunResults, criteria: Sequence[str]) -> frozenset[str]:
-    """The ids of the items with a judgment on each criterion."""
     return frozenset(
         item.item_id for item in results.judged if all(name not in item.unscored for name in criteria)
     )

@@ -82,7 +82,6 @@ class AltTest:
     advantage: Estimate
 
     def wins(self, annotators: Annotators) -> int:
-        """Against how many annotators the judge wins."""
         return sum(annotators in held.beaten for held in self.annotators)
 
     def winning_rate(self, annotators: Annotators) -> float:
@@ -94,7 +93,6 @@ class AltTest:
         return self.winning_rate(annotators) >= ENOUGH
 
     def as_json(self) -> dict[str, Any]:
-        """As plain values."""
         return {
             "criterion": self.criterion,
             "advantage_probability": self.advantage.value,

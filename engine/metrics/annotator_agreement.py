@@ -220,7 +220,6 @@ class AnnotatorAgreement:
     picked: Sequence[str] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """As plain values."""
         return {
             "among_people": [_plain(found) for found in self.among.values()],
             "pairs": [_plain(pair) for pair in self.pairs],
@@ -336,7 +335,6 @@ def _agreement(
 
 
 def _all_annotators(results: RunResults, items: Sequence[Item]) -> list[_Side]:
-    """Those who labelled a run, and the annotators of items that it judged."""
     own = [_Side(name, labels) for name, labels in sorted(results.reviews.labels.items()) if labels]
     return [*own, *_annotators(items, {side.name for side in own})]
 
@@ -355,8 +353,6 @@ def _annotators(items: Iterable[Item], taken: Container[str] = ()) -> list[_Side
 
 
 class _Two:
-    """Two sides over what both labelled."""
-
     def __init__(self, one: _Side, other: _Side, facts: _Facts) -> None:
         self._one, self._other, self._facts = one, other, facts
         common = sorted(one.labels.keys() & other.labels.keys())
@@ -368,7 +364,6 @@ class _Two:
 
     @property
     def is_of_annotators(self) -> bool:
-        """Whether both are annotators; the first one always is."""
         return self._other.is_annotator
 
     def equal(self, criterion: str | None) -> dict[JudgmentKey, float]:
@@ -376,12 +371,10 @@ class _Two:
         return self._equal[criterion]
 
     def kappa(self, criterion: str | None) -> float | None:
-        """Cohen's kappa on a criterion."""
         keys = self.equal(criterion)
         return kappa(*[[side.labels[key] for key in keys] for side in (self._one, self._other)])
 
     def shared(self) -> Iterator[SharedLabels]:
-        """On each criterion on which both labelled anything."""
         for criterion in self._facts.criteria:
             if equal := self.equal(criterion):
                 yield SharedLabels(
@@ -420,18 +413,13 @@ def _among(
                     [each for _, equal in shared for each in equal.values()],
                     [each for _, equal in shared for each in facts.of(equal)],
                 ),
-                kappa=_weighted_mean(kappas),
+                kappa=sum(items * value for items, value in kappas) / sum(map(itemgetter(0), kappas))
+                if kappas
+                else None,
                 alpha=_alpha(counts, _ALIKE),
                 differing=frozenset().union(*(differing_items(equal) for _, equal in shared)),
             )
     return found
-
-
-def _weighted_mean(values: Sequence[tuple[int, float]]) -> float | None:
-    """Of values, each after its weight; None without any."""
-    return (
-        sum(weight * value for weight, value in values) / sum(map(itemgetter(0), values)) if values else None
-    )
 
 
 def _label_counts(annotators: Iterable[LabelsByKey], criterion: str | None) -> list[list[int]]:

@@ -132,12 +132,10 @@ class LabelDrift:
 
     @property
     def moved(self) -> bool:
-        """Whether any probability was read otherwise."""
         return self.distance_read is not None and self.distance_read.value > 0
 
     @property
     def labels_changed(self) -> int:
-        """How many labels are others."""
         return sum(self.moves.values())
 
 
@@ -171,7 +169,6 @@ class Drift:
 
     @property
     def knows_rounding(self) -> bool:
-        """Whether rounding was measured where both were computed."""
         return self.p_moved is not None and not self.elsewhere
 
     @property
@@ -226,7 +223,6 @@ class Drift:
 
     @property
     def tests(self) -> int:
-        """How many changes of accuracy are tested together."""
         return len(self._tested)
 
     @property
@@ -275,7 +271,6 @@ class Drift:
 
     @property
     def _of_rounding(self) -> str:
-        """How far rounding moves the same, as far as that is known."""
         if self.drawn or not self.whole.moved:
             return ""
         said, noise = [self.elsewhere], self.whole.noise
@@ -432,13 +427,11 @@ class _Mean:
 
     @property
     def value(self) -> float:
-        """The mean."""
         means = [sum(of_one) / len(of_one) for of_one in self.values.values()]
         return sum(means) / len(means)
 
     @cached_property
     def over(self) -> OverInstructions | None:
-        """The same over instructions; None where there is one."""
         return OverInstructions.of(self.values, self.groups)
 
     @property

@@ -135,11 +135,7 @@ _MOST_HELD_BYTES = 1 << 28  # of vectors that are needed again later
 
 
 class TextEncoder(Protocol):
-    """What turns texts into vectors."""
-
-    def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """The texts as vectors, in their order."""
-        ...
+    def encode(self, texts: Sequence[str]) -> list[Encoded]: ...
 
 
 @dataclass(frozen=True)
@@ -218,7 +214,6 @@ class _Scorer:
         self._held_bytes = 0
 
     def score(self, candidate: str, reference: str) -> BertScore:
-        """The scores of the next pair."""
         score = score_pair(self._encoded(candidate), self._encoded(reference))
         self._uses.subtract((candidate, reference))
         for text in {candidate, reference}:
@@ -425,7 +420,6 @@ def _typical(pairs: Sequence[Pair]) -> float | None:
 
 
 def _most_typical_by_fold(pairs: Sequence[Pair], guessed: Sequence[Preference | None]) -> list[int]:
-    """For each pair the index of the explanation that it is given."""
     candidates = {
         label: [index for index, pair in enumerate(pairs) if agree(label, pair.gold.label)]
         for label in set(guessed)

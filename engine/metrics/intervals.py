@@ -136,7 +136,6 @@ class OverInstructions:
         )
 
     def mirrored(self) -> Self:
-        """Of the same values with the other sign."""
         return replace(self, mean=-self.mean, pulls=-self.pulls)
 
     def repeated(self, times: int) -> Self:
@@ -153,7 +152,6 @@ class OverInstructions:
 
     @property
     def instructions(self) -> int:
-        """How many there are."""
         return len(self.weights)
 
     @property
@@ -172,7 +170,6 @@ class OverInstructions:
 
     @property
     def standard_error(self) -> float:
-        """Of the mean, in its unit, as far as its values tell."""
         return float(np.sqrt(self._variance))
 
     @property

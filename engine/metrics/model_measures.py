@@ -34,7 +34,7 @@ from engine.metrics.explanations import bert_scores, explained_pairs
 from engine.metrics.matching import Matched
 from engine.models.checked_model import CheckedModel
 from engine.models.opening import OpenModel, OpenModelFactory, encoder_hash, open_encoder, open_session
-from engine.prompt.conversation import FRAME_VERSION, Part, UnbreakableTextError, own
+from engine.prompt.conversation import FRAME_VERSION, UnbreakableTextError, own
 from engine.prompt.judge_prompt import (
     AGREEMENT_VERSION,
     AgreementPrompt,
@@ -163,7 +163,7 @@ class _Asker:
             tokens = self._tokenized(question)
         except UnbreakableTextError as error:
             return error.reason
-        cells = self._cells(tokens)
+        cells = len(self._stem) + LONE_TOKEN_CELLS + tokens.cells_beside(self._stem)
         if cells > self._context:
             return f"needs {cells:,} tokens, the context holds {self._context:,}"
         if tokens.trunk != self._trunk:
@@ -180,23 +180,16 @@ class _Asker:
         prompt = build_agreement_prompt(question.item, question.criterion, question.gold, question.prediction)
         replies = [prompt.question(answer_reply(agrees)) for agrees in (True, False)]
         branch = branch_tokens(replies, self._template)
-        trunk = _trunk_tokens(prompt.trunk, self._template)
+        trunk = shared_tokens(
+            [AgreementPrompt(prompt.trunk, (own(text),)).question() for text in PROBES], self._template
+        )
         return PromptTokens(trunk[: common_prefix([trunk, branch.prompt[:-1]])], (branch,))
-
-    def _cells(self, tokens: PromptTokens) -> int:
-        """Tokens of context that a question takes, with the stem and what the session needs."""
-        return len(self._stem) + LONE_TOKEN_CELLS + tokens.cells_beside(self._stem)
 
 
 def _stem_tokens(template: ChatTemplate) -> tuple[int, ...]:
     """What all questions begin with."""
     items = [Item("probe", text, text, text) for text in PROBES]
     return shared_tokens([AgreementPrompt(item_trunk(item), ()).question() for item in items], template)
-
-
-def _trunk_tokens(trunk: tuple[Part, ...], template: ChatTemplate) -> tuple[int, ...]:
-    """What all questions about an item begin with; none of them takes part in finding it."""
-    return shared_tokens([AgreementPrompt(trunk, (own(text),)).question() for text in PROBES], template)
 
 
 _LEAST_MASS = 0.5  # of yes and no together, on average
@@ -296,7 +289,6 @@ def agreement_warnings(agreements: Mapping[str, Sequence[Agreement | Unscored]])
 
 
 def _by_criterion(matched: Matched, scores: Sequence[Score]) -> dict[str, Sequence[Score]]:
-    """The scores of all explained pairs, cut where the criteria change."""
     cut, start = {}, 0
     for name in matched.pairs:
         end = start + len(explained_pairs(matched, name))

@@ -43,7 +43,6 @@ class Opinion:
 
     @property
     def as_read(self) -> tuple[float, ...] | None:
-        """The probabilities without a calibration."""
         return self.read or self.probabilities
 
     @classmethod
@@ -168,7 +167,6 @@ class _Scores:
     instructions: list[str] = field(default_factory=list)
 
     def add(self, scores: Iterable[Sequence[float]], instructions: Sequence[str]) -> None:
-        """Add items."""
         self.scores.extend(scores)
         self.instructions.extend(instructions)
 

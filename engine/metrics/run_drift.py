@@ -112,7 +112,6 @@ def computed_elsewhere(then: StoredRun, now: StoredRun) -> str:
 
 
 def _computed_by(run: StoredRun) -> set[str]:
-    """What computed a run in all its sessions, in words."""
     if CLUSTER in run.manifest:
         return {_CLUSTER}
     found = set()

@@ -69,7 +69,6 @@ class SliceMeasures:
 
     @property
     def human_ties(self) -> float | None:
-        """The same of the human labels."""
         return _share_of_ties(found.human for found in self.measures.values())
 
     @property
@@ -89,7 +88,6 @@ class SliceMeasures:
         return bool(self.measures) and self.instructions < FEW
 
     def as_json(self) -> dict[str, Any]:
-        """All of it under names of its own; shares are 0 to 1."""
         criteria = {
             name: {
                 "labels": found.items,

@@ -196,7 +196,6 @@ def _stands_in_section(tests: Sequence[AltTest]) -> Section:
 
 
 def stands_in_table(tests: Sequence[AltTest]) -> Table:
-    """The judge in the place of each annotator, on each criterion."""
     rows: list[Row] = []
     for test in tests:
         rates = [f"omega {test.winning_rate(kind):.2f}" for kind in Annotators]
@@ -243,7 +242,6 @@ def _verdict(test: AltTest) -> str:
 
 
 def against_others_table(agreement: AnnotatorAgreement) -> Table:
-    """Annotators and the judge against the majority of the others: on each criterion, and all together."""
     rows: list[Row] = [
         [
             _named(found.criterion),
@@ -270,7 +268,6 @@ def against_others_table(agreement: AnnotatorAgreement) -> Table:
 
 
 def among_annotators_table(agreement: AnnotatorAgreement) -> Table:
-    """Inter-annotator agreement on each criterion, and all together."""
     rows: list[Row] = [
         [
             _named(found.criterion),
@@ -289,7 +286,6 @@ def among_annotators_table(agreement: AnnotatorAgreement) -> Table:
 
 
 def annotator_pairs_table(agreement: AnnotatorAgreement) -> Table:
-    """Each two sides, annotators first: on each criterion, and all together."""
     rows: list[Row] = [
         [
             _short(pair.one),
@@ -363,7 +359,6 @@ _MOST_SAID = 20  # contradictions, each a sentence
 
 
 def joining_sections(joining: Joining) -> list[Section]:
-    """What each file comes to."""
     return [_file_section(place, file, joining) for place, file in enumerate(joining.files)]
 
 
@@ -414,7 +409,6 @@ def _caveats(file: FileJoined, joining: Joining) -> list[str]:
 
 
 def joined_sentence(joining: Joining) -> str:
-    """What was added, once it is."""
     if not joining.new:
         return f"Nothing in this file is new to {joining.run.called}."
     annotators = sorted({each.called for file in joining.files for each in file.annotators if each.new})

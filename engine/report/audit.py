@@ -46,7 +46,6 @@ _NOTE = (
 
 
 def audit_section(found: Audit) -> Section:
-    """All lines in a table, and a sentence on each below it."""
     rows: list[Row] = [
         [line.title, line.value_text, line.bound_text, line.verdict.value] for line in found.lines
     ]

@@ -171,7 +171,6 @@ _PARTS = (
 
 
 def calibration_sections(made: CalibratedRun) -> list[Section]:
-    """All that is shown of a calibration: what it is worth, what each source adds, what was fitted."""
     return [quality_section(made), *sources_section(made), parameter_section(made)]
 
 
@@ -203,7 +202,6 @@ def calibration_warnings(made: CalibratedRun) -> Iterator[str]:
 
 
 def quality_section(made: CalibratedRun) -> Section:
-    """What the calibration is worth on labels that it was not fitted on."""
     return Section(
         "quality",
         "Before and after calibration",
@@ -214,7 +212,6 @@ def quality_section(made: CalibratedRun) -> Section:
 
 
 def quality_table(reports: Mapping[str, CalibrationReport]) -> Table:
-    """Labels before and after, cross-validated, next to the most frequent label."""
     rows: list[Row] = [
         [words(name), report.items, *_accuracies({name: report})] for name, report in reports.items()
     ]
@@ -223,7 +220,6 @@ def quality_table(reports: Mapping[str, CalibrationReport]) -> Table:
 
 
 def gain_table(reports: Mapping[str, CalibrationReport]) -> Table:
-    """What was chosen for each criterion, and what its probabilities gain over the frequencies."""
     rows: list[Row] = [
         [
             words(name),
@@ -263,7 +259,6 @@ def sources_section(made: CalibratedRun) -> list[Section]:
 
 
 def parameter_section(made: CalibratedRun) -> Section:
-    """What the calibration consists of."""
     tables = [parameter_table(made.reports), *part_tables(made.reports)]
     return Section("parameters", "What was fitted", tables)
 
@@ -279,7 +274,6 @@ def part_tables(reports: Mapping[str, CalibrationReport]) -> list[Table]:
 
 
 def parameter_table(reports: Mapping[str, CalibrationReport]) -> Table:
-    """The scale and biases that were fitted on all labels, and the strength of the shrinkage."""
     fitted = {name: report.calibration for name, report in reports.items()}
     rows: list[Row] = [
         [words(name), one.scale, *one.biases, math.inf if one.strength is None else one.strength]
@@ -375,7 +369,6 @@ def _draw_reliability(
 
 
 def reliability_report(bins: Mapping[str, Sequence[ReliabilityBin]], name: str) -> drawing.ReportFigure:
-    """The figure of `reliability_of`, with its numbers; `name`: of the system."""
     shown = "; ".join(
         f"{words(criterion)}: "
         + ", ".join(

@@ -82,12 +82,10 @@ AGREEMENT = Column("agreement", "agreement", Kind.NUMBER, formatting.AGREEMENT)
 
 
 def with_both_orders(columns: Sequence[Column]) -> tuple[Column, ...]:
-    """The same columns with IN_BOTH_ORDERS after FLIPPED."""
     place = columns.index(FLIPPED) + 1
     return (*columns[:place], IN_BOTH_ORDERS, *columns[place:])
 
 
 def with_human_ties(columns: Sequence[Column]) -> tuple[Column, ...]:
-    """The same columns with TIE after those of the four labels."""
     place = columns.index(LABELS_GIVEN[-1])
     return (*columns[:place], TIE, *columns[place:])

@@ -200,7 +200,6 @@ def _what_it_adds(correction: Correction) -> Iterator[str]:
 
 
 def corrected_candidates(correction: Correction) -> Table:
-    """A row for each candidate with enough labels, the best first."""
     found = correction.bradley_terry
     rows: list[Row] = []
     for name, one in sorted(correction.candidates.items(), key=lambda each: -each[1].rate.value):
@@ -220,7 +219,6 @@ def pairs(correction: Correction) -> Table:
 
 
 def shares(correction: Correction) -> Table:
-    """A row for each label."""
     rows: list[Row] = [[words(name), *_cells(one)] for name, one in correction.shares.items()]
     return Table([_LABEL, *_CORRECTED], rows)
 

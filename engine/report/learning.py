@@ -95,9 +95,6 @@ _IN_TURN = "all, in turn"
 
 
 def learning_section(curve: LearningCurve) -> Section:
-    """The picture's place, what the last doubling brought in words, all points, and annotators next to
-    them.
-    """
     parts: list[Part] = [
         Picture(LEARNING_FIGURE, _READ),
         Sentences([*doubling_sentences(curve), *_further_sentences(curve)]),
@@ -111,7 +108,6 @@ def learning_section(curve: LearningCurve) -> Section:
 
 
 def point_table(curve: LearningCurve) -> Table:
-    """A row for each number of labels, the least first."""
     rows: list[Row] = [
         [
             *(point.labels, point.log_loss.value, *_ends(point.log_loss), point.frequencies),
@@ -123,7 +119,6 @@ def point_table(curve: LearningCurve) -> Table:
 
 
 def doubling_table(curve: LearningCurve) -> Table:
-    """What the last doubling brought on each criterion."""
     rows: list[Row] = [
         [
             *(words(name), last.from_labels, last.to_labels),
@@ -141,7 +136,6 @@ def annotator_table(curve: LearningCurve) -> Table:
 
 
 def who(held: AgainstOthers) -> str:
-    """Who is compared with the others: a name, or all in turn."""
     return _IN_TURN if held.annotator is None else held.annotator
 
 
@@ -182,7 +176,6 @@ def doubling_sentences(curve: LearningCurve) -> Iterator[str]:
 
 
 def _further_sentences(curve: LearningCurve) -> Iterator[str]:
-    """What takes part unevenly or not at all, and how annotators are read next to the curve."""
     if len(set(curve.labelled.values())) > 1:
         counts = [f"{words(name)} {count:,}" for name, count in curve.labelled.items()]
         yield (
@@ -262,14 +255,12 @@ def learning_figure(curve: LearningCurve, title: str = "", dark: bool = False) -
 
 
 def learning_report_figure(curve: LearningCurve, name: str) -> drawing.ReportFigure:
-    """The figure of a learning curve; `name`: of the system."""
     return drawing.ReportFigure(
         partial(learning_figure, curve, name), learning_in_words(curve), point_table(curve)
     )
 
 
 def learning_in_words(curve: LearningCurve) -> str:
-    """What the figure shows, for those who do not see it."""
     points = [
         f"{point.labels:,} labels: log-loss {in_nats(point.log_loss)}, class prior"
         f" {number(point.frequencies, 3)}; accuracy {point.right} %, most frequent label"
@@ -297,5 +288,13 @@ def _draw_curve(
 def _draw_baseline(
     axes: drawing.Axes, labels: Sequence[int], values: Sequence[float], theme: drawing.Theme
 ) -> None:
-    line = {"color": theme.marked, "linestyle": "--", "linewidth": 1.2, "marker": "D", "markersize": 3.5}
-    axes.plot(labels, values, **line, label="class prior, most frequent label")
+    axes.plot(
+        labels,
+        values,
+        color=theme.marked,
+        linestyle="--",
+        linewidth=1.2,
+        marker="D",
+        markersize=3.5,
+        label="class prior, most frequent label",
+    )

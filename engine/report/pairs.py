@@ -33,7 +33,6 @@ _MOST_NAMED = 3
 
 
 def pairs_sheet(made: Pairs, written: Path) -> Sheet:
-    """What was made, and what was omitted and why."""
     found = made.matched
     facts = [
         ("Candidates", f"{len(found.candidates):,}"),

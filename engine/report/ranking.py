@@ -207,7 +207,6 @@ def _candidates(ranking: Ranking) -> Section:
 
 
 def candidate_table(ranking: Ranking) -> Table:
-    """A row for each candidate, the best first."""
     found, lengths = ranking.bradley_terry, ranking.lengths
     rates = ranking.rates.candidates
     ties = {name: (rate.good_ties, rate.bad_ties, rate.other_ties) for name, rate in rates.items()}
@@ -271,7 +270,6 @@ def _pairs(ranking: Ranking) -> Section:
 
 
 def pair_table(ranking: Ranking) -> Table:
-    """A row and a column for each candidate, in the same order."""
     order, pairs = ranking.order, ranking.rates.pairs
     columns = [
         Column(
@@ -360,7 +358,6 @@ def ranking_figure(ranking: Ranking, title: str, dark: bool = False) -> drawing.
 
 
 def ranking_in_words(ranking: Ranking) -> str:
-    """What the figure shows, for those who do not see it."""
     shown = [f"{name} {estimate} %" for name, estimate in _estimates(ranking).items()]
     groups = "; ".join(", ".join(group) for group in _groups(ranking))
     apart = f" Not significantly different: {groups}." if groups else ""

@@ -226,7 +226,6 @@ AccuracyByMethod = Mapping[str, Mapping[str, Accuracy]]
 
 
 def labels_given_section(results: RunResults) -> Section:
-    """The labels of a run, without a dataset of human labels."""
     return Section(
         "labels_given",
         "Labels given",
@@ -242,7 +241,6 @@ def _missing(results: RunResults) -> Iterator[Sentences]:
 
 
 def distribution_table(counts: Sequence[LabelCounts]) -> Table:
-    """The effective labels of each criterion, how often the order decided, and the answer mass."""
     partly = any(count.partly_in_both_orders for count in counts)
     rows: list[Row] = [
         [
@@ -259,7 +257,6 @@ def distribution_table(counts: Sequence[LabelCounts]) -> Table:
 
 
 def run_accuracy_table(accuracies: Mapping[str, Accuracy]) -> Table:
-    """The accuracy of each criterion, next to that of the most frequent label, and their means."""
     rows: list[Row] = [
         [words(name), found.items, found.share, found.interval, found.baseline, found.most_frequent]
         for name, found in accuracies.items()
@@ -275,7 +272,6 @@ def _of_mean(accuracies: Mapping[str, Accuracy]) -> Interval | None:
 
 
 def changes_section(before: RunResults, after: RunResults) -> Section:
-    """What another calibration of the same run does to its labels."""
     said = after.fit_in_words
     return Section(
         "changes",
@@ -285,7 +281,6 @@ def changes_section(before: RunResults, after: RunResults) -> Section:
 
 
 def changes_table(before: RunResults, after: RunResults) -> Table:
-    """How many of the judge's own labels another calibration of the same run changes."""
     rows: list[Row] = []
     for name, column in after.judgments.items():
         pairs = zip(column, before.judgments[name], strict=True)

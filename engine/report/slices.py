@@ -132,7 +132,6 @@ def _row(found: SliceMeasures, partly: bool) -> list[Value]:
 
 
 def criterion_slice_table(measured: SlicedMeasures) -> Table:
-    """The accuracy of each slice on each criterion, with its interval, in percent."""
     names = dict.fromkeys(name for found in measured.slices for name in found.measures)
     columns = [
         Column(

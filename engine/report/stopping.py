@@ -48,7 +48,6 @@ _COLUMNS = (
 
 
 def until_section(until: UntilSignificant) -> Section:
-    """What is clear, and what it would take for the rest."""
     rows = [_row(until, question) for question in until.questions]
     return Section("until", "Resolved comparisons", [Sentences(list(_verdict(until))), Table(_COLUMNS, rows)])
 

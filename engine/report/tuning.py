@@ -8,9 +8,8 @@ windows.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from engine.analysis.held_out import GAIN_TO_SEE, HeldOut
 from engine.analysis.recipe import Recipe
-from engine.analysis.tuning import TuningResult
+from engine.analysis.tuning import GAIN_TO_SEE, HeldOut, TuningResult
 from engine.analysis.tuning_choice import RatedSettings
 from engine.core.formatting import counted, duration, number, words
 from engine.core.tables import Column, Facts, Kind, Part, Section, Sentences, Sheet, Table, Tone
@@ -64,12 +63,10 @@ _COMPARED_NOTE = (
 
 
 def tuning_sheet(tuning_result: TuningResult) -> Sheet:
-    """All of it, the outcome first."""
     return Sheet("The best settings", [_outcome(tuning_result), _compared(tuning_result)])
 
 
 def told(tuning_result: TuningResult) -> Recipe:
-    """The recipe that came of it, which says what was found."""
     return replace(tuning_result.recipe, says=tuple(outcome_in_words(tuning_result)))
 
 
@@ -95,7 +92,6 @@ def _outcome(tuning_result: TuningResult) -> Section:
 
 
 def outcome_in_words(tuning_result: TuningResult) -> list[str]:
-    """What the chosen settings are worth on items that took no part, in sentences."""
     worth = tuning_result.held_out
     if worth is None:
         return ["Too few items were held out: the quality of the chosen settings is not known."]
@@ -124,7 +120,6 @@ def outcome_in_words(tuning_result: TuningResult) -> list[str]:
 
 
 def _on_criteria(tuning_result: TuningResult, worth: HeldOut) -> Iterator[str]:
-    """What was not measured, or is not calibrated, for want of labels; what could not be judged."""
     if unmeasured := [name for name in tuning_result.criteria if name not in worth.criteria]:
         yield f"Not measured on {_listed(unmeasured)}: too few labels."
     if plain := [

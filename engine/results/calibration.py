@@ -55,7 +55,6 @@ class AskedQuestion:
 
 
 def asked_questions(rubric: Rubric) -> dict[str, AskedQuestion]:
-    """What a rubric asks, by criterion."""
     return {
         criterion.name: AskedQuestion(criterion.question, digest([list(criterion.asked), rubric.wording.own]))
         for criterion in rubric.criteria
@@ -89,7 +88,6 @@ class JudgeIdentity:
 
 
 def judge_of_run(identity: RunIdentity) -> JudgeIdentity:
-    """The judge of a run."""
     return JudgeIdentity(
         model_name=identity.model_name,
         model_hash=identity.model_hash,
@@ -108,7 +106,6 @@ def asked_by(identity: RunIdentity) -> set[PredictionSource]:
 
 
 def _read_by(identity: RunIdentity, judged: Sequence[JudgedItem]) -> set[PredictionSource]:
-    """By whom and how the raw predictions of a run were made."""
     if identity.kind is RunKind.JUDGED:
         return asked_by(identity)
     return set().union(*(CriterionPredictions(judged, name).read_by for name in identity.criteria))
@@ -281,7 +278,6 @@ class Calibration:
         return Hint(Step.TUNE, " Or use another recipe.") if self.of_recipe else Hint(Step.CALIBRATE)
 
     def as_json(self) -> dict[str, Any]:
-        """All of it, as plain values."""
         judge = self.judge
         return {
             _MARK: FORMAT if self.parts else _WITHOUT_PARTS,
@@ -299,7 +295,16 @@ class Calibration:
             "criteria": {name: self._folded_json(fitted) for name, fitted in self.criteria.items()},
             "measured": dict(self.measured),
             **({"took_part": self.fitted_on.as_json()} if self.fitted_on else {}),
-            **({"mean_accuracy": _accuracies_json(self.accuracies)} if self.accuracies else {}),
+            **(
+                {
+                    "mean_accuracy": {
+                        when: {"share": found.value, "interval": found.ends}
+                        for when, found in self.accuracies.items()
+                    }
+                }
+                if self.accuracies
+                else {}
+            ),
         }
 
     def _folded_json(self, fitted: CriterionCalibration) -> dict[str, Any]:
@@ -327,7 +332,6 @@ def _question(asked: AskedQuestion | None) -> str:
 
 
 def lengths_unknown(run: str) -> SetupError:
-    """What is said of a run without the lengths of its responses, where they are to count."""
     return SetupError(
         f"{run} was judged by an earlier version, which did not store the lengths of responses.",
         "Judge its items again, or use a calibration without the lengths of responses.",
@@ -396,10 +400,6 @@ def calibration_of(value: Mapping[str, Any]) -> Calibration:
         accuracies=_accuracies(value["mean_accuracy"]) if "mean_accuracy" in value else None,
         of_recipe=RECIPE_MARK in value,
     )
-
-
-def _accuracies_json(accuracies: Mapping[str, Estimate]) -> dict[str, Any]:
-    return {when: {"share": found.value, "interval": found.ends} for when, found in accuracies.items()}
 
 
 def _accuracies(value: Mapping[str, Any]) -> dict[str, Estimate]:

@@ -100,7 +100,6 @@ class CriterionPredictions:
 
     @cached_property
     def mean(self) -> FloatArray:
-        """The average of all raw predictions."""
         return self.average()
 
     @cached_property
@@ -130,7 +129,6 @@ class CriterionPredictions:
         return [bool(each) for each in found]
 
     def facts_of(self, place: int) -> PredictionFacts:
-        """What the raw predictions of an item say of themselves."""
         return self._facts[place]
 
     @cached_property
@@ -165,7 +163,6 @@ class CriterionPredictions:
 
     @property
     def read_by(self) -> set[PredictionSource]:
-        """By whom and how any of the raw predictions was made."""
         return {each for asked, _, _ in self._groups for each in asked}
 
     @property
@@ -220,7 +217,6 @@ class RunPredictions:
         self._of: dict[str, CriterionPredictions] = {}
 
     def of(self, criterion: str) -> CriterionPredictions:
-        """On one criterion."""
         if criterion not in self._of:
             self._of[criterion] = CriterionPredictions(self.judged, criterion, self._panel)
         return self._of[criterion]
@@ -331,7 +327,6 @@ NO_LABEL = "the submission gives no label"
 def decide(
     judged: JudgedItem, criterion: str, calibration: CriterionCalibration | None = None
 ) -> AnyJudgment:
-    """The judgment of one item on one criterion, from its stored raw predictions."""
     return decide_all([judged], criterion, calibration)[0]
 
 
@@ -377,8 +372,6 @@ def decide_all(
 
 
 class _Facts(NamedTuple):
-    """What is decided of an item."""
-
     label: int
     probabilities: Sequence[float]
     place_decides: bool | None
@@ -402,7 +395,6 @@ class _Deciding:
 
     @property
     def parts(self) -> Sequence[Feature]:
-        """What it looks at, also as if the responses had changed places."""
         own = tuple(self.used.parts) if self.used else ()
         return (*own, *exchanged(own))
 

@@ -76,7 +76,6 @@ def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, An
 
 
 def run_json(results: RunResults) -> dict[str, Any]:
-    """How a run was made, as plain values."""
     run, identity = results.run, results.run.identity
     return {
         "id": run.id,

@@ -159,7 +159,6 @@ class RunResults:
         return None if label is None else certain(label)
 
     def explanation(self, judgment: AnyJudgment) -> str | None:
-        """The effective explanation for one of `judgments`, if any."""
         return self._told(judgment)[0]
 
     def model_explanation(self, judgment: AnyJudgment) -> Explanation | None:
@@ -234,7 +233,6 @@ class RunResults:
 
     @property
     def content_hashes(self) -> dict[str, str]:
-        """The hash of the content of each item that was judged, by item id."""
         return {item.item_id: item.content_hash for item in self.judged}
 
     @property
@@ -321,17 +319,14 @@ class RunResults:
 
     @property
     def unscored(self) -> int:
-        """How many judgments have no effective label."""
         return sum(self.label(judgment) is None for judgment in self._all())
 
     @property
     def overridden(self) -> OverrideCount:
-        """How many labels and explanations are an annotator's."""
         return count_overrides(self.overrides.values())
 
     @property
     def explains(self) -> bool:
-        """True for a run that writes explanations."""
         return Mode(self.run.identity.settings["mode"]) is Mode.EXPLAIN
 
     @property
@@ -360,7 +355,6 @@ class RunResults:
         return replace(self, reviews=reviews, overrides=overrides, notes=notes)
 
     def model_alone(self) -> "RunResults":
-        """The same without human overrides."""
         return self.by(JUDGE_ALONE)
 
     def only(self, ids: Container[str]) -> "RunResults":

@@ -10,7 +10,6 @@ import pytest
 
 from bench.coverage.audits import FAIR, FAULTY, Planted, World, audited
 from engine.analysis.audit import SCORE, WON, AuditLine, AuditVerdict, held, judged_together, over_criteria
-from engine.analysis.audit_labels import LEAST_KNOWN, length_line, tie_line
 from engine.analysis.audit_lines import (
     LEAST_MASS,
     MOST_WON,
@@ -21,7 +20,7 @@ from engine.analysis.audit_lines import (
     mass_line,
     order_lines,
 )
-from engine.analysis.audit_run import Audit, audit_of
+from engine.analysis.audit_run import LEAST_KNOWN, Audit, audit_of, length_line, tie_line
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.core.tables import Sentences, Table

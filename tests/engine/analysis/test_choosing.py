@@ -17,7 +17,7 @@ from bench.coverage.settings import (
     found_settings,
     labelled,
 )
-from engine.analysis.held_out import TriedRun, held_out
+from engine.analysis.tuning import TriedRun, held_out
 from engine.analysis.tuning_choice import (
     ItemCost,
     SettingsChoice,

@@ -14,10 +14,16 @@ from engine.metrics.annotator_agreement import agreement_of_annotators
 from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import match, system_of_file, system_of_run
 from engine.report.run import labels_given_section, unscored_table
-from engine.results.completeness import gaps, incomplete
+from engine.results.completeness import (
+    NOT_ANSWERED,
+    add_unanswered,
+    findings,
+    gaps,
+    incomplete,
+    open_submission,
+)
 from engine.results.exports import as_json, write_results_csv
 from engine.results.health import run_health, submission_health
-from engine.results.opened_submission import NOT_ANSWERED, add_unanswered, findings, open_submission
 from engine.results.run_results import RunResults, load_results, submission_of
 from engine.store.run_store import RunStore
 from tests.commands import run_here

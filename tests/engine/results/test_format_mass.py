@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.core.judgments import Judgment
-from engine.results.answer_mass import newest_masses
+from engine.results.health import newest_masses
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
 

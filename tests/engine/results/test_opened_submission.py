@@ -16,11 +16,10 @@ from engine.data.submission import read_submission, write_submission
 from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import System, match, system_of_run, told_apart
 from engine.ranking.weighted_scoring import scored_pairs_of
-from engine.results.completeness import incomplete
+from engine.results.completeness import findings, incomplete, open_submission, share_answered
 from engine.results.decision import NO_LABEL
 from engine.results.exports import as_json, write_results_csv
 from engine.results.health import run_health
-from engine.results.opened_submission import findings, open_submission, share_answered
 from engine.results.run_results import load_results, submission_of
 from engine.settings.identity import RunKind, what_is_joined
 from engine.store.run_store import RunStore

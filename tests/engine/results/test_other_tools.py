@@ -12,7 +12,7 @@ from pyarrow import parquet
 from engine.core import VERSION
 from engine.core.errors import SetupError
 from engine.data.dataset import Dataset
-from engine.results.opened_submission import open_submission
+from engine.results.completeness import open_submission
 from engine.results.other_tools import (
     alpaca_annotations,
     inspect_log,

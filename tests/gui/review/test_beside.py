@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from engine.core.items import Prediction, Preference
 from engine.data.dataset import load_dataset
 from engine.data.submission import read_submission, write_submission
-from engine.results.opened_submission import open_submission
+from engine.results.completeness import open_submission
 from engine.store.run_store import RunStore
 from gui.review.comparison_columns import MOST_BESIDE
 from gui.review.review_page import ReviewPage
