@@ -471,7 +471,6 @@ def _means(
 
 # Explanations
 
-
 _RESPONSE = re.compile(
     r"\b(?:both|neither|none|either|each|first|second|former|latter|responses|answers)\b"
     r"|\b(?:response|answer|assistant|option|model|output|candidate)\W{0,3}(?-i:[ABb12])\b"
