@@ -16,9 +16,11 @@ from itertools import takewhile
 from pathlib import Path
 
 import pytest
+from cogapp import Cog
 
 import main
 from engine.core import AUTHORS, VERSION
+from tests.generated import GENERATED
 from tests.prose import long_share, sentences, words_of
 from tests.test_layout import MAY_IMPORT, ROOT
 
@@ -445,6 +447,13 @@ def test_a_table_of_options_is_of_options_that_the_command_takes() -> None:
         assert not set(_OPTION.findall(" ".join(rows))) - options_of(heading), heading
         tables += bool(rows)
     assert tables == 2
+
+
+def test_generated_blocks_are_those_that_the_settings_make(capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(ROOT / file) for file in GENERATED]
+    code = Cog().main(["cog", "--check", "--diff", "-I", str(ROOT), *files])
+    said = capsys.readouterr().out
+    assert code == 0, f"{said}\nMake them anew: python -m cogapp -r -I . {' '.join(GENERATED)}"
 
 
 def test_every_picture_is_shown() -> None:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
+from engine.annotations.records import new_note, new_override, new_review
 from engine.core.items import PREFERENCES, Item, Order, Preference
-from engine.core.judgments import Explanation, JudgedItem, NewOverride, NewReview, RawPrediction, ReviewState
+from engine.core.judgments import Explanation, JudgedItem, RawPrediction, ReviewState
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import write_submission
@@ -92,9 +93,9 @@ def _add_run(store: RunStore, plan: RunPlan) -> None:
         store.describe(run.id, {"llama_cpp": "b1", "threads": 1, "continued_with": [{"threads": 2}]})
         store.add(run.id, [_judged(place, item, plan.settings) for place, item in enumerate(dataset)])
         first, label = dataset[0].id, Preference.BOTH_GOOD
-        store.override(run.id, NewOverride(first, "safety", label, "Both are kind.", "Ada"))
-        store.review(run.id, NewReview(first, "Ada", ReviewState.DONE, {"relevance": label}))
-        store.note(dataset[0].content_hash, "Odd.", ["odd"], "Ada")
+        store.annotate(run.id, new_override(first, "safety", label, "Both are kind.", "Ada"))
+        store.annotate(run.id, new_review(first, "Ada", ReviewState.DONE, {"relevance": label}))
+        store.annotate(None, new_note(dataset[0].content_hash, "Odd.", ["odd"], "Ada"))
 
 
 def _judged(place: int, item: Item, settings: JudgeSettings) -> JudgedItem:

@@ -41,7 +41,7 @@ from engine.data.dataset import Dataset
 from engine.data.slices import Slice, slicing
 from engine.metrics.intervals import FEW, OverInstructions, cost_of_choosing
 from engine.results.run_results import RunResults
-from engine.settings.rows import Mode
+from engine.settings.rows import neutral
 from engine.settings.run_setup import RunSetup
 
 MOST_BY_LENGTH = 0.05
@@ -376,10 +376,9 @@ def audit_setup(
         sample=None,
         ids=(),
         until=None,
-        mode=Mode.LABELS,
         methods=methods,
         both_orders=True,
-        second_order_below=None,
+        **neutral(),
         calibration_path=None,
         fresh=False,
         resumes=None,

@@ -21,7 +21,7 @@ from engine.core.features import (
     parts_in_words,
 )
 from engine.core.formatting import quoted, without_middle, words
-from engine.core.items import METHOD_TITLES, PREFERENCES, digest
+from engine.core.items import METHOD_TITLES, PREFERENCES, Method, digest
 from engine.core.judgments import CriterionCalibration, JudgedItem
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.tables import Estimate
@@ -29,7 +29,7 @@ from engine.data.file_kinds import expecting
 from engine.data.json_records import load_record, real_number
 from engine.results.decision import CriterionPredictions, PredictionSource, of_part
 from engine.settings.identity import RunIdentity, RunKind, StoredRun
-from engine.settings.rows import DEFAULT_METHODS, settings_of
+from engine.settings.rows import DEFAULT_METHODS
 from engine.system.files import write_json
 from engine.system.sandbox import sandboxed
 
@@ -92,16 +92,16 @@ def judge_of_run(identity: RunIdentity) -> JudgeIdentity:
         model_name=identity.model_name,
         model_hash=identity.model_hash,
         prompt_version=identity.prompt_version,
-        orders=tuple(identity.settings["orders"]),
-        examples=identity.settings["examples"] or "",
-        methods=_methods(identity.settings),
+        orders=identity.orders,
+        examples=identity.examples,
+        methods=_methods(identity),
         asked=asked_questions(identity.asked),
     )
 
 
 def asked_by(identity: RunIdentity) -> set[PredictionSource]:
     """By whom and how the raw predictions of a run are made that a model judges."""
-    settings = settings_of(identity.settings)
+    settings = identity.judge_settings
     return {PredictionSource(0, method, order) for method in settings.methods for order in settings.orders}
 
 
@@ -116,13 +116,14 @@ def _methods_in_words(judge: JudgeIdentity) -> str:
     return " and ".join(titles).replace(" thoughts of ", " reasoning samples of ")
 
 
-def _methods(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    methods = tuple(map(str, settings.get("ways", DEFAULT_METHODS)))
-    if "thoughts" not in settings:
+def _methods(identity: RunIdentity) -> tuple[str, ...]:
+    methods = tuple(map(str, identity.methods))
+    if Method.CHAIN_OF_THOUGHT not in identity.methods:
         return methods
+    settings = identity.judge_settings
     # Stored in calibrations and compared with them: this text never changes.
-    reasoning_samples = f"{settings['thoughts']} thoughts of {settings['max_thought_tokens']} tokens"
-    return (*methods, reasoning_samples)
+    reasoning = f"{settings.reasoning_samples} thoughts of {settings.max_reasoning_tokens} tokens"
+    return (*methods, reasoning)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from engine.annotations.effective import Reviews, count_overrides, picked_in_wor
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.formatting import listed
 from engine.core.items import digest
-from engine.core.judgments import Confirmation, JudgedItem, Origin, Override
+from engine.core.judgments import JudgedItem, Origin
 from engine.core.rubric import ELOQUENT, rubric_of_names
 from engine.data.dataset import Dataset
 from engine.data.file_kinds import SAMPLED, SKIPPED
@@ -60,8 +60,7 @@ def sample_of(
 
 def _reached(reviews: Reviews, author: str | None, criterion: str | None = None) -> dict[int, bytes]:
     reached: dict[int, bytes] = {}
-    said: list[Override | Confirmation] = [*reviews.overrides, *reviews.confirmations]
-    for each in said:
+    for each in (*reviews.overrides, *reviews.confirmations):
         wanted = author in (None, each.author) and criterion in (None, each.criterion)
         if each.origin is Origin.RANDOM and each.preference is not None and wanted:
             seed = DEFAULT_SEED if each.seed is None else each.seed

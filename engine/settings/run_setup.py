@@ -12,6 +12,7 @@ from typing import Any
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
+from engine.core.items import Order
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.settings.identity import StoredRun, checked_name, checked_note
 from engine.settings.rows import (
@@ -21,7 +22,6 @@ from engine.settings.rows import (
     ChosenSettings,
     ExampleKind,
     rows_of,
-    settings_of,
 )
 from engine.settings.sampling import ItemSample, StoppingRule, dataset_in_words
 
@@ -81,13 +81,15 @@ class RunSetup(ChosenSettings):
         SetupError where there is nothing to resume, or where the store does not tell all that it was
         asked with: labelled examples and calibrations are files that it knows by their content alone.
         """
-        known = run.identity.settings
         if run.why_over:
             raise SetupError(
                 f"{run.title} cannot be resumed: {run.why_over}.", "Choose one that is not finished."
             )
-        files = {"examples": "labelled examples", "explained_with_calibration": "a calibration"}
-        if unknown := [words for name, words in files.items() if known.get(name)]:
+        files = {
+            "labelled examples": run.identity.examples,
+            "a calibration": run.identity.explained_with,
+        }
+        if unknown := [words for words, digest in files.items() if digest]:
             raise SetupError(
                 f"{run.title} was started with {' and '.join(unknown)}, whose file is not recorded in the"
                 " store.",
@@ -101,7 +103,7 @@ class RunSetup(ChosenSettings):
         labelled examples and calibrations, and what computes.
         """
         identity = run.identity
-        settings = settings_of(identity.settings)
+        settings = identity.judge_settings
         return cls(
             dataset_path=identity.dataset_path,
             model_path=identity.model_path,
@@ -131,6 +133,10 @@ class RunSetup(ChosenSettings):
     def asks(self) -> bool:
         """Whether there is anything to ask: a criterion, and an elicitation method."""
         return bool(self.criteria and self.methods)
+
+    @property
+    def orders(self) -> tuple[Order, ...]:
+        return (Order.AB, Order.BA) if self.both_orders else (Order.AB,)
 
     @property
     def shows_examples(self) -> bool:
@@ -181,13 +187,6 @@ def checked_device(words: str) -> str:
     if not words.strip():
         raise SetupError("The device has no name.", f"Name it, or use {CPU}.")
     return words
-
-
-def orders_in_words(both: bool, below: float | None) -> str:
-    """In which orders a run reads: `both orders`, `one order`, `second order below a margin of 0.5`."""
-    if not both:
-        return "one order"
-    return "both orders" if below is None else f"second order below a margin of {below:g}"
 
 
 def _plain(value: object) -> object:

@@ -25,7 +25,7 @@ from gui.compare.compare_jobs import (
 )
 from gui.compare.comparison_view import ComparisonView
 from gui.compare.jury_dialog import JuryDialog
-from gui.widgets.actions import BusyLine, add_key
+from gui.widgets.actions import BusyLine
 from gui.widgets.files import ask_target
 from gui.widgets.foreign_text import one_line, plain_label
 from gui.widgets.labels import STRETCH, heading, hint, in_column, name, panel, show_text
@@ -51,13 +51,6 @@ class ComparePage(Page):
     """What is compared at the left; the comparison at the right."""
 
     NAME = PageName.COMPARE
-    KEYS = (
-        ("Ctrl+Enter", "Compare the ticked systems"),
-        ("Space", "Tick a run or a submission"),
-        ("Delete", "Remove a submission from the list"),
-        ("/", "Search the items that differ"),
-        ("Enter", "Open the item in Review; list the items on which two systems differ, or those of a slice"),
-    )
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
@@ -205,7 +198,7 @@ class ComparePage(Page):
         for signal in (space.run_changed, space.overrides_changed, space.runs_changed):
             signal.connect(self._look_at_runs)
         self._looking.finished.connect(self._take_look)
-        add_key(self, "Ctrl+Return", self.compare, inside=True)
+        self.add_keys(compare=self.compare)
 
     # What happens
 

@@ -94,7 +94,7 @@ class ExportDialog(QDialog):
         name(self.with_judge, "Include the judge's labels", "Fill in the cells that no annotator labelled")
         self.with_judge.setVisible(form is Form.DATASET)
         self.with_curve = QCheckBox(
-            "With the &learning curve: calibration quality by number of labels. It takes a while"
+            "With the &learning curve: calibration quality by number of labels; takes a while"
         )
         name(self.with_curve, "With the learning curve", "Calibration quality by number of human labels")
         self.with_curve.setVisible(form is Form.REPORT and not what.whole.run.submitted)
@@ -223,7 +223,7 @@ class ExportDialog(QDialog):
 
     def _offer_stale(self) -> None:
         number = self._what.results.stale if self._form is Form.EXPLAINED else 0
-        theirs = counted(number, "explanation that was", "explanations that were")
+        theirs = counted(number, "explanation", "explanations")
         self.stale.setText(f"&Include {theirs} written for another label than the effective one")
         self.stale.setVisible(number > 0)
 

@@ -3,6 +3,7 @@
 Knows: which panel shows what, when they are stale. Does not know: how anything is measured.
 """
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +25,8 @@ from gui.results.measurer import Measurer
 from gui.results.score_jobs import Measuring, ModelMeasure, Scores
 from gui.results.scores_panel import FiguresPanel, GoldPicker, ScoresPanel
 from gui.results.weighted_scoring_panel import WeightedScoringPanel
-from gui.widgets.actions import BusyLine, Entry, MenuButton
+from gui.widgets.action_table import EXPORTS_OF_RESULTS
+from gui.widgets.actions import BusyLine, MenuButton, add_entry
 from gui.widgets.foreign_text import set_tip
 from gui.widgets.glossary import Topic
 from gui.widgets.help_dialog import beside_help
@@ -75,7 +77,6 @@ class ResultsPage(Page):
     """Scores, figures, the weighted judge and calibration of the run that is looked at."""
 
     NAME = PageName.RESULTS
-    KEYS = (("Enter", "menu of the figure that has the focus"), ("Ctrl+C", "copy the table or figure"))
 
     can_export_changed = Signal(bool)
 
@@ -106,18 +107,17 @@ class ResultsPage(Page):
     # Exports, for the menus too
 
     @property
-    def exports(self) -> tuple[Entry, ...]:
-        """All ways to get the run out."""
-        explained = "Submission for sub-task &2: labels and explanations…"
-        return (
-            Entry("Submission for sub-task &1: labels…", self.export_labels, ("Ctrl+E",)),
-            Entry(explained, self.export_explained, ("Ctrl+Shift+E",)),
-            Entry("&Dataset with these labels…", self.export_dataset),
-            Entry("All data as &CSV…", self.export_csv),
-            Entry("All data as &JSON…", self.export_json),
-            Entry("&Report as HTML…", self.export_report),
-            Entry("&Figures as PNG and SVG…", self.export_figures),
-        )
+    def exports(self) -> dict[str, Callable[[], object]]:
+        """All ways to get the run out, by the names of their actions."""
+        return {
+            "export_labels": self.export_labels,
+            "export_explained": self.export_explained,
+            "export_dataset": self.export_dataset,
+            "export_csv": self.export_csv,
+            "export_json": self.export_json,
+            "export_report": self.export_report,
+            "export_figures": self.export_figures,
+        }
 
     @Slot()
     def export_labels(self, *, path: Path | None = None) -> None:
@@ -340,8 +340,8 @@ class ResultsPage(Page):
     def _build_header(self) -> None:
         self.picker = RunPicker(self.workspace)
         self.export_button = MenuButton()
-        for entry in self.exports:
-            entry.add_to(self.export_button.menu(), with_keys=False)
+        for row in EXPORTS_OF_RESULTS:
+            add_entry(self.export_button.menu(), row.text, self.exports[row.name])
         self.header.addWidget(self.picker, 4)
         self.header.addWidget(OfferedRun(self.workspace))
         self.header.addWidget(self.export_button)

@@ -21,8 +21,8 @@ from engine.core.formatting import counted, duration, short_name
 from engine.core.judgments import is_seconds
 from engine.core.rubric import ELOQUENT
 from engine.settings.identity import checked_name, checked_note
-from engine.settings.rows import CPU, DEFAULT_METHODS, ExampleKind, Mode, methods_in_words
-from engine.settings.run_setup import RunSetup, orders_in_words
+from engine.settings.rows import CPU, settings_in_words
+from engine.settings.run_setup import RunSetup
 from gui.judge.run_control import RunControl, default_setup
 from gui.widgets.notice import problem_of
 from gui.workspace.workspace import Workspace
@@ -90,25 +90,12 @@ class Queued:
     def how(self) -> str:
         """The settings that most runs differ in."""
         setup = self.setup
-        parts = [
-            "labels" if setup.mode is Mode.LABELS else "explanations",
-            orders_in_words(setup.both_orders, setup.second_order_below),
-            _asked(setup),
-        ]
-        if setup.methods != DEFAULT_METHODS:
-            parts.append(f"method: {methods_in_words(setup.methods, setup.reasoning_samples)}")
-        if setup.context is not None:
-            parts.append(f"context {setup.context:,}")
-        if setup.examples_path is not None:
-            near = ", the nearest" if setup.example_choice is ExampleKind.NEAR else ""
-            parts.append(f"{counted(setup.shots, 'example', 'examples')}{near}")
+        parts = [_asked(setup), settings_in_words(setup)]
         if setup.calibration_path is not None:
             parts.append("calibrated")
         if setup.device is not None:
             parts.append("processor only" if setup.device == CPU else f"on {short_name(setup.device)}")
-        if setup.temperature:
-            parts.append(f"temperature {setup.temperature:g}")
-        return ", ".join(parts)
+        return ", ".join(filter(None, parts))
 
     @property
     def outcome(self) -> str:

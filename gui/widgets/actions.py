@@ -11,7 +11,6 @@ What the user calls by a menu or a key: an entry of a menu, a button with a menu
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
@@ -178,25 +177,16 @@ def _place(part: _Part, seen: Sequence[QWidget]) -> QRect:
     return place
 
 
-Key = QKeySequence.StandardKey | str
+Key = QKeySequence | QKeySequence.StandardKey | str
 
 
-@dataclass(frozen=True)
-class Entry:
-    """`title` with `&` before its letter; `action` is called without arguments; `keys` work in the window."""
-
-    title: str
-    action: Callable[[], object]
-    keys: tuple[Key, ...] = ()
-
-    def add_to(self, menu: QMenu, with_keys: bool = True) -> QAction:
-        """Put the entry at the end of a menu. Only one menu may have the keys: two make Qt ignore them."""
-        added = menu.addAction(self.title)
-        if with_keys:
-            added.setShortcuts([QKeySequence(key) for key in self.keys])
-        # The signal carries whether the action is checked, which nobody wants to know.
-        added.triggered.connect(lambda _checked=False: self.action())
-        return added
+def add_entry(menu: QMenu, text: str, do: Callable[[], object], keys: Sequence[QKeySequence] = ()) -> QAction:
+    """Put an entry at the end of a menu. Only one menu may have the keys: two make Qt ignore them."""
+    added = menu.addAction(text)
+    added.setShortcuts(keys)
+    # The signal carries whether the action is checked, which nobody wants to know.
+    added.triggered.connect(lambda _checked=False: do())
+    return added
 
 
 class PanelMenu(QMenu):

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import main
 from engine.analysis.recipe import load_recipe, save_recipe
-from engine.annotations.records import said_of
 from engine.core import VERSION
+from engine.store.annotation_rows import said_of
 from engine.store.run_store import RunStore
 from engine.system.files import plain_values
 from engine.system.paths import default_store, demo_model

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
 from inspect import get_annotations, getmembers, isfunction
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from engine.annotations.effective import Reviews
+from engine.annotations.records import new_review
 from engine.calibration.cross_validation import CalibrationReport
 from engine.calibration.fitting import AS_READ
 from engine.calibration.order_margin import margin_report
 from engine.calibration.scaling import Quality
-from engine.core.judgments import Confirmation, CriterionCalibration, JudgmentKey
+from engine.core.judgments import CriterionCalibration, JudgmentKey
 from engine.core.tables import Kind, Table
 from engine.metrics.accuracy import count_run, run_accuracy
 from engine.metrics.alt_test import AltTest, alt_tests
@@ -125,11 +126,9 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
 
 
 def reviews() -> Reviews:
-    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
     given = (("1", A, "Ada"), ("1", B, "Ben"), ("2", B, "Ada"), ("2", B, "Ben"))
-    return Reviews(
-        confirmations=tuple(Confirmation(item, "safety", label, who, noon) for item, label, who in given)
-    )
+    steps = (new_review(item, who, confirmed={"safety": label}) for item, label, who in given)
+    return Reviews(tuple(chain.from_iterable(steps)))
 
 
 def stand_ins() -> list[AltTest]:

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from engine.annotations.records import new_review
 from engine.calibration.run_calibration import calibrate_run
 from engine.core.formatting import visible
-from engine.core.judgments import Agreement, NewReview
+from engine.core.judgments import Agreement
 from engine.core.rubric import ELOQUENT, Criterion
 from engine.data.dataset import Dataset
 from engine.data.slices import slicing
@@ -495,7 +496,7 @@ def test_people_among_themselves_stand_beside_the_judge(tmp_path: Path) -> None:
     stored_run(tmp_path, gold, {"safety": [SURE_A, SURE_A]})
     with RunStore(tmp_path / "runs.sqlite") as store:
         for author, label in (("Ada", A), (HOSTILE[0] + "x" * 255, B)):
-            store.review(1, NewReview("1", author, confirmed={"safety": label}))
+            store.annotate(1, new_review("1", author, confirmed={"safety": label}))
         found = match(system_of_run(load_results(store, 1)), gold)
     shown = page_of(found)
     assert "Inter-annotator agreement" in shown.text
