@@ -1,11 +1,4 @@
-"""Means over items and criteria, where some have no value, and the lines that are made of them.
-
-The lines of an audit: what was measured of a judge, and which of it is an issue.
-
-Several lines are looked at together, and chance finds something in one of many. So a line is an issue only
-where Holm's procedure says so: of all audits of a judge that is nowhere beyond a bound, at most 5 % call any
-line an issue (Holm, A Simple Sequentially Rejective Multiple Test Procedure, 1979).
-"""
+"""The lines of an audit: what was measured of a judge, and which of it is an issue."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -140,6 +133,9 @@ class AuditLine:
         return replace(self, verdict=verdict)
 
 
+# Several lines are looked at together, and chance finds something in one of many. So a line is an issue only
+# where Holm's procedure says so: of all audits of a judge that is nowhere beyond a bound, at most 5 % call
+# any line an issue (Holm, A Simple Sequentially Rejective Multiple Test Procedure, 1979).
 def judged_together(lines: Iterable[AuditLine]) -> tuple[AuditLine, ...]:
     given = list(lines)
     known = [place for place, line in enumerate(given) if line.p is not None]

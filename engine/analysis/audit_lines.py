@@ -1,11 +1,6 @@
-"""What a judge makes of perturbations: what a change wins that should win nothing, and whether it repeats
-itself.
-
-The predictions of a judge on some items, as arrays: all that an audit looks at.
+"""The raw predictions of a judge as arrays, and what they alone tell: order, tokens, perturbations, speed.
 
 It is the judge as it reads: without a calibration, and without human overrides.
-
-What the raw predictions of a judge tell by themselves: order, label tokens, answer mass, speed.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence

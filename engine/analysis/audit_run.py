@@ -1,9 +1,4 @@
-"""The audit of a judge: all checks together, and those that human labels allow; the ordinary run that it is.
-
-Human labels need no perturbations to tell whether length counts next to them, whether the judge knows good
-from bad ties, and where it agrees least. What annotators would have said of a difference that they
-do not name is not known: of two responses that they hold equal the longer may be better by a little.
-"""
+"""The audit of a judge: all checks together, those that human labels allow; the ordinary run that it is."""
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -89,6 +84,8 @@ def _labelled(received: JudgePredictions) -> Iterator[_Labelled]:
 # Length
 
 
+# What annotators would have said of a difference that they do not name is not known: of two responses that
+# they hold equal the longer may be better by a little.
 def length_line(received: JudgePredictions) -> AuditLine:
     """Whether length counts next to what annotators say: what twice the length is worth at the same human
     label.

@@ -1,11 +1,7 @@
 """The search for the best settings of a model on a labelled dataset, within a time, and what these are worth.
 
 Each prompt is judged by an ordinary run of the store, so that whatever was judged is stored, can be looked
-at, and is not judged again. First all prompts read some items; those that are behind are given up; the others
-read the rest of the items to choose by; what is chosen is held against items that took no part.
-
-Against always giving the most frequent label each response stands in its own place: A and B are alike to what
-is calibrated, not to that. Settings are held against each other in both places, as they are calibrated.
+at, and is not judged again.
 """
 
 import time
@@ -159,6 +155,9 @@ class _Compared:
     items: frozenset[str]
 
 
+# Against always giving the most frequent label each response stands in its own place: A and B are alike to
+# what is calibrated, not to that. Settings are held against each other in both places, as they are
+# calibrated.
 def held_out(
     chosen: TriedRun, default: TriedRun | None, gold: Dataset, parts: DataSplit, cancel: CancelToken
 ) -> HeldOut | None:
@@ -311,6 +310,8 @@ class TuneRequest:
     rubrics: tuple[Rubric, ...] = ()
 
 
+# First all prompts read some items; those that are behind are given up; the others read the rest of the items
+# to choose by; what is chosen is held against items that took no part.
 def tuning(
     request: TuneRequest,
     store_path: Path,

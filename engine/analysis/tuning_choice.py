@@ -1,20 +1,4 @@
-"""Which settings are chosen: the cheapest of those that are within one standard error of the best.
-
-The parts of the labelled items: examples to be shown, items to choose by, items that take no part in it.
-
-All items of an instruction are in one part. A seed draws the instructions, as it does in the runs: so
-whatever is judged of a part, however early it ended, is a random sample of it.
-
-What is tried: prompts, each judged by runs of its own, and looks at their raw predictions, which cost no
-run.
-
-A run asks in all methods and both orders; what it would have said in some of them is known from its raw
-predictions.
-
-Each is measured as it would be used: calibrated, on the log-loss of items without whose fold it was fitted. A
-and B are alike to all of them: one order too is read as it would be with the responses in the other places,
-so none of them gains by what places mean in the data.
-"""
+"""What is tried of a model, on which items, and which settings are chosen: the cheapest of the best."""
 
 import time
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
@@ -73,6 +57,8 @@ class DataSplit:
         return (*self.to_choose_by, *self.held_out)
 
 
+# All items of an instruction are in one part. A seed draws the instructions, as it does in the runs: so
+# whatever is judged of a part, however early it ended, is a random sample of it.
 def parts_of(
     dataset: Dataset, criteria: Collection[str], seed: int, most: int | None, own_examples: bool
 ) -> DataSplit:
@@ -366,6 +352,10 @@ class SettingsChoice:
     uncompared: int = 0
 
 
+# A run asks in all methods and both orders; what it would have said in some of them is known from its raw
+# predictions. Each is measured as it would be used: calibrated, on the log-loss of items without whose fold
+# it was fitted. A and B are alike to all of them: one order too is read as it would be with the responses in
+# the other places, so none of them gains by what places mean in the data.
 def choose(
     seen: Sequence[SettingsRun],
     gold: Dataset,

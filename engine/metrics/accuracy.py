@@ -1,12 +1,6 @@
-"""How well a system's labels agree with human ones, how uncertain this is, and what bias there is.
-
-How often labels agree with human ones, also beyond chance, and what the most frequent label would reach.
+"""How often labels agree with human ones, also beyond chance, next to judges that read nothing.
 
 Light, for judging prints it: scikit-learn is not needed here.
-
-What judges reach that read nothing: the most frequent label, always A, the longer response, chance.
-
-What the labels of a system say by themselves, without human ones.
 """
 
 from collections import Counter

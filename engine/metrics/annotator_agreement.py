@@ -1,17 +1,6 @@
-"""How far annotators give the same labels: among themselves, as the judge alone, as the dataset's human
-labels.
+"""How far annotators give the same labels: among themselves, and as the judge or the dataset's labels do.
 
-How often an annotator gives the label that most of the other annotators give, and a judge instead.
-
-Two annotators agree less often with each other than a good judge may with both: where three of them split two
-to one, each two agree in a third of the items, and a judge can be with the two in all of them. So each
-annotator is taken out in turn, and both they and the judge are compared with the majority of those who are
-left, on the same items. That a judge is measured as the annotator whom it could replace is the idea of
-Calderon, Reichart and Dror, The Alternative Annotator Test for LLM-as-a-Judge (2025); theirs asks how often
-others agree with it, here it is the majority, as in the human labels of a dataset.
-
-How often two annotators agree is no limit for a judge; what one of them is worth next to a judge is measured
-in `against_others`. Annotators are those who labelled a run, and the annotators of a dataset.
+Annotators are those who labelled a run, and the annotators of a dataset.
 """
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +17,7 @@ from engine.core.numeric import BoolArray
 from engine.core.tables import Estimate
 from engine.data.dataset import Dataset
 from engine.metrics.accuracy import kappa
-from engine.metrics.alt_test import AltTest, alt_tests
+from engine.metrics.alt_test import AltTest, alt_tests, labels_by_item
 from engine.metrics.intervals import difference, share
 from engine.results.completeness import origins_in_words
 from engine.results.run_dataset import human_labels
@@ -70,6 +59,12 @@ class _Held(NamedTuple):
     judge: bool | None
 
 
+# Two annotators agree less often with each other than a good judge may with both: where three of them split
+# two to one, each two agree in a third of the items, and a judge can be with the two in all of them. So how
+# often two agree is no limit for a judge, and each annotator is taken out in turn: they and the judge are
+# compared with the majority of the others, on the same items. That a judge is measured as the annotator whom
+# it could replace is the idea of Calderon, Reichart and Dror (2025); theirs asks how often others agree with
+# it.
 def against_others(
     annotators: Mapping[str, LabelsByKey],
     judge: JudgeLabels | None,
@@ -107,12 +102,7 @@ def differing_items(equal: Mapping[JudgmentKey, float]) -> frozenset[str]:
 
 
 def _held(annotators: Mapping[str, LabelsByKey], judge: JudgeLabels | None) -> Iterator[_Held]:
-    given: dict[JudgmentKey, dict[str, HumanLabel]] = {}
-    for name, labels in annotators.items():
-        for key, label in labels.items():
-            if judge is None or key in judge:
-                given.setdefault(key, {})[name] = label
-    for key, of_item in given.items():
+    for key, of_item in labels_by_item(annotators, judge).items():
         for name, own in of_item.items() if len(of_item) > 1 else ():
             most = majority([label for other, label in of_item.items() if other != name])
             if most is None:
@@ -236,20 +226,13 @@ _KEYS = {"annotators": "people", "annotator": "person", "between_annotators": "b
 def _plain(found: AmongAnnotators | SharedLabels | AgainstOthers) -> dict[str, Any]:
     """The fields of a record; of a share its value, and its interval under a name of its own."""
     plain: dict[str, Any] = {}
-    for field_name, value in vars(found).items():
-        name = _KEYS.get(field_name, field_name)
-        if isinstance(value, frozenset):  # a list of items is a matter of tables
-            continue
+    for name, value in vars(found).items():
         key = _KEYS.get(name, name)
         if isinstance(value, Estimate):
             plain |= {key: value.value, f"{key}_interval": value.ends}
-        else:
+        elif not isinstance(value, frozenset):  # a list of items is a matter of tables
             plain[key] = value
     return plain
-
-
-# The keys in JSON are older than the names of the fields.
-_KEYS = {"annotator": "person", "annotators": "people", "between_annotators": "between_people"}
 
 
 def agreement_of_annotators(

@@ -1,7 +1,4 @@
-"""Systems side by side on the same items: measures, ranks, Borda counts, and where they differ.
-
-Knows: evaluations. Does not know: how measures are computed, files, terminals.
-"""
+"""Systems side by side on the same items: measures, ranks, Borda counts, and where they differ."""
 
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

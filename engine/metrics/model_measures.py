@@ -1,11 +1,5 @@
 """The measures of explanations that need a model: BERTScore by an encoder, agreement by a judge model.
 
-Agreement: what a second model says of a judge's explanation, compared with the human one.
-
-P(yes) and P(no) are read from the logits after the prompt; no text is generated. All questions about an
-item share its texts, which are read once. Each question is read by itself after them, so that its result
-depends on nothing else that is asked: it can be kept.
-
 All criteria of a system are measured together, so that a model is opened once. What works with the model
 is apart from the rest: a process of its own can do it (engine/system/subprocess_worker.py).
 """
@@ -143,6 +137,9 @@ def _result(question: AgreementQuestion, found: Agreement | str) -> Agreement | 
     return Unscored(question.item.id, question.criterion.name, found)
 
 
+# P(yes) and P(no) are read from the logits after the prompt; no text is generated. All questions about an
+# item share its texts, which are read once. Each question is read by itself after them, so that its result
+# depends on nothing else that is asked: it can be kept.
 class _Asker:
     """Asks one question after another; what they share with the one before is not read again."""
 

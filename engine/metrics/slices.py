@@ -1,7 +1,4 @@
-"""How well a system does on each slice of the items: the measures of the whole, on the items of the slice.
-
-Knows: matched pairs, slices. Does not know: by what items are divided, files, tables.
-"""
+"""How well a system does on each slice of the items: the measures of the whole, on the items of the slice."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""Columns that several tables have.
-
-Knows: titles, kinds and meanings. Does not know: measures, which tables have them, terminals, windows.
-Imports nothing that measures: judging shows some of these columns too.
-"""
+"""Columns that several tables have. Imports nothing that measures: judging shows some of them too."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,8 +1,4 @@
-"""A comparison of systems as tables of values and as plain values for JSON.
-
-Knows: which columns stand side by side, what they mean, which cells are the best, what was published.
-Does not know: terminals, windows, files.
-"""
+"""A comparison of systems as tables and as plain values for JSON; what was published of the task."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace

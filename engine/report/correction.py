@@ -1,7 +1,4 @@
-"""A judge's ranking corrected by human labels, and how many labels it takes, as sections of a sheet.
-
-Knows: titles, columns, meanings, sentences. Does not know: how it is computed, terminals, HTML, windows.
-"""
+"""A judge's ranking corrected by human labels, and how many labels it takes."""
 
 from collections.abc import Callable, Iterator
 

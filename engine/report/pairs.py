@@ -1,7 +1,4 @@
-"""Pairs made out of outputs: what is said of them.
-
-Knows: the sections, titles, meanings. Does not know: how pairs are made, terminals, windows.
-"""
+"""Pairs made out of outputs: what is said of them."""
 
 from collections.abc import Iterator
 from pathlib import Path

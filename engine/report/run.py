@@ -1,9 +1,4 @@
-"""Two runs side by side: their facts, those that differ first; what differs is marked.
-
-What is known of a run, as facts: in the terminal, in a report, and next to those of another run.
-
-What a run says by itself, in all its elicitation methods and in each alone, and how often that is right.
-"""
+"""What a run says by itself, by each elicitation method too; its facts, also next to those of another run."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress

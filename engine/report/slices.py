@@ -1,8 +1,4 @@
-"""Measures slice by slice as tables of values, and what is to be said of many of them.
-
-Knows: which columns stand side by side, and what they mean. Does not know: how items are divided
-and measured, terminals, windows.
-"""
+"""Measures slice by slice, and what is to be said of many slices."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,9 +1,4 @@
-"""What came of the search for the best settings, as a sheet: what was chosen, what it is worth, what was
-tried.
-
-Knows: which tables and sentences there are, their words. Does not know: how settings are found, terminals,
-windows.
-"""
+"""What came of the search for the best settings: what was chosen, what it is worth, what was tried."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

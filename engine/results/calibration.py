@@ -1,7 +1,4 @@
-"""A calibration with what it was made for, as a file and in the run store.
-
-Knows: the JSON form, which runs a calibration fits. Does not know: how one is fitted.
-"""
+"""A calibration with what it was made for, as a file and in the run store."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace

@@ -1,10 +1,4 @@
-"""What a stored run lacks, and what in it is not the model's; a submission that is opened to be completed.
-
-A random sample is the beginning of a drawn order, as far as an annotator came in it. An item of that
-beginning is in the sample also if it had been labelled before, in order of uncertainty: else the hardest
-ones would be missing. A run has a sample for each seed that annotators labelled by; all of them together are
-as random.
-"""
+"""What a stored run lacks, and what in it is not the model's; a submission that is opened to be completed."""
 
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
@@ -68,6 +62,10 @@ def _reached(reviews: Reviews, author: str | None, criterion: str | None = None)
     return reached
 
 
+# A random sample is the beginning of a drawn order, as far as an annotator came in it. An item of that
+# beginning is in the sample also if it had been labelled before, in order of uncertainty: else the hardest
+# ones would be missing. A run has a sample for each seed that annotators labelled by; all of them together
+# are as random.
 def random_part(reviews: Reviews, author: str | None = None) -> RandomPart:
     """The items up to the last one that anybody, or an `author`, came to in each order that was drawn."""
     reached = _reached(reviews, author)

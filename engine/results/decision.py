@@ -1,13 +1,4 @@
-"""Readings put together into a judgment: un-swap, average, calibrate, decide.
-
-The raw predictions of many items as arrays: un-swapped, averaged, and by the parts that a calibration
-looks at.
-
-Each judge of a jury counts alike; of a judge each order counts alike, and within an order each method. A
-judge of a jury that said nothing of an item counts too, as one to which all labels are equally likely: what
-is left of the jury is less confident than all of it would be, and no label changes by that. Knows: raw
-predictions, the two orders, parts. Does not know: labels, decisions, where raw predictions come from.
-"""
+"""Raw predictions put together into a judgment: un-swap, average, calibrate, decide."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -301,6 +292,9 @@ def _unswapped(
     return values
 
 
+# Each judge of a jury counts alike; of a judge each order counts alike, and within an order each method. A
+# judge of a jury that said nothing of an item counts too, as one to which all labels are equally likely: what
+# is left of the jury is less confident than all of it would be, and no label changes by that.
 def _shares(asked: Sequence[PredictionSource], is_in: IsIn | None, panel: int) -> FloatArray:
     """How much of the mean each raw prediction is, shape (raw predictions,); 0 for those that are not in it.
     The judges of a jury that said nothing have the rest: equally likely labels, which change no difference

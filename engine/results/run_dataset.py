@@ -1,10 +1,4 @@
-"""A run's dataset with its annotations as human labels: what was reviewed becomes data.
-
-The items that a run judged, found again in the file that they came from; the annotations of them.
-
-What the judge alone said is no human label: it is omitted, unless it is asked for, and then a column says of
-each label whose it is.
-"""
+"""The items that a run judged, found again in their file; its annotations as human labels of them."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -174,6 +168,8 @@ class LabelledDataset:
     sentences: Sequence[str]
 
 
+# What the judge alone said is no human label: it is omitted, unless it is asked for, and then a column says
+# of each label whose it is.
 def labelled_dataset(results: RunResults, dataset: Dataset, with_judge: bool = False) -> LabelledDataset:
     """The items of a run with the effective labels as human labels, and all other columns of the dataset.
 

@@ -1,11 +1,4 @@
-"""What the judge of a stored run said of its items when it read them once more, in another batch shape.
-
-Where a calibration gives one label to everything, so that nothing is judged any more; the words for it.
-
-A stored run as it counts: its judgments, with human overrides.
-
-Kept next to the run, as numbers: how far rounding moves what it says.
-"""
+"""A stored run as it counts: its judgments with human overrides, and what it said when it was read again."""
 
 import math
 from collections.abc import Container, Iterator, Mapping, Sequence
