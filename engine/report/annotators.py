@@ -10,7 +10,7 @@ from engine.core.formatting import counted, interval, listed, number, percent, w
 from engine.core.tables import Column, Estimate, ItemsBehind, Kind, Part, Row, Section, Sentences, Table, Tone
 from engine.metrics.alt_test import LEAST_ITEMS, AltTest, Annotators
 from engine.metrics.annotator_agreement import AnnotatorAgreement
-from engine.report.columns import CRITERION, KAPPA
+from engine.report.columns import CRITERION, KAPPA, cells
 from engine.results.annotation_import import AnnotatorJoined, FileJoined, Joining
 
 _ALL = "all criteria"
@@ -246,11 +246,7 @@ def against_others_table(agreement: AnnotatorAgreement) -> Table:
         [
             _named(found.criterion),
             _IN_TURN if found.annotator is None else _short(found.annotator),
-            found.items,
-            found.undecided,
-            found.own,
-            found.judge,
-            found.lead,
+            *cells(found, _OTHERS[2:]),
         ]
         for found in agreement.against_others
     ]
@@ -269,14 +265,7 @@ def against_others_table(agreement: AnnotatorAgreement) -> Table:
 
 def among_annotators_table(agreement: AnnotatorAgreement) -> Table:
     rows: list[Row] = [
-        [
-            _named(found.criterion),
-            found.annotators,
-            found.items,
-            found.equal,
-            found.kappa,
-            found.alpha,
-        ]
+        [_named(found.criterion), found.annotators, *cells(found, _AMONG[2:])]
         for found in agreement.among.values()
     ]
     behind = [
@@ -287,14 +276,7 @@ def among_annotators_table(agreement: AnnotatorAgreement) -> Table:
 
 def annotator_pairs_table(agreement: AnnotatorAgreement) -> Table:
     rows: list[Row] = [
-        [
-            _short(pair.one),
-            _short(pair.other),
-            _named(pair.criterion),
-            pair.items,
-            pair.equal,
-            pair.kappa,
-        ]
+        [_short(pair.one), _short(pair.other), _named(pair.criterion), *cells(pair, _PAIRS[3:])]
         for pair in agreement.pairs
     ]
     behind = [
@@ -378,11 +360,7 @@ def _file_section(place: int, file: FileJoined, joining: Joining) -> Section:
 def imported_table(annotators: Sequence[AnnotatorJoined], asked: Container[str]) -> Table:
     """What is new of each annotator of a file; `asked`: names not yet known to be one annotator or two."""
     rows: list[Row] = [
-        [
-            each.name,
-            "?" if each.name in asked else each.called,
-            *(each.labels, each.states, each.notes, each.turned, each.known),
-        ]
+        [each.name, "?" if each.name in asked else each.called, *cells(each, _ANNOTATORS[2:])]
         for each in annotators
     ]
     return Table(_ANNOTATORS, rows)

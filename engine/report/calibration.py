@@ -86,8 +86,7 @@ _GAIN = (
         "By how much the log-loss is below that of the class prior only.",
         digits=3,
     ),
-    Column("low", "from", Kind.NUMBER, "The lower end of the gain's 95 % interval over instructions.", 3),
-    Column("high", "to", Kind.NUMBER, "Its upper end.", 3),
+    *columns.ends(of="the gain's"),
     Column(
         "surely",
         "significant?",
@@ -117,8 +116,7 @@ _SOURCES = (
         "By how much the log-loss rises without it: above 0, it helps.",
         digits=4,
     ),
-    Column("low", "from", Kind.NUMBER, "The lower end of the 95 % interval over instructions.", 4),
-    Column("high", "to", Kind.NUMBER, "Its upper end.", 4),
+    *columns.ends(4),
     Column(
         "right",
         "accuracy gain",

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from engine.core import formatting
 from engine.core.formatting import words
@@ -75,6 +76,23 @@ BERTSCORE = Column(
     "The similarity of both explanations by an encoder model, × 100.",
 )
 AGREEMENT = Column("agreement", "agreement", Kind.NUMBER, formatting.AGREEMENT)
+
+
+CANDIDATE = Column("candidate", "candidate", Kind.TEXT, "A model that wrote responses.")
+
+
+def ends(digits: int = 3, of: str = "the") -> tuple[Column, Column]:
+    """The two ends of an interval over instructions, `of` what, in columns of their own."""
+    low = f"The lower end of {of} 95 % interval over instructions."
+    return (
+        Column("low", "from", Kind.NUMBER, low, digits),
+        Column("high", "to", Kind.NUMBER, "Its upper end.", digits),
+    )
+
+
+def cells(record: object, columns: Sequence[Column]) -> list[Any]:
+    """The fields of a record that some columns are named after."""
+    return [getattr(record, column.key) for column in columns]
 
 
 def with_both_orders(columns: Sequence[Column]) -> tuple[Column, ...]:

@@ -21,10 +21,6 @@ _NOTE = (
 )
 _READ = "Left: lower is better. Right: higher is better. The number of labels doubles from point to point."
 _LABELS = Column("labels", "labels", Kind.COUNT, "The number of training labels per criterion.")
-_ENDS = (
-    Column("low", "from", Kind.NUMBER, "The lower end of the 95 % interval over instructions.", _DIGITS),
-    Column("high", "to", Kind.NUMBER, "Its upper end.", _DIGITS),
-)
 _POINTS = (
     _LABELS,
     Column(
@@ -34,7 +30,7 @@ _POINTS = (
         "The log-loss of the human labels after calibration on this number of labels: lower is better.",
         _DIGITS,
     ),
-    *_ENDS,
+    *columns.ends(),
     Column(
         "frequencies",
         "frequencies",
@@ -67,7 +63,7 @@ _DOUBLINGS = (
     ),
     replace(_LABELS, key="to_labels", title="to labels", meaning="The number of training labels after it."),
     Column("gained", "log-loss reduction", Kind.NUMBER, "By how many nats the log-loss fell.", _DIGITS),
-    *_ENDS,
+    *columns.ends(),
     Column("surely", "significant?", Kind.FLAG, "Whether that interval is above 0."),
     Column(
         "more_right",

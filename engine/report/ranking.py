@@ -29,11 +29,9 @@ from engine.ranking.length_control import LengthControl
 from engine.ranking.ranking import Ranking, ranking_json
 from engine.ranking.stopping import UntilSignificant
 from engine.report import drawing
+from engine.report.columns import CANDIDATE
 from engine.report.correction import HintText, corrected_candidates, correction_sections
 from engine.report.stopping import until_section
-
-CANDIDATE = Column("candidate", "candidate", Kind.TEXT, "A model that wrote responses.")
-
 
 _WIN_RATE = Column(
     "win_rate",

@@ -29,7 +29,8 @@ from engine.ranking.side_by_side import PairTold, TwoRankings, side_by_side
 from engine.ranking.stopping import UntilSignificant, told_of, until_significant
 from engine.ranking.weighted_scoring import WeightedScoring
 from engine.report import methods
-from engine.report.ranking import CANDIDATE, RANK, STRENGTH, ranking_sheet
+from engine.report.columns import CANDIDATE
+from engine.report.ranking import RANK, STRENGTH, ranking_sheet
 from engine.results.run_dataset import dataset_of_run
 from engine.results.run_results import RunResults
 

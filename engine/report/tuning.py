@@ -8,6 +8,7 @@ from engine.analysis.tuning import GAIN_TO_SEE, HeldOut, TuningResult
 from engine.analysis.tuning_choice import RatedSettings
 from engine.core.formatting import counted, duration, number, words
 from engine.core.tables import Column, Facts, Kind, Part, Section, Sentences, Sheet, Table, Tone
+from engine.report import columns
 
 DEFAULT_IN_WORDS = "label tokens, both orders, no examples"
 _WORTH = (
@@ -19,8 +20,7 @@ _WORTH = (
         "By how many percentage points the accuracy is higher, with its 95 % interval.",
     ),
     Column("nats", "nats", Kind.NUMBER, "By how much the log-loss is lower.", digits=3),
-    Column("low", "from", Kind.NUMBER, "The lower end of that gain's 95 % interval over instructions.", 3),
-    Column("high", "to", Kind.NUMBER, "Its upper end.", 3),
+    *columns.ends(of="that gain's"),
 )
 _WORTH_NOTE = (
     "On held-out items, the mean over the criteria, calibrated on the other items. If an interval is"
@@ -181,12 +181,5 @@ def _compared(tuning_result: TuningResult) -> Section:
 def _row(standing: RatedSettings, is_chosen: bool) -> list[str | float | None]:
     cost = standing.cost
     state = "chosen" if is_chosen else "equally good" if standing.as_good else ""
-    return [
-        standing.look.in_words,
-        standing.log_loss,
-        standing.behind,
-        standing.error,
-        round(cost.tokens),
-        cost.seconds,
-        state,
-    ]
+    of_loss = (standing.log_loss, standing.behind, standing.error)
+    return [standing.look.in_words, *of_loss, round(cost.tokens), cost.seconds, state]
