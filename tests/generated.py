@@ -30,16 +30,22 @@ def api_fields() -> str:
     return "\n".join(lines)
 
 
+def _option(row: SettingRow) -> str:
+    value = "" if row.kind is bool else row.metavar
+    if issubclass(row.kind, StrEnum):
+        value = "\\|".join(row.kind)
+    option = f"{row.option} {value}".rstrip()
+    return f"`{option}`"
+
+
 def option_table(surface: Surface) -> str:
-    """The options of a command that are settings, as a table in Markdown."""
+    """The options of a command that are settings, as a table in Markdown; those of `judge` are told there."""
+    rows = [row for row in rows_on(surface) if row.help]
+    shared = [row for row in rows if surface is not Surface.JUDGE and row.surfaces & Surface.JUDGE]
     lines = ["", "| setting | what it does |", "|---|---|"]
-    for row in rows_on(surface):
-        if not row.help:
-            continue
-        value = "" if row.kind is bool else row.metavar
-        if issubclass(row.kind, StrEnum):
-            value = "\\|".join(row.kind)
-        meaning = _with_default(row, row.docs or row.help)
-        option = f"{row.option} {value}".rstrip()
-        lines.append(f"| `{option}` | {meaning} |")
+    if shared:
+        lines.append(f"| {', '.join(map(_option, shared))} | as for [`judge`](#judge) |")
+    for row in rows:
+        if row not in shared:
+            lines.append(f"| {_option(row)} | {_with_default(row, row.docs or row.help)} |")
     return "\n".join([*lines, ""])

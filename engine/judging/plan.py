@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from engine.core.codec import plain
 from engine.core.errors import Hint, ModelFileError, Setting, SetupError
 from engine.core.events import CancelToken, ItemJudged, Resolved
 from engine.core.formatting import words
@@ -216,7 +217,7 @@ class RunPlan:
             # The hash alone could not find them again in their file.
             settings[CHOSEN] = self.dataset.ids
         if self.sample is not None:
-            settings[SAMPLE] = self.sample.as_json()
+            settings[SAMPLE] = plain(self.sample)
         made_of = (self.dataset.hash, self.model.hash, library_version(), PROMPT_VERSION)
         return RunIdentity(
             key=_key(made_of, self.rubric, settings),

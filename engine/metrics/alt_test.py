@@ -208,7 +208,7 @@ def _tested(criterion: str | None, held: Mapping[str, _Held]) -> AltTest:
 # The paper's is the t-test of independent items. Here items of one instruction belong together, and the error
 # is no less than the least possible one: where the judge is worse by epsilon and never better, the plain
 # t-test on thirty items lets it win in 13 to 17 % of simulations, this one in 4 to 5 %
-# (`bench/coverage/stand_ins.py`).
+# (`bench/coverage/annotators.py`).
 def _against(annotator: str, held: _Held) -> AgainstAnnotator:
     judge, own = held.judge_leads, held.annotator_leads
     lead = OverInstructions.of_one(

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from engine.core.codec import record_or
 from engine.core.column_map import ColumnMap
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.formatting import counted, file_stem, listed, short_name, value_in_words, words
@@ -165,7 +166,7 @@ class RunIdentity:
     @property
     def sample(self) -> ItemSample | None:
         """How its items were drawn; None where they were not."""
-        return ItemSample.of_json(self.settings.get(SAMPLE))
+        return record_or(self.settings.get(SAMPLE), ItemSample, None)
 
     def as_asked(self, methods: tuple[Method, ...], orders: tuple[Order, ...]) -> "RunIdentity":
         """The same, had it been asked by these methods and in these orders; its key stays."""
@@ -253,7 +254,8 @@ class StoredRun:
         if self.order_seed is None or self.is_tuning:
             return None
         width = self.manifest[RANDOM_ORDER].get("width")
-        return StoppingRule.of_json({"width": 100 * width if width else None, "seed": self.order_seed})
+        rule = {"width": 100 * width if width else None, "seed": self.order_seed}
+        return record_or(rule, StoppingRule, None)
 
     @property
     def is_tuning(self) -> bool:

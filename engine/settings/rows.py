@@ -7,7 +7,7 @@ Long because a setting is added in one place: its value, its row, its words.
 import math
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import Flag, StrEnum, auto
 from typing import Any
 
@@ -407,18 +407,6 @@ class Device:
     def is_called(self, words: str) -> bool:
         """Whether words are its whole name or key, small or capital."""
         return words.casefold() in (self.name.casefold(), self.key.casefold())
-
-    def as_json(self) -> dict[str, Any]:
-        """The same as plain values."""
-        return asdict(self)
-
-    @classmethod
-    def of_json(cls, values: Mapping[str, Any]) -> "Device":
-        """What `as_json` gave. KeyError, TypeError or ValueError for anything else."""
-        texts = {name: values[name] for name in ("name", "description", "backend", "driver")}
-        if not all(isinstance(text, str) for text in texts.values()):
-            raise TypeError(f"{values!r} is no device")
-        return cls(**texts, kind=DeviceKind(values["kind"]), memory=int(values["memory"]))
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,11 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
+
+from engine.core.codec import plain, record_or
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.items import Order
@@ -24,6 +27,8 @@ from engine.settings.rows import (
     rows_of,
 )
 from engine.settings.sampling import ItemSample, StoppingRule, dataset_in_words
+
+Positive = Annotated[int, msgspec.Meta(ge=1, le=LARGEST)]
 
 
 @dataclass(frozen=True)
@@ -150,31 +155,44 @@ class RunSetup(ChosenSettings):
 
     def as_json(self) -> dict[str, Any]:
         """All choices as plain values."""
-        keys = {row.name: row.key for row in rows_of(type(self))}
-        names = [choice.name for choice in fields(self)]
-        return {keys.get(name, name): _plain(getattr(self, name)) for name in names}
+        keys: dict[str, str] = {row.name: row.key for row in rows_of(type(self))}
+        own: dict[str, Any] = {
+            "rubric": self.rubric.as_json(),
+            "columns": self.columns and self.columns.as_json(),
+            "example_columns": self.example_columns and self.example_columns.as_json(),
+        }
+        values = {choice.name: getattr(self, choice.name) for choice in fields(self)} | own
+        return {keys.get(name, name): plain(value) for name, value in values.items()}
 
     @classmethod
     def of_json(cls, values: Mapping[str, Any], default: "RunSetup") -> "RunSetup":
         """Remembered choices. The missing and the damaged are as in `default`, or left to the engine."""
-        rubric = _rubric(values.get("rubric")) or default.rubric
-        rows = rows_of(cls)
+
+        def kept(name: str, kind: Any, otherwise: object = None) -> Any:
+            return record_or(values.get(name), kind, otherwise)
+
+        rubric, rows = default.rubric, rows_of(cls)
+        # Of one that is damaged nothing, for a part of it would be another run.
+        with suppress(TypeError, ValueError, SetupError):
+            rubric = Rubric.of_json(values.get("rubric"))
+        named = kept("criteria", list[Any], [])
         return cls(
-            dataset_path=_path(values.get("dataset_path")) or default.dataset_path,
-            model_path=_path(values.get("model_path")) or default.model_path,
-            items=_positive(values.get("items")),
-            sample=ItemSample.of_json(values.get("sample")),
-            ids=_ids(values.get("ids")),
-            until=StoppingRule.of_json(values.get("until")),
-            both_orders=_yes(values.get("both_orders"), default.both_orders),
+            dataset_path=kept("dataset_path", Path, default.dataset_path),
+            model_path=kept("model_path", Path, default.model_path),
+            items=kept("items", Positive),
+            sample=kept("sample", ItemSample),
+            # Of a list that is damaged none, for the others alone would be another run.
+            ids=kept("ids", tuple[str, ...], ()),
+            until=kept("until", StoppingRule),
+            both_orders=kept("both_orders", bool, default.both_orders),
             rubric=rubric,
-            criteria=_criteria(values.get("criteria"), rubric) or rubric.names,
-            examples_path=_path(values.get("examples_path")),
+            criteria=tuple(name for name in rubric.names if name in named) or rubric.names,
+            examples_path=kept("examples_path", Path),
             example_columns=ColumnMap.of_json(values.get("example_columns")),
-            calibration_path=_path(values.get("calibration_path")),
+            calibration_path=kept("calibration_path", Path),
             device=_text(values.get("device"), checked_device),
-            fresh=_yes(values.get("fresh"), default.fresh),
-            resumes=_positive(values.get("resumes")),
+            fresh=kept("fresh", bool, default.fresh),
+            resumes=kept("resumes", Positive),
             columns=ColumnMap.of_json(values.get("columns")),
             name=_text(values.get("name"), checked_name),
             note=_text(values.get("note"), checked_note),
@@ -189,18 +207,6 @@ def checked_device(words: str) -> str:
     return words
 
 
-def _plain(value: object) -> object:
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, ColumnMap | ItemSample | Rubric | StoppingRule):
-        return value.as_json()
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _path(value: object) -> Path | None:
-    return Path(value) if isinstance(value, str) and value and "\0" not in value else None
-
-
 def _text(value: object, check: Callable[[str], str]) -> str | None:
     """A name, a note, a device; of one that could not be stored nothing."""
     if not isinstance(value, str):
@@ -208,29 +214,3 @@ def _text(value: object, check: Callable[[str], str]) -> str | None:
     with suppress(SetupError):
         return check(value)
     return None
-
-
-def _positive(value: object) -> int | None:
-    return value if type(value) is int and 1 <= value <= LARGEST else None
-
-
-def _yes(value: object, default: bool) -> bool:
-    return value if isinstance(value, bool) else default
-
-
-def _ids(value: object) -> tuple[str, ...]:
-    """Chosen ids; of a list that is damaged none, for the others alone would be another run."""
-    ids = value if isinstance(value, list) else []
-    return tuple(ids) if all(isinstance(item_id, str) for item_id in ids) else ()
-
-
-def _rubric(value: Any) -> Rubric | None:
-    """A rubric; of one that is damaged nothing, for a part of it would be another run."""
-    with suppress(KeyError, TypeError, ValueError, AttributeError, SetupError):
-        return Rubric.of_json(value)
-    return None
-
-
-def _criteria(value: object, rubric: Rubric) -> tuple[str, ...]:
-    named = value if isinstance(value, list) else []
-    return tuple(name for name in rubric.names if name in named)

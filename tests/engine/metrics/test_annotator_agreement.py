@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
-from bench.coverage.people import AnnotatorWorld, is_held
+from bench.coverage.annotators import AnnotatorWorld, is_held
 from engine.annotations.records import new_override, new_review
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, Preference, Tie, agree
 from engine.core.judgments import JudgmentKey

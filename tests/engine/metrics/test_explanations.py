@@ -36,8 +36,7 @@ from engine.metrics.explanations import (
 from engine.metrics.intervals import Interval, OverInstructions, share_interval
 from engine.metrics.matching import match
 from engine.models.checked_model import CheckedModel
-from engine.models.encoder_cut import cut_encoder
-from engine.models.encoder_file import read_encoder_file
+from engine.models.encoder_file import cut_encoder, read_encoder_file
 from engine.models.opening import encoder_hash, open_encoder
 from engine.report.comparison import comparison_sheet
 from engine.report.evaluation import evaluation_methods, explanation_section

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from engine.calibration.jury import make_jury
 from engine.core.errors import SetupError
@@ -46,7 +47,7 @@ IN_FIT, LEFT_OUT, UNKNOWN = "1" * 64, "2" * 64, "3" * 64
 OUT_OF_FOLD = replace(
     CALIBRATION,
     criteria={"safety": replace(ONE, folds=(FREQUENCIES, ONE), fold_of={IN_FIT[:12]: 1, LEFT_OUT[:12]: 0})},
-    fitted_on=FittedOn((IN_FIT[:12], LEFT_OUT[:12]), frozenset({"a" * 12})),
+    fitted_on=FittedOn((IN_FIT[:12], LEFT_OUT[:12]), ("a" * 12,)),
     accuracies={"before": Estimate(0.5, (0.4, 0.6)), "after": Estimate(0.45), "more": Estimate(-0.05)},
 )
 
@@ -199,17 +200,23 @@ def without(key: str) -> Callable[[dict[str, object]], object]:
         (without("tiebreak_calibration"), "'tiebreak_calibration' is missing"),
         (without("made_for"), "'made_for' is missing"),
         (lambda value: value | {"tiebreak_calibration": 3}, "its version is 3"),
-        (lambda value: value | {"criteria": {"safety": {"scale": "x"}}}, "is missing"),
+        (
+            lambda value: value | {"criteria": {"safety": {"scale": 1}}},
+            "safety: 'biases' is missing",
+        ),
         (lambda value: value | {"criteria": {"safety": _numbers(scale=-1)}}, "cannot be applied"),
         (
             lambda value: value | {"criteria": {"safety": _numbers(scale="much")}},
-            "'much' is not a number",
+            "criteria.safety.scale: found 'much', expected a number",
         ),
-        (lambda value: value | {"criteria": {"safety": _numbers(scale="1")}}, "'1' is not a number"),
-        (lambda value: value | {"criteria": {"safety": _numbers(scale=True)}}, "'True' is not a number"),
+        (lambda value: value | {"criteria": {"safety": _numbers(scale="1")}}, "found '1', expected a number"),
+        (
+            lambda value: value | {"criteria": {"safety": _numbers(scale=True)}},
+            "scale: found true",
+        ),
         (
             lambda value: value | {"criteria": {"safety": _numbers(scale=1) | {"items": 5.9}}},
-            "'5.9' is not a number of items",
+            "found 5.9, expected a whole number",
         ),
         (
             lambda value: json.dumps(value).replace('"strength": 3.0', '"strength": 3.0, "strength": 4.0'),
@@ -229,13 +236,22 @@ def without(key: str) -> Callable[[dict[str, object]], object]:
             "holds 1e999, which is not a usable number",
         ),
         (lambda _value: "[" * 100_000, "nested too deeply"),
-        (lambda value: value | {"took_part": {"items": ["x"], "instructions": []}}, "12 hexadecimal digits"),
+        (
+            lambda value: value | {"took_part": {"items": ["x"], "instructions": []}},
+            "items[0]: found 'x'",
+        ),
         (
             lambda value: value | {"criteria": {"safety": _numbers(scale=1) | {"folds": [_fold(0)]}}},
             "omits item 0, which it cannot",
         ),
-        (lambda value: _with_accuracy(value, share=2, interval=None), "is no share"),
-        (lambda value: _with_accuracy(value, share=0.5, interval=[0.4]), "is no interval"),
+        (
+            lambda value: _with_accuracy(value, share=2, interval=None),
+            "before.share: found 2",
+        ),
+        (
+            lambda value: _with_accuracy(value, share=0.5, interval=[0.4]),
+            "expected a list of length 2",
+        ),
     ],
 )
 def test_a_file_that_is_none_is_refused(
@@ -293,7 +309,7 @@ FACTORS = {
     LENGTHS: 2.0,
 }
 HEAD = replace(ALONE, parts=FACTORS, penalty_of_features=30.0)
-TOOK_PART = FittedOn(("1" * 12, "2" * 12), frozenset({"a" * 12}))
+TOOK_PART = FittedOn(("1" * 12, "2" * 12), ("a" * 12,))
 FOLDS = {"1" * 12: 1, "2" * 12: 0}
 
 
@@ -354,8 +370,8 @@ def test_the_hash_is_another_with_another_factor_and_with_another_part() -> None
             HEAD,
             replace(HEAD, parts=FACTORS | {POINTWISE_GRADE: -0.12500000001}),
             replace(ALONE, parts={POINTWISE_GRADE: 1.0}),
-            replace(ALONE, parts={replace(POINTWISE_GRADE, judge=1): 1.0}),
-            replace(ALONE, parts={replace(POINTWISE_GRADE, order=Order.AB): 1.0}),
+            replace(ALONE, parts={structs.replace(POINTWISE_GRADE, judge=1): 1.0}),
+            replace(ALONE, parts={structs.replace(POINTWISE_GRADE, order=Order.AB): 1.0}),
             first,
             replace(first, first_order=replace(HEAD, parts=FACTORS | {LENGTHS: 2.5})),
             replace(ALONE, folds=(ALONE, ALONE), fold_of=FOLDS),
@@ -369,17 +385,17 @@ def test_the_hash_is_another_with_another_factor_and_with_another_part() -> None
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"kind": "mood"}, "'mood' is not a valid FeatureKind"),
-        ({"kind": None}, "None is not a valid FeatureKind"),
-        ({"judge": -1}, "-1 is no number of a judge"),
-        ({"judge": 1.0}, "1.0 is no number of a judge"),
-        ({"judge": True}, "True is no number of a judge"),
-        ({"way": "guessed"}, "'guessed' is not a valid Method"),
-        ({"order": "both"}, "'both' is not a valid Order"),
-        ({"factor": "much"}, "'much' is not a number"),
-        ({"factor": "0.5"}, "'0.5' is not a number"),
-        ({"factor": True}, "'True' is not a number"),
-        ({"factor": None}, "'None' is not a number"),
+        ({"kind": "mood"}, "parts[1].kind: found 'mood', which is not known"),
+        ({"kind": None}, "parts[1].kind: found null"),
+        ({"judge": -1}, "found -1, expected a whole number"),
+        ({"judge": 1.0}, "found 1.0, expected a whole number"),
+        ({"judge": True}, "found true, expected a whole number"),
+        ({"way": "guessed"}, "parts[1].way: found 'guessed'"),
+        ({"order": "both"}, "parts[1].order: found 'both'"),
+        ({"factor": "much"}, "found 'much', expected a number"),
+        ({"factor": "0.5"}, "found '0.5', expected a number"),
+        ({"factor": True}, "found true, expected a number"),
+        ({"factor": None}, "found null, expected a number"),
         ({"factor": 1e7}, "cannot be applied"),
         ({"factor": math.nan}, "holds NaN, which is not a usable number"),
     ],
@@ -481,7 +497,7 @@ def test_a_file_whose_part_lacks_something_is_refused(tmp_path: Path, missing: s
     [
         ({"parts": None}, "is not a calibration"),
         ({"parts": ["letters"]}, "is not a calibration"),
-        ({"strength_of_parts": "strong"}, "'strong' is not a number"),
+        ({"strength_of_parts": "strong"}, "strength_of_parts: found 'strong', expected a number"),
     ],
 )
 def test_a_file_whose_parts_are_none_is_refused(tmp_path: Path, change: dict[str, Any], problem: str) -> None:
@@ -495,8 +511,8 @@ def test_a_file_whose_parts_are_none_is_refused(tmp_path: Path, change: dict[str
 def test_a_part_that_stands_there_twice_is_refused(tmp_path: Path) -> None:
     """As a key that is named twice is: nobody knows which factor is meant."""
     values = calibration(safety=HEAD).as_json()
-    parts = values["criteria"]["safety"]["parts"]
-    parts.append(parts[1] | {"factor": 5.0})
+    fitted = values["criteria"]["safety"]
+    fitted["parts"] = [*fitted["parts"], fitted["parts"][1] | {"factor": 5.0}]
     with pytest.raises(SetupError):
         load_calibration(file_of(tmp_path, values))
 
