@@ -101,7 +101,6 @@ class Report:
 
     @cached_property
     def figures(self) -> dict[str, ReportFigure]:
-        """The figures of the report, by name."""
         found = evaluation_figures(self.evaluation, self.bins, self.orders, self.weighted_scoring)
         if self.curve:
             name = self.evaluation.name
@@ -166,7 +165,6 @@ def report_html(report: Report, drawn: Mapping[str, bytes] | None = None) -> str
 
 
 def report_sheet(report: Report) -> Sheet:
-    """The sheet of its evaluation, and below it what a report alone shows."""
     more = [
         *(report.ranking.sections if report.ranking else ()),
         *slice_sections(report.slices),
@@ -250,7 +248,6 @@ def _how_it_was_made(report: Report) -> Section:
 
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
-    """Names and values of all that the numbers depend on."""
     gold = report.evaluation.matched.dataset
     if report.results:
         run = report.results.run

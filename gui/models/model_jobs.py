@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from engine.models.finder import FoundModel, Stamp
     from engine.models.memory import Fit, MemoryEstimate
     from engine.models.model_file import ModelFile
-    from engine.results.answer_mass import RunMass
+    from engine.results.health import RunMass
     from engine.settings.identity import StoredRun
     from engine.system.computer import Memory
 
@@ -319,7 +319,7 @@ def _called(request: ModelRequest, tried: Sequence[Device]) -> Device | None:
 
 def _with_runs(candidates: Sequence[Candidate], request: ModelRequest) -> Iterator[Candidate]:
     """Those of which the store holds a run, with what their newest one gave."""
-    from engine.results.answer_mass import newest_masses
+    from engine.results.health import newest_masses
 
     hashes = {candidate.hash for candidate in candidates} - {""}
     if request.store is None or not hashes:

@@ -16,7 +16,7 @@ from engine.core.items import Preference
 from engine.core.judgments import Origin
 from engine.data.dataset import load_dataset
 from engine.data.label_origins import in_drawn_order
-from engine.results.opened_submission import open_submission
+from engine.results.completeness import open_submission
 from engine.settings.sampling import DEFAULT_SEED
 from engine.store.run_store import RunStore
 from gui.compare.ranking_page import WEIGHTED, RankingPage, RankingSource

@@ -20,7 +20,7 @@ from engine.core.health import Health, Sign, Symptom
 from engine.core.items import Preference
 from engine.data.dataset import load_dataset
 from engine.data.submission import read_submission, write_submission
-from engine.results.opened_submission import open_submission
+from engine.results.completeness import open_submission
 from engine.results.run_results import load_results, submission_of
 from engine.settings.rows import JudgeSettings, Mode
 from engine.store.run_store import RunStore

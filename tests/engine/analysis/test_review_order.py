@@ -1,4 +1,4 @@
-"""The review list: how doubtful a judgment is, what is filtered, which item comes first."""
+"""The review list: doubt, order, filters, columns, and what is said of items."""
 
 import itertools
 from dataclasses import replace
@@ -8,10 +8,21 @@ from typing import Any
 
 import pytest
 
-from engine.analysis.review_order import ReviewItem, ReviewRow, by_item, filtered, review_rows
-from engine.annotations.records import NO_LABEL, Filters, ListOrder, new_override
+from engine.analysis.review_order import (
+    BY_COLUMN,
+    NOTE,
+    TAG,
+    Remarks,
+    ReviewItem,
+    ReviewRow,
+    by_column,
+    by_item,
+    filtered,
+    review_rows,
+)
+from engine.annotations.records import NO_LABEL, Filters, ListOrder, new_note, new_override
 from engine.core.items import Preference
-from engine.core.judgments import Judgment, JudgmentKey
+from engine.core.judgments import Judgment, JudgmentKey, ReviewState
 from engine.core.rubric import ELOQUENT, Criterion, Rubric
 from engine.data.dataset import load_dataset
 from engine.metrics.matching import system_of_run
@@ -21,6 +32,7 @@ from engine.store.run_store import RunStore
 from tests.judged import (
     BAD,
     GOOD,
+    OWN,
     RATHER_A,
     SURE_A,
     SURE_GOOD,
@@ -30,9 +42,13 @@ from tests.judged import (
     Columns,
     Probabilities,
     dataset,
+    results_of,
     stored_run,
     with_texts,
 )
+
+# The review list: how doubtful a judgment is, what is filtered, which item comes first.
+
 
 SURE_B = (0.03, 0.91, 0.03, 0.03)
 RATHER_B = (0.2, 0.6, 0.1, 0.1)
@@ -284,3 +300,98 @@ def test_unlabelled_items_come_first_the_least_sure_of_them_at_the_top(tmp_path:
     assert [item.item_id for item in by_item(safety, ListOrder.MOST_UNCERTAIN, labelled=one)] == [*"15342"]
     assert by_item([], ListOrder.MOST_UNCERTAIN) == []
     assert all(row.blank.probabilities is None for row in rows)
+
+
+# The review list in the order of one of its columns.
+
+
+IDS = ["10", "9", "x1", "2"]
+LISTED = dataset({"safety": [None] * 4}, instructions=["pear", "Apple", "apple", "fig"])
+STATES = {"10": ReviewState.DONE, "x1": ReviewState.SKIPPED}
+LABELS: dict[str, tuple[Preference | None, bool]] = {
+    "10": (B, True),
+    "9": (None, False),
+    "x1": (A, True),
+    "2": (BAD, False),
+}
+
+
+def rows_of(item_id: str) -> list[ReviewRow]:
+    label, flipped = LABELS[item_id]
+    return [ReviewRow(IDS.index(item_id), item_id, "safety", label, flipped=flipped)]
+
+
+@pytest.mark.parametrize(
+    ("order", "ids"),
+    [
+        (ListOrder.LEAST_UNCERTAINTY, ["2", "x1", "9", "10"]),
+        (ListOrder.TO_DO, ["9", "2", "x1", "10"]),
+        (ListOrder.DONE, ["10", "x1", "9", "2"]),
+        (ListOrder.ID, ["10", "2", "9", "x1"]),
+        (ListOrder.ID_BACKWARDS, ["x1", "9", "2", "10"]),
+        (ListOrder.LABELS, ["x1", "10", "2", "9"]),
+        (ListOrder.LABELS_BACKWARDS, ["9", "2", "10", "x1"]),
+        (ListOrder.MOST_MARKS, ["10", "x1", "9", "2"]),
+        (ListOrder.FEWEST_MARKS, ["9", "2", "10", "x1"]),
+        (ListOrder.INSTRUCTION, ["9", "x1", "2", "10"]),
+        (ListOrder.INSTRUCTION_BACKWARDS, ["10", "2", "9", "x1"]),
+    ],
+)
+def test_equal_items_stay_in_the_order_of_the_dataset(order: ListOrder, ids: list[str]) -> None:
+    items = [ReviewItem(place, item_id, 0.9 - place / 10) for place, item_id in enumerate(IDS)]
+    assert order in BY_COLUMN
+    assert [item.item_id for item in by_column(items, order, rows_of, STATES, LISTED)] == ids
+
+
+def test_ids_that_are_numbers_sort_as_numbers_and_without_texts_there_is_no_order_of_them() -> None:
+    items = [ReviewItem(place, item_id, 0.5) for place, item_id in enumerate(["10", "9", "2"])]
+    assert [item.item_id for item in by_column(items, ListOrder.ID, rows_of, {}, None)] == ["2", "9", "10"]
+    assert by_column(items, ListOrder.INSTRUCTION_BACKWARDS, rows_of, {}, None) == items
+    assert by_column([], ListOrder.ID, rows_of, {}, None) == []
+
+
+# What is said of items beside their own texts, and who may see it.
+
+
+FIRST = JudgmentKey("1", "safety")
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> RunResults:
+    """Of Ada two explanations of item 1 and a label of item 2; of Ben a note with a tag on item 1."""
+    overridden = [
+        ("1", "safety", B, "B is safer."),
+        ("1", "safety", B, "B is kind."),
+        ("2", "safety", A, None),
+    ]
+    made = results_of(tmp_path, overridden)
+    content = made.judged[0].content_hash
+    note = new_note(content, "Ask Cy.", ("odd", "long"), "Ben")
+    return replace(made, notes={content: (note,)})
+
+
+def test_all_that_was_ever_said_of_an_item_is_there_once_the_latest_first(results: RunResults) -> None:
+    said = [("safety", "B is kind."), ("safety", "B is safer."), ("safety", OWN)]
+    noted = [(NOTE, "Ask Cy."), (TAG, "odd"), (TAG, "long")]
+    remarks = Remarks(results, "Cy")
+    assert list(remarks.of(0)) == said + noted
+    assert list(remarks.of(1)) == [("safety", OWN)]
+    assert list(remarks.of(2)) == []
+
+
+@pytest.mark.parametrize(
+    ("author", "sees"),
+    [
+        ("Cy", []),
+        ("Ada", [("safety", "B is kind."), ("safety", "B is safer.")]),
+        ("Ben", [(NOTE, "Ask Cy."), (TAG, "odd"), (TAG, "long")]),
+    ],
+)
+def test_of_a_hidden_judgment_one_sees_his_own_words_alone(
+    results: RunResults, author: str, sees: list[tuple[str, str]]
+) -> None:
+    hidden = Remarks(results, author, seen=frozenset())
+    assert list(hidden.of(0)) == sees
+    shown = Remarks(results, author, seen=frozenset({FIRST}))
+    assert list(shown.of(0)) == list(Remarks(results).of(0))
+    assert list(shown.of(1)) == []
