@@ -42,7 +42,8 @@ from gui.widgets.labels import (
 from gui.widgets.notice import IN_THE_WINDOW
 from gui.widgets.views import ListView
 from gui.workspace.run_picker import SourceBox
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -296,9 +297,9 @@ class ChoicePanel(DownScroll):
         self._busy = False
         self._chosen: Dataset | None = None
         self._examined_with: Dataset | None = None  # the labels that the files were last compared with
-        self._looking = LatestTask(workspace.threads, ThreadName.FILES, self)
         self._reading = workspace.reader(self)
         self.systems = SystemList()
+        self._looking = TaskPanel(workspace.threads, ThreadName.FILES, self, self.systems.show_examined)
         self.gold_text = plain_label()
         self.whose = SourceBox()
         self.compare_button = main_button("&Compare")
@@ -451,7 +452,6 @@ class ChoicePanel(DownScroll):
 
     def _connect(self) -> None:
         space = self._workspace
-        self._looking.finished.connect(self.systems.show_examined)
         self.systems.files_wanted.connect(self._ask_submissions)
         self._gold_button.clicked.connect(self._ask_gold)
         self._own_button.clicked.connect(self.use_default_labels)

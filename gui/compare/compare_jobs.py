@@ -14,10 +14,11 @@ from engine.core.formatting import counted, listed, short_name, words
 from engine.core.rubric import rubric_of_names
 from engine.core.tables import Section, Sentences, Sheet, Tone
 from engine.system.places import is_there
+from gui.widgets.foreign_text import one_line
 from gui.widgets.notice import IN_THE_WINDOW
 from gui.workspace.file_jobs import Chosen, with_labels_for
 from gui.workspace.open_run import RunMark, gold_mark, run_mark
-from gui.workspace.threads import Job, JobControl
+from gui.workspace.threads import AtWork, Job, JobControl
 
 if TYPE_CHECKING:
     from engine.calibration.jury import Jury
@@ -103,15 +104,6 @@ class CompareRequest:
 
 
 @dataclass(frozen=True)
-class Comparing:
-    """How far a comparison is: `done` of `total` steps, and what is done now."""
-
-    what: str
-    done: int
-    total: int
-
-
-@dataclass(frozen=True)
 class Compared:
     """A comparison with all that is shown of it.
 
@@ -147,7 +139,7 @@ def compare_systems(
     store_path: Path, choice: CompareRequest, gold: "Dataset", chosen: Chosen | None = None
 ) -> Job[Compared]:
     """Hold the chosen systems against the human labels of a dataset, on one slice of its items where one is
-    `chosen`; reports Comparing.
+    `chosen`; reports AtWork.
     """
 
     def work(control: JobControl) -> Compared:
@@ -172,7 +164,7 @@ def compare_systems(
 
 
 def compare_part(compared: Compared, chosen: Chosen | None) -> Job[Compared]:
-    """The same comparison on one slice of the items alone, or on all of them; reports Comparing.
+    """The same comparison on one slice of the items alone, or on all of them; reports AtWork.
 
     SetupError where no item of the slice has a human label.
     """
@@ -200,7 +192,7 @@ class _Steps:
 
     def begin(self, what: str) -> None:
         self._control.cancel.raise_if_requested()
-        self._control.report(Comparing(what, self._done, self._total))
+        self._control.report(AtWork(one_line(what), self._done, self._total))
         self._done += 1
 
 

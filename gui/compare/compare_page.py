@@ -11,13 +11,11 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from engine.annotations.records import Filters, LabelSource, WantedItems
-from engine.core.errors import EngineError
 from engine.core.formatting import visible
 from engine.core.judgments import JudgmentKey
 from gui.compare.choice_panel import ChoicePanel
 from gui.compare.compare_jobs import (
     Compared,
-    Comparing,
     compare_part,
     compare_systems,
     same_labels,
@@ -25,16 +23,17 @@ from gui.compare.compare_jobs import (
 )
 from gui.compare.comparison_view import ComparisonView
 from gui.compare.jury_dialog import JuryDialog
-from gui.widgets.actions import BusyLine, add_key
+from gui.widgets.actions import add_key
 from gui.widgets.files import ask_target
-from gui.widgets.foreign_text import one_line, plain_label
+from gui.widgets.foreign_text import plain_label
 from gui.widgets.labels import STRETCH, heading, hint, in_column, name, panel, show_text
 from gui.widgets.notice import Notice
 from gui.workspace.files_in_use import files_in_use
 from gui.workspace.open_run import run_mark
 from gui.workspace.page import Page, PageSplitter
 from gui.workspace.state import PageName
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -66,11 +65,19 @@ class ComparePage(Page):
         self._overridden: set[int] = set()  # those of them that annotators changed, which no list tells
         self._equal: Dataset | None = None  # the labels of now, read again but the same
         self._looked_at: Dataset | None = None
-        self._looking = LatestTask(workspace.threads, ThreadName.FILES, self)
-        self._comparing = LatestTask(workspace.threads, ThreadName.MEASURE, self)
         self.choosing = ChoicePanel(workspace)
         self.notice = Notice()
-        self.busy = BusyLine()
+        self._looking = TaskPanel(workspace.threads, ThreadName.FILES, self, self._take_look)
+        self._comparing = TaskPanel(
+            workspace.threads,
+            ThreadName.MEASURE,
+            self,
+            self._take,
+            failed=self.notice,
+            stopped=self._show_slice,
+            changed=self._follow_busy,
+        )
+        self._comparing.failed.connect(self._show_slice)
         self.stale = plain_label("The ticked systems or their labels have changed: compare again.", "warning")
         self.doubts = plain_label(role="bad")
         self.needs = plain_label()
@@ -103,11 +110,10 @@ class ComparePage(Page):
         gold = self.choosing.gold
         if gold is None or self.choosing.lacking or self._comparing.busy:
             return
-        self.notice.dismiss()
-        self.busy.begin("Comparing …")
         choice, chosen = self.choosing.choice, self.slices.chosen
         chosen = chosen if self.compared is not None and self.compared.dataset is gold else None
-        self._comparing.start(compare_systems(self.workspace.store_path, choice, gold, chosen))
+        job = compare_systems(self.workspace.store_path, choice, gold, chosen)
+        self._comparing.begin(job, "Comparing …")
 
     @Slot()
     def _keep_to_slice(self) -> None:
@@ -119,10 +125,7 @@ class ComparePage(Page):
             self._comparing.drop()
             self._take(self._all)
         else:
-            self._comparing.drop()
-            self.notice.dismiss()
-            self.busy.begin("Comparing …")
-            self._comparing.start(compare_part(compared, chosen))
+            self._comparing.begin(compare_part(compared, chosen), "Comparing …")
 
     def decide_together(self) -> None:
         """Ask how the ticked systems are to be decided together."""
@@ -169,7 +172,8 @@ class ComparePage(Page):
         self.stack.addWidget(self.view)
         right = QWidget()
         self.doubts.hide()
-        in_column(self.notice, self.busy, self.stale, self.doubts, (self.stack, STRETCH), on=right)
+        above = (self.notice, self._comparing.line, self.stale, self.doubts)
+        in_column(*above, (self.stack, STRETCH), on=right)
         self._splitter = PageSplitter(Qt.Orientation.Horizontal)
         self._splitter.addWidget(self.choosing)
         self._splitter.addWidget(right)
@@ -187,12 +191,6 @@ class ComparePage(Page):
 
     def _connect(self) -> None:
         space = self.workspace
-        self._comparing.progress.connect(self._follow)
-        self._comparing.finished.connect(self._take)
-        self._comparing.failed.connect(self._fail)
-        self._comparing.cancelled.connect(self._show_slice)
-        self._comparing.busy_changed.connect(self._follow_busy)
-        self.busy.cancelled.connect(self._comparing.cancel)
         self.choosing.changed.connect(self._bring_up_to_date)
         self.choosing.compare_wanted.connect(self.compare)
         self.choosing.jury_wanted.connect(self.decide_together)
@@ -204,7 +202,6 @@ class ComparePage(Page):
         self.view.differences.failed.connect(self.notice.show_error)
         for signal in (space.run_changed, space.overrides_changed, space.runs_changed):
             signal.connect(self._look_at_runs)
-        self._looking.finished.connect(self._take_look)
         add_key(self, "Ctrl+Return", self.compare, inside=True)
 
     # What happens
@@ -262,15 +259,9 @@ class ComparePage(Page):
             (self._overridden.discard if same else self._overridden.add)(run.id)
         self.stale.setVisible(self._is_stale())
 
-    @Slot(object)
-    def _follow(self, event: Comparing) -> None:
-        self.busy.go_on(one_line(event.what), event.done, event.total)
-
-    @Slot(bool)
-    def _follow_busy(self, busy: bool) -> None:
-        if not busy:
-            self.busy.end()
-        self.choosing.set_busy(busy)
+    @Slot()
+    def _follow_busy(self) -> None:
+        self.choosing.set_busy(self._comparing.busy)
 
     @Slot(object)
     def _take(self, compared: Compared) -> None:
@@ -284,11 +275,6 @@ class ComparePage(Page):
         self.slices.show()
         self.stack.setCurrentWidget(self.view)
         self.workspace.refresh_runs()  # the list may be older than what was compared
-
-    @Slot(object)
-    def _fail(self, error: EngineError) -> None:
-        self.notice.show_error(error)
-        self._show_slice()
 
     @Slot()
     def _show_slice(self) -> None:

@@ -37,7 +37,8 @@ from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index, TableMo
 from gui.widgets.views import FillingView, dressed, measure_view, table_view
 from gui.workspace.file_jobs import compare_slices
 from gui.workspace.slices_panel import SlicesPanel, SliceWords
-from gui.workspace.threads import EngineThreads, LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import EngineThreads, ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -144,8 +145,7 @@ class DifferenceList(QWidget):
         super().__init__()
         self._compared: Compared | None = None
         self._asked_for = self._shown_for = DifferenceFilter()
-        self._filtering = LatestTask(threads, ThreadName.FILES, self)
-        self._filtering.finished.connect(self._show_rows)
+        self._filtering = TaskPanel(threads, ThreadName.FILES, self, self._show_rows)
         self._filtering.failed.connect(self.failed)
         self._typing = QTimer(self, singleShot=True, interval=_TYPING_MS)
         self._typing.timeout.connect(self._filter)

@@ -5,42 +5,16 @@ Knows: the choices. Does not know: how a jury is made.
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QCheckBox,
-    QDialog,
-    QDialogButtonBox,
-    QLineEdit,
-    QRadioButton,
-    QWidget,
-)
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QButtonGroup, QCheckBox, QLineEdit, QRadioButton, QWidget
 
-from engine.core.errors import EngineError
-from engine.core.events import MeasureProgress
 from engine.core.formatting import counted, short_name
 from gui.compare.compare_jobs import CompareRequest, JuryRequest, StoredJury, decide_together
-from gui.widgets.actions import BusyLine
 from gui.widgets.fields import DoubleSpinBox
-from gui.widgets.foreign_text import plain_label
-from gui.widgets.labels import (
-    STRETCH,
-    as_row,
-    heading,
-    hint,
-    in_column,
-    in_row,
-    label,
-    make_room,
-    name,
-    panel,
-    scrolling,
-    show_text,
-)
-from gui.widgets.notice import Notice
-from gui.widgets.text_views import SheetView
+from gui.widgets.labels import STRETCH, as_row, heading, hint, in_row, label, name, panel
 from gui.workspace.state import PageName
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.task_panel import TaskDialog, TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -59,12 +33,11 @@ _LENGTHS = "Annotators often prefer the longer response; the labels then depend 
 _CERTAINTY = (
     "The probability assumed for a submission's labels: a submission has labels without probabilities."
 )
-_WORKING = "Combining the judges …"
 _SIZE = (160, 42)  # characters, lines
 
 
-class JuryDialog(QDialog):
-    """`made`: the number of the run that the panel is."""
+class JuryDialog(TaskDialog):
+    """`made`: the number of the run that the jury is."""
 
     made = Signal(int)
 
@@ -75,30 +48,27 @@ class JuryDialog(QDialog):
         gold: "Dataset | None",
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__("Make a jury", "Make the &jury", "&Open the jury", parent)
         self._workspace = workspace
         self._choice = choice
         self._gold = gold if gold is not None and gold.criteria else None
         self.kept: StoredJury | None = None
-        self.setWindowTitle("Make a jury")
         self.called = QLineEdit(placeholderText="no name")
         self.by_labels = QRadioButton("Fit to human &labels")
         self.by_mean = QRadioButton("&Mean of all judges")
         self.lengths = QCheckBox("Use the len&gths of the responses")
         self.certainty = DoubleSpinBox()
-        self.notice, self.busy, self.outcome = Notice(), BusyLine(), plain_label(role="heading")
-        self.sheet = SheetView()
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        self.open_button = self.buttons.addButton("&Open the jury", QDialogButtonBox.ButtonRole.ActionRole)
-        self.decide_button = self.buttons.addButton("Make the &jury", QDialogButtonBox.ButtonRole.ActionRole)
-        self._deciding = LatestTask(workspace.threads, ThreadName.MEASURE, self)
-        self._lay_out()
-        self._connect()
+        self.task = TaskPanel(
+            workspace.threads, ThreadName.MEASURE, self, self._take, failed=self.notice, changed=self._enable
+        )
+        self.lay_out(self._asked(), *_SIZE)
+        self.by_labels.toggled.connect(self._enable)
+        self.act_button.clicked.connect(self.decide)
+        self.use_button.clicked.connect(self._open)
         self._enable()
 
     @property
     def request(self) -> JuryRequest:
-        """What is asked for."""
         by_labels = self.by_labels.isChecked()
         return JuryRequest(
             self._choice,
@@ -109,18 +79,10 @@ class JuryDialog(QDialog):
         )
 
     def decide(self) -> None:
-        """Make the jury."""
-        self.notice.dismiss()
         self.kept = None
-        self.outcome.hide()
-        self.sheet.show_sheet(None)
-        self._enable()
-        self.busy.begin(_WORKING)
-        self._deciding.start(decide_together(self._workspace.store_path, self.request))
+        self.begin(decide_together(self._workspace.store_path, self.request), "Combining the judges …")
 
-    # Making
-
-    def _lay_out(self) -> None:
+    def _asked(self) -> QWidget:
         name(self.called, "Name of the jury")
         gold = self._gold
         labels = (
@@ -143,7 +105,7 @@ class JuryDialog(QDialog):
         opened = any(run.submitted for run in self._workspace.runs if run.id in self._choice.runs)
         certain.setVisible(bool(self._choice.files) or opened)
         judges = counted(self._choice.systems, "system", "systems")
-        asked = panel(
+        return panel(
             heading(f"{judges} as a jury"),
             hint(_WHAT),
             in_row(label("Name:", wrap=False), (self.called, STRETCH)),
@@ -154,56 +116,19 @@ class JuryDialog(QDialog):
             hint(_MEAN),
             certain,
         )
-        inside = QWidget()
-        in_column(asked, self.notice, self.busy, self.outcome, self.sheet, STRETCH, on=inside, spacing=8)
-        self.outcome.hide()
-        in_column((scrolling(inside), STRETCH), self.buttons, on=self, margins=None, spacing=8)
-        self.decide_button.setDefault(True)
-        make_room(self, *_SIZE)
-
-    def _connect(self) -> None:
-        self._deciding.progress.connect(self._follow)
-        self._deciding.finished.connect(self._take)
-        self._deciding.failed.connect(self._refuse)
-        self._deciding.busy_changed.connect(self._follow_busy)
-        self.busy.cancelled.connect(self._deciding.cancel)
-        self.finished.connect(self._deciding.drop)
-        self.by_labels.toggled.connect(self._enable)
-        self.decide_button.clicked.connect(self.decide)
-        self.open_button.clicked.connect(self._open)
-        self.buttons.rejected.connect(self.reject)
-
-    # What happens
 
     @Slot()
     def _enable(self) -> None:
         self.lengths.setEnabled(self.by_labels.isChecked())
-        self.decide_button.setEnabled(not self._deciding.busy)
-        self.open_button.setVisible(self.kept is not None)
-
-    @Slot(object)
-    def _follow(self, event: MeasureProgress) -> None:
-        self.busy.go_on(_WORKING, event.done, event.total)
-
-    @Slot(bool)
-    def _follow_busy(self, busy: bool) -> None:
-        if not busy:
-            self.busy.end()
-        self._enable()
+        self.act_button.setEnabled(not self.task.busy)
+        self.use_button.setVisible(self.kept is not None)
 
     @Slot(object)
     def _take(self, kept: StoredJury) -> None:
         self.kept = kept
-        show_text(self.outcome, f"{kept.title} is stored as run {kept.run_id}.")
-        self.sheet.show_sheet(kept.sheet)
-        self._enable()
-        self.open_button.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.show_outcome(f"{kept.title} is stored as run {kept.run_id}.", kept.sheet)
         self.made.emit(kept.run_id)
         self._workspace.refresh_runs()
-
-    @Slot(object)
-    def _refuse(self, error: EngineError) -> None:
-        self.notice.show_error(error)
 
     @Slot()
     def _open(self) -> None:

@@ -22,7 +22,7 @@ from engine.core.tables import ItemsBehind
 from gui.compare import ranking_jobs
 from gui.compare.ranking_jobs import RankedCandidates, RankRequest, rank_candidates, save_ranking
 from gui.results.run_weights import RunWeights
-from gui.widgets.actions import BusyLine, add_key
+from gui.widgets.actions import add_key
 from gui.widgets.fields import FlowLayout, narrow_box
 from gui.widgets.files import ask_target
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip, tip
@@ -46,7 +46,8 @@ from gui.workspace.files_in_use import files_in_use
 from gui.workspace.page import Page
 from gui.workspace.run_picker import OfferedRun, RunPicker, SourceBox
 from gui.workspace.state import PageName
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel, write_file
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -250,7 +251,15 @@ class RankingPage(Page):
         self.ranked: RankedCandidates | None = None
         self._request: RankRequest | None = None  # that is being ranked, or was last
         self._stale = True
-        self._ranking = LatestTask(workspace.threads, ThreadName.MEASURE, self)
+        self._ranking = TaskPanel(
+            workspace.threads,
+            ThreadName.MEASURE,
+            self,
+            self._take,
+            follow=self._follow,
+            failed=self._fail,
+            stopped=self._tell_stop,
+        )
         self._later = QTimer(self, singleShot=True)
         self.label_button = QPushButton("&Label at random")
         name(
@@ -262,7 +271,6 @@ class RankingPage(Page):
         self.choice = RankChoice(workspace, beside=[self.label_button])
         self.picture = FramedPicture(workspace, "ranking", "Uncertainty of the order")
         self.sheet = SheetView(above={"pairs": self.picture})
-        self.busy = BusyLine()
         self._build()
         self._connect()
         self._show_state()
@@ -297,17 +305,14 @@ class RankingPage(Page):
             self._show(None)
             return
         self._request = request
-        self.busy.begin("Ranking …")
-        self._ranking.start(rank_candidates(request))
+        self._ranking.begin(rank_candidates(request), "Ranking …")
         self._show_state()
 
     def save(self, path: Path) -> None:
         """Write the ranking as JSON."""
         if self.ranked is not None:
             job = save_ranking(self.ranked, path, files_in_use(self.workspace, self))
-            task = self.workspace.threads.start(ThreadName.FILES, job, must_end=True)
-            task.finished.connect(lambda written: self.workspace.note.emit(f"Written: {written}"))
-            self.workspace.failures.follow(task, "ranking saved")
+            write_file(self.workspace, job, "ranking saved")
 
     # Making
 
@@ -328,7 +333,7 @@ class RankingPage(Page):
         self.stack.addWidget(self._empty())
         self.stack.addWidget(scrolling(found, "Ranking"))
         content = QWidget()
-        in_column(self.choice, self.busy, (self.stack, STRETCH), on=content)
+        in_column(self.choice, self._ranking.line, (self.stack, STRETCH), on=content)
         self.body.addWidget(content, 1)
 
     def _empty(self) -> QWidget:
@@ -353,12 +358,6 @@ class RankingPage(Page):
         self.label_button.clicked.connect(self._label_at_random)
         self.save_button.clicked.connect(self._ask_where_to_save)
         self._later.timeout.connect(self._rank_if_stale)
-        self._ranking.progress.connect(self._follow)
-        self._ranking.finished.connect(self._take)
-        self._ranking.failed.connect(self._fail)
-        self._ranking.cancelled.connect(self._tell_stop)
-        self._ranking.busy_changed.connect(self._follow_busy)
-        self.busy.cancelled.connect(self._ranking.cancel)
         self.sheet.listed.connect(self._list_behind)
         add_key(self, "Ctrl+Return", self.rank_anew, inside=True)
 
@@ -387,12 +386,7 @@ class RankingPage(Page):
     @Slot(object)
     def _follow(self, event: MeasureProgress) -> None:
         done = f"{event.done:,} of {counted(event.total, 'bootstrap draw', 'bootstrap draws')}"
-        self.busy.go_on(f"Ranking: {done}", event.done, event.total)
-
-    @Slot(bool)
-    def _follow_busy(self, busy: bool) -> None:
-        if not busy:
-            self.busy.end()
+        self._ranking.line.go_on(f"Ranking: {done}", event.done, event.total)
 
     @Slot(object)
     def _take(self, ranked: RankedCandidates) -> None:

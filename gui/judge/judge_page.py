@@ -32,7 +32,8 @@ from gui.widgets.labels import column, guard, main_button, name, panel, scrollin
 from gui.workspace.file_jobs import Loading
 from gui.workspace.page import Page, PageSplitter
 from gui.workspace.state import PageName
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 _SPLITTER = "judge/splitter"
@@ -221,9 +222,8 @@ class JudgePage(Page):
         self.body.addWidget(self._splitter, 1)
 
     def _make_jobs(self) -> None:
-        self._recipes = LatestTask(self.workspace.threads, ThreadName.STORE, self)
-        self._recipes.finished.connect(self._use_settings)
-        self.workspace.failures.follow(self._recipes)
+        threads, failures = self.workspace.threads, self.workspace.failures
+        self._recipes = TaskPanel(threads, ThreadName.STORE, self, self._use_settings, failed=failures)
         self.planner = Planner(self.workspace, self)
         self.planner.begun.connect(self.plan_panel.begin)
         self.planner.progress.connect(self.plan_panel.show_work)
@@ -234,9 +234,9 @@ class JudgePage(Page):
         self.plan_panel.cancelled.connect(self.planner.cancel)
         self.plan_panel.time_wanted.connect(self.planner.time)
         self.picker.measured.connect(self.planner.time_anew)
-        self._auditing = LatestTask(self.workspace.threads, ThreadName.FILES, self)
-        self._auditing.finished.connect(self.audit_described)
-        self.workspace.failures.follow(self._auditing)
+        self._auditing = TaskPanel(
+            threads, ThreadName.FILES, self, self.audit_described.emit, failed=failures
+        )
         self.picker.doing.audit_wanted.connect(self.audit)
 
     # Recipes

@@ -23,7 +23,8 @@ from gui.models.model_jobs import can_reason
 from gui.widgets.fields import ComboBox, DoubleSpinBox, Fold, SpinBox
 from gui.widgets.labels import hint, in_column, label, name, narrow, show_text
 from gui.widgets.notice import FIELDS
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 SortedFiles = SignalInstance | Callable[[], None]
@@ -115,9 +116,9 @@ class MethodsPanel(QWidget):
         super().__init__()
         self._model: Path | None = None
         self._reasons: bool | None = None  # whether this model does; None: not known
-        self._looking = LatestTask(workspace.threads, ThreadName.SCAN, self)
-        self._looking.finished.connect(self._take)
-        workspace.failures.follow(self._looking)
+        self._looking = TaskPanel(
+            workspace.threads, ThreadName.SCAN, self, self._take, failed=workspace.failures
+        )
         self._make_fields()
         self.fold = Fold("", self._inside())
         self._problem = label("", "bad")

@@ -38,7 +38,8 @@ from gui.widgets.labels import (
 )
 from gui.widgets.notice import Notice
 from gui.widgets.value_table import sentence_case
-from gui.workspace.threads import WAITING, LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import WAITING, ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -247,16 +248,25 @@ class Planner(QObject):
         self._plan: Planned | None = None
         self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self.make)
-        self._planning = LatestTask(workspace.threads, ThreadName.MODEL, self)
-        self._planning.progress.connect(self.progress)
-        self._planning.finished.connect(self._take)
-        self._planning.failed.connect(self.failed)
-        self._planning.cancelled.connect(self.stopped)
-        self._timing = LatestTask(workspace.threads, ThreadName.MODEL, self)
-        self._timing.progress.connect(self.progress)
-        self._timing.finished.connect(self._take_time)
-        self._timing.failed.connect(self._take_no_time)
-        self._timing.cancelled.connect(self.planned)
+        threads, model = workspace.threads, ThreadName.MODEL
+        self._planning = TaskPanel(
+            threads,
+            model,
+            self,
+            self._take,
+            follow=self.progress.emit,
+            failed=self.failed.emit,
+            stopped=self.stopped.emit,
+        )
+        self._timing = TaskPanel(
+            threads,
+            model,
+            self,
+            self._take_time,
+            follow=self.progress.emit,
+            failed=self._take_no_time,
+            stopped=self.planned.emit,
+        )
 
     @property
     def plan(self) -> Planned | None:

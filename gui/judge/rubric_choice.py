@@ -29,7 +29,8 @@ from gui.widgets.glossary import Topic
 from gui.widgets.help_dialog import HelpMark
 from gui.widgets.labels import STRETCH, in_column, in_row, name, narrow
 from gui.widgets.notice import problem_of
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -51,15 +52,10 @@ class RubricChoice(QWidget):
         self._offered: Rubric | None = None
         self.dialog: RubricDialog | None = None
         # Neither behind a search for models nor behind a large dataset.
-        self._finding = LatestTask(workspace.threads, ThreadName.STORE, self)
-        self._finding.finished.connect(self._take_found)
-        workspace.failures.follow(self._finding)
-        self._opening = LatestTask(workspace.threads, ThreadName.STORE, self)
-        self._opening.finished.connect(self._take_opened)
-        self._opening.failed.connect(self._refuse)
-        self._drafting = LatestTask(workspace.threads, ThreadName.FILES, self)
-        self._drafting.finished.connect(self._take_draft)
-        workspace.failures.follow(self._drafting)
+        threads, failures = workspace.threads, workspace.failures
+        self._finding = TaskPanel(threads, ThreadName.STORE, self, self._take_found, failed=failures)
+        self._opening = TaskPanel(threads, ThreadName.STORE, self, self._take_opened, failed=self._refuse)
+        self._drafting = TaskPanel(threads, ThreadName.FILES, self, self._take_draft, failed=failures)
         self._make_parts()
         self._current.changed.connect(self._show)
         workspace.dataset_changed.connect(self._show_offer)

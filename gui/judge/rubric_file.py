@@ -18,7 +18,8 @@ from gui.judge import rubric_jobs
 from gui.judge.rubric_jobs import SUFFIX, RubricFile, RubricWritten
 from gui.widgets.files import ask_target
 from gui.widgets.notice import question
-from gui.workspace.threads import EngineThreads, LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import EngineThreads, ThreadName
 
 KIND = f"Rubrics (*{SUFFIX})"
 _LONGEST_STEM = 60  # bytes
@@ -42,14 +43,9 @@ class RubricOnDisk(QObject):
         self._digest = file.digest if file is not None else ""
         self._told = self._digest  # what the user knows to be in it
         self._wanted: tuple[Path, Rubric] | None = None  # that is being written
-        self._writing = LatestTask(threads, ThreadName.FILES, self)
-        self._writing.finished.connect(self._take_written)
-        self._writing.failed.connect(self._fail)
-        self._looking = LatestTask(threads, ThreadName.FILES, self)
-        self._looking.finished.connect(self._take_look)
-        self._reading = LatestTask(threads, ThreadName.FILES, self)
-        self._reading.finished.connect(self._take_read)
-        self._reading.failed.connect(self._fail)
+        self._writing = TaskPanel(threads, ThreadName.FILES, self, self._take_written, failed=self._fail)
+        self._looking = TaskPanel(threads, ThreadName.FILES, self, self._take_look)
+        self._reading = TaskPanel(threads, ThreadName.FILES, self, self._take_read, failed=self._fail)
 
     def drop(self) -> None:
         """Let go of what is only looked at; what is written is written to its end."""

@@ -20,7 +20,8 @@ from gui.widgets.foreign_text import OneLine, one_line
 from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row, label, name, narrow, show_text
 from gui.widgets.notice import problem_of
 from gui.widgets.prompt_pane import PromptView, ShownPrompt
-from gui.workspace.threads import EngineThreads, LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import EngineThreads, ThreadName
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -54,10 +55,9 @@ class PreviewPanel(QWidget):
         self._lay_out()
         self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self.make)
-        self._making = LatestTask(threads, ThreadName.FILES, self)
-        self._making.progress.connect(self._take)
-        self._making.finished.connect(self._take)
-        self._making.failed.connect(self._fail)
+        self._making = TaskPanel(
+            threads, ThreadName.FILES, self, self._take, follow=self._take, failed=self._fail
+        )
         draft.changed.connect(self._make_soon)
         draft.place_changed.connect(self.make)
         self.make()

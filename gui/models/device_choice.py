@@ -17,11 +17,11 @@ from engine.settings.rows import CPU, Device
 from gui.models import model_jobs
 from gui.models.model_jobs import DevicesTried
 from gui.models.model_table import rate
-from gui.widgets.actions import BusyLine
 from gui.widgets.fields import ComboBox
 from gui.widgets.foreign_text import one_line, plain_label, set_tip
 from gui.widgets.labels import STRETCH, in_column, in_row, name, narrow
-from gui.workspace.threads import WAITING, LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -50,20 +50,24 @@ class DeviceChoice(QWidget):
     def __init__(self, workspace: Workspace, threads: Callable[[], int | None]) -> None:
         """`threads`: how many are set."""
         super().__init__()
-        self._threads_of, self._worker_threads = threads, workspace.threads
+        self._threads_of = threads
         self._request: str | None = None
         self._model: Path | None = None
         self._found: tuple[Device, ...] | None = None  # None: nobody has looked for them
         self._trial: DeviceTrial | None = None
         self._doing = ""
-        self._remembering = LatestTask(workspace.threads, ThreadName.SCAN, self)
-        self._remembering.finished.connect(self._take_trial)
-        workspace.failures.follow(self._remembering)
-        self._trying = LatestTask(workspace.threads, ThreadName.MODEL, self)
-        self._trying.progress.connect(self._follow)
-        self._trying.finished.connect(self._take)
-        workspace.failures.follow(self._trying)
-        self._trying.busy_changed.connect(self._follow_busy)
+        self._remembering = TaskPanel(
+            workspace.threads, ThreadName.SCAN, self, self._take_trial, failed=workspace.failures
+        )
+        self._trying = TaskPanel(
+            workspace.threads,
+            ThreadName.MODEL,
+            self,
+            self._take,
+            follow=self._follow,
+            failed=workspace.failures,
+            changed=self._follow_busy,
+        )
         self._build()
         self._show()
 
@@ -96,9 +100,7 @@ class DeviceChoice(QWidget):
         """Look for devices, and try all of them with the chosen model."""
         if self._model is None or self._trying.busy:
             return
-        waits = self._worker_threads.busy(ThreadName.MODEL)
-        self._trying.start(model_jobs.try_devices(self._model, self._threads_of()))
-        self.line.begin(f"{WAITING} …" if waits else "Looking for GPUs …")
+        self._trying.begin(model_jobs.try_devices(self._model, self._threads_of()), "Looking for GPUs …")
 
     def _build(self) -> None:
         self.field = ComboBox()
@@ -118,8 +120,7 @@ class DeviceChoice(QWidget):
             " the processor's, and how fast it is. A driver that crashes does no harm.",
         )
         self.button.clicked.connect(self.try_devices)
-        self.line = BusyLine()
-        self.line.cancelled.connect(self._trying.stop)
+        self.line = self._trying.line
         self.outcome = plain_label(role="hint")
         row = in_row((self.field, STRETCH), self.button)
         in_column(row, self.line, self.outcome, on=self)
@@ -152,11 +153,9 @@ class DeviceChoice(QWidget):
         self._show()
         self.tried.emit()
 
-    @Slot(bool)
-    def _follow_busy(self, busy: bool) -> None:
-        self.outcome.setVisible(not busy)
-        if not busy:
-            self.line.end()
+    @Slot()
+    def _follow_busy(self) -> None:
+        self.outcome.setVisible(not self._trying.busy)
 
     def _show(self) -> None:
         self._fill()

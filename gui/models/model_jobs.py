@@ -19,7 +19,7 @@ from engine.settings.rows import CPU, Device, KvType, default_context
 from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_model
 from engine.system.places import real_path
-from gui.workspace.threads import Job, JobControl
+from gui.workspace.threads import AtWork, Job, JobControl
 from gui.workspace.worker_jobs import worker
 
 if TYPE_CHECKING:
@@ -353,15 +353,6 @@ def can_reason(path: Path) -> Job[bool | None]:
 
 
 @dataclass(frozen=True)
-class AtWork:
-    """How far work with a model is: `done` of `total`, None where that is not known."""
-
-    text: str
-    done: int | None = None
-    total: int | None = None
-
-
-@dataclass(frozen=True)
 class SpeedsMeasured:
     """The end of a measure: the candidates with their speeds, and why others have none."""
 
@@ -382,7 +373,7 @@ def measure(candidates: Sequence[Candidate], request: ModelRequest) -> Job[Speed
         for number, candidate in enumerate(candidates, start=1):
             which = f" ({number:,} of {len(candidates):,})" if len(candidates) > 1 else ""
             title = f"Measuring {candidate.name}{which}"
-            control.report(AtWork(title))
+            control.report(AtWork(f"{title} …"))
             try:
                 measured.append(_measured(candidate, request, control, title))
             except SetupError as error:
@@ -413,6 +404,6 @@ def _measured(candidate: Candidate, request: ModelRequest, control: JobControl, 
 
 def _tell(control: JobControl, title: str, event: Preparing | MeasureProgress) -> None:
     if isinstance(event, MeasureProgress):
-        control.report(AtWork(title, event.done, event.total))
+        control.report(AtWork(f"{title} …", event.done, event.total))
     else:
-        control.report(AtWork(f"{title}: {event.what[:1].lower()}{event.what[1:]}"))
+        control.report(AtWork(f"{title}: {event.what[:1].lower()}{event.what[1:]} …"))

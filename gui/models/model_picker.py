@@ -17,7 +17,7 @@ from engine.core.formatting import counted, visible, without_middle
 from engine.settings.rows import KvType
 from engine.system.paths import demo_model
 from gui.models import model_jobs
-from gui.models.model_jobs import AtWork, Candidate, ModelRequest, SpeedsMeasured, Stamps
+from gui.models.model_jobs import Candidate, ModelRequest, SpeedsMeasured, Stamps
 from gui.models.model_table import (
     FOLDER,
     MASS,
@@ -38,7 +38,8 @@ from gui.widgets.label_mark import PillDelegate
 from gui.widgets.labels import STRETCH, heading, in_column, in_row, label, name, set_role
 from gui.widgets.notice import problem_of
 from gui.widgets.views import FillingView, dressed
-from gui.workspace.threads import WAITING, LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 
@@ -60,7 +61,6 @@ class ModelActions(QObject):
     def __init__(self, workspace: Workspace, offered: Callable[[], Offered], parent: QWidget) -> None:
         super().__init__(parent)
         self._workspace, self._offered = workspace, offered
-        self.line = BusyLine()
         self.menu = QMenu(parent)
         self.button = QPushButton("Measure or audit")
         name(
@@ -71,18 +71,20 @@ class ModelActions(QObject):
         )
         self.button.setMenu(self.menu)
         self.menu.aboutToShow.connect(self._fill)
-        self._working = LatestTask(workspace.threads, ThreadName.MODEL, self)
-        self._working.progress.connect(self._follow)
-        self._working.finished.connect(self._take)
-        workspace.failures.follow(self._working)
-        self._working.busy_changed.connect(self._follow_end)
-        self.line.cancelled.connect(self._working.stop)
+        self._working = TaskPanel(
+            workspace.threads,
+            ThreadName.MODEL,
+            self,
+            self._take,
+            follow=self._follow,
+            failed=workspace.failures,
+            changed=self._follow_end,
+        )
+        self.line = self._working.line
 
     def measure(self, candidates: Sequence[Candidate]) -> None:
         """Measure the speed of models anew."""
-        waits = self._workspace.threads.busy(ThreadName.MODEL)
-        self._working.start(model_jobs.measure(candidates, self._offered().request))
-        self.line.begin(f"{WAITING if waits else 'Loading the model'} …")
+        self._working.begin(model_jobs.measure(candidates, self._offered().request), "Loading the model …")
 
     @Slot()
     def measure_chosen(self) -> None:
@@ -98,10 +100,10 @@ class ModelActions(QObject):
 
     @Slot(object)
     def _follow(self, event: object) -> None:
-        if isinstance(event, AtWork):
-            self.line.go_on(f"{event.text} …", event.done, event.total)
-        elif isinstance(event, Candidate):
+        if isinstance(event, Candidate):
             self.measured.emit(event)
+        else:
+            self._working.show_progress(event)
 
     @Slot(object)
     def _take(self, result: SpeedsMeasured) -> None:
@@ -114,10 +116,9 @@ class ModelActions(QObject):
                 f"Other programs used the processor while {models} measured: close them, and measure again."
             )
 
-    @Slot(bool)
-    def _follow_end(self, busy: bool) -> None:
-        if not busy:
-            self.line.end()
+    @Slot()
+    def _follow_end(self) -> None:
+        if not self._working.busy:
             self.ended.emit()
 
     @Slot()
@@ -175,15 +176,18 @@ class ModelPicker(QWidget):
         self._note = workspace.note
         self._path = Path(self._state.text(_LAST) or demo_model())
         self._remembered = True  # from last time; whether it is still there is not known yet
-        self._searching = LatestTask(workspace.threads, ThreadName.SCAN, self)
-        self._searching.progress.connect(self._take)
-        self._searching.finished.connect(self._take_all)
-        self._searching.cancelled.connect(self._end_search)
-        workspace.failures.follow(self._searching)
+        threads, failures = workspace.threads, workspace.failures
+        self._searching = TaskPanel(
+            threads,
+            ThreadName.SCAN,
+            self,
+            self._take_all,
+            follow=self._take,
+            failed=failures,
+            stopped=self._end_search,
+        )
         self._searching.failed.connect(self._end_search)
-        self._fitting = LatestTask(workspace.threads, ThreadName.SCAN, self)
-        self._fitting.finished.connect(self._take_fits)
-        workspace.failures.follow(self._fitting)
+        self._fitting = TaskPanel(threads, ThreadName.SCAN, self, self._take_fits, failed=failures)
         self.doing = ModelActions(workspace, self._offered, self)
         self.doing.measured.connect(self._take_fit)
         self.doing.ended.connect(self.measured)

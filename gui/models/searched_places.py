@@ -18,7 +18,8 @@ from gui.models.model_jobs import Stamps
 from gui.widgets.foreign_text import tip
 from gui.widgets.labels import name
 from gui.workspace.state import State
-from gui.workspace.threads import EngineThreads, LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import EngineThreads, ThreadName
 
 _SEARCHED = "models"
 _FILES, _FOLDERS = "files", "folders"
@@ -120,8 +121,7 @@ class FolderWatch(QObject):
         self._seen: Mapping[Path, object] = {}
         self._offered: Mapping[Path, object] | None = None  # as they were looked at; None before that
         self.growing: frozenset[Path] = frozenset()
-        self._listing = LatestTask(threads, ThreadName.SCAN, self)
-        self._listing.finished.connect(self._take)
+        self._listing = TaskPanel(threads, ThreadName.SCAN, self, self._take)
         self._rest = QTimer(self, singleShot=True)
         self._rest.timeout.connect(self.look)
 

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
 
-from engine.core.events import MeasureProgress
 from engine.core.formatting import visible
 from gui.results import fit_jobs
 from gui.results.fit_jobs import CURVE_FIGURE, Learned, Proposal
-from gui.widgets.actions import BusyLine
 from gui.widgets.fields import Fold
 from gui.widgets.files import ask_source, ask_target
 from gui.widgets.glossary import Topic
@@ -36,7 +34,8 @@ from gui.widgets.labels import (
 from gui.widgets.text_views import SectionView, SheetView
 from gui.workspace.figures import FramedPicture
 from gui.workspace.files_in_use import files_in_use
-from gui.workspace.threads import LatestTask, Task, ThreadName
+from gui.workspace.task_panel import TaskPanel, write_file
+from gui.workspace.threads import Task, ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
 _TITLE = "Learning curve"
 _PICTURE = "Calibration quality by number of human labels"
 _WHAT = "Calibration quality by number of training labels: would more labels help? It changes nothing"
-_LEARNING = "Measuring the learning curve …"
 
 
 class LearningPanel(QWidget):
@@ -63,18 +61,21 @@ class LearningPanel(QWidget):
         self._gold: Dataset | None = None
         self.button = QPushButton("Learning c&urve")
         name(self.button, _TITLE, _WHAT)
-        self.busy = BusyLine()
+        self._learning = TaskPanel(
+            workspace.threads,
+            ThreadName.MEASURE,
+            self,
+            self._take,
+            failed=workspace.failures,
+            changed=self._enable,
+            at_once=True,
+        )
+        self.busy = self._learning.line
         self.picture = FramedPicture(workspace, CURVE_FIGURE, _PICTURE)
         self.sheet = SheetView()
         self.fold = Fold(_TITLE, as_column(self.picture, self.sheet, spacing=10))
         in_column(self.fold, on=self)
-        self._learning = LatestTask(workspace.threads, ThreadName.MEASURE, self)
-        self._learning.finished.connect(self._take)
-        self._learning.progress.connect(self._follow)
-        self._learning.busy_changed.connect(self._follow_busy)
-        workspace.failures.follow(self._learning)
         self.button.clicked.connect(self.learn)
-        self.busy.cancelled.connect(self._learning.drop)
         workspace.run_wanted.connect(self._make_method)
         workspace.run_changed.connect(self.follow_run)
         workspace.gold_changed.connect(self.follow_run)
@@ -87,8 +88,8 @@ class LearningPanel(QWidget):
         run, gold = self._workspace.run, self._workspace.gold
         if run is not None and gold is not None:
             self._of, self._gold = self._open, gold
-            self._learning.start(fit_jobs.learn(run.results, gold, self._wishes()))
-            self.busy.begin(_LEARNING)
+            job = fit_jobs.learn(run.results, gold, self._wishes())
+            self._learning.begin(job, "Measuring the learning curve …")
 
     @Slot(int)
     def _make_method(self, _run_id: int) -> None:
@@ -126,16 +127,6 @@ class LearningPanel(QWidget):
         self._show(learned)
         self.fold.set_open(True)
 
-    @Slot(object)
-    def _follow(self, event: MeasureProgress) -> None:
-        self.busy.go_on(_LEARNING, event.done, event.total)
-
-    @Slot(bool)
-    def _follow_busy(self, busy: bool) -> None:
-        if not busy:
-            self.busy.end()
-        self._enable()
-
     def _enable(self) -> None:
         run, gold = self._workspace.run, self._workspace.gold
         possible = run is not None and not run.results.run.submitted and gold is not None
@@ -164,7 +155,6 @@ _SUBMITTED = (
 _PROPOSED = "Proposed, {}. Nothing has changed yet: press “Apply to {run}” to use it."
 _APPLIED = "Applied, {}: {run} uses it now."
 _KIND = "Calibrations (*.json)"
-_FITTING = "Fitting and cross-validating …"
 
 
 class CalibrationPanel(QWidget):
@@ -176,11 +166,15 @@ class CalibrationPanel(QWidget):
         self.proposal: Proposal | None = None
         self._proposed_for: int | None = None  # a run
         self._applying: Task | None = None
-        self._fitting = LatestTask(workspace.threads, ThreadName.MEASURE, self)
-        self._fitting.finished.connect(self._propose)
-        self._fitting.progress.connect(self._follow)
-        self._workspace.failures.follow(self._fitting)
-        self._fitting.busy_changed.connect(self._follow_fitting)
+        self._fitting = TaskPanel(
+            workspace.threads,
+            ThreadName.MEASURE,
+            self,
+            self._propose,
+            failed=workspace.failures,
+            changed=self._enable,
+            at_once=True,
+        )
         self._build()
         self._connect()
         self.follow_run()
@@ -221,8 +215,8 @@ class CalibrationPanel(QWidget):
         results, gold = self._results, self._workspace.gold
         if results is not None and gold is not None:
             self._workspace.stay()
-            self._fitting.start(fit_jobs.fit(results, gold, self._wishes()))
-            self.busy.begin(_FITTING)
+            job = fit_jobs.fit(results, gold, self._wishes())
+            self._fitting.begin(job, "Fitting and cross-validating …")
 
     def restyle(self) -> None:
         """The picture of the learning curve has colours of its own."""
@@ -236,17 +230,14 @@ class CalibrationPanel(QWidget):
         """Propose the calibration of a file."""
         if self._results is not None:
             self._workspace.stay()
-            self._fitting.start(fit_jobs.load(self._results, path))
-            self.busy.begin("Reading the calibration …")
+            self._fitting.begin(fit_jobs.load(self._results, path), "Reading the calibration …")
 
     def save(self, path: Path) -> None:
         """Write what is proposed, else what is effective, to a file."""
         calibration = self._savable()
         if calibration is not None:
             job = fit_jobs.save(calibration, path, files_in_use(self._workspace, self))
-            task = self._workspace.threads.start(ThreadName.FILES, job)
-            task.finished.connect(lambda written: self._workspace.note.emit(f"Written: {written}"))
-            self._workspace.failures.follow(task, "calibration written")
+            write_file(self._workspace, job, "calibration written")
 
     def apply(self) -> None:
         """Decide the run with what is proposed."""
@@ -286,16 +277,6 @@ class CalibrationPanel(QWidget):
         self._workspace.read_run_again()
         self._workspace.refresh_runs()
 
-    @Slot(object)
-    def _follow(self, event: MeasureProgress) -> None:
-        self.busy.go_on(_FITTING, event.done, event.total)
-
-    @Slot(bool)
-    def _follow_fitting(self, busy: bool) -> None:
-        if not busy:
-            self.busy.end()
-        self._enable()
-
     @Slot()
     def _enable(self) -> None:
         results, gold = self._results, self._workspace.gold
@@ -330,7 +311,7 @@ class CalibrationPanel(QWidget):
 
     def _build(self) -> None:
         self.state = label("")
-        self.busy = BusyLine()
+        self.busy = self._fitting.line
         self.needs = hint("Calibration needs human labels: choose a labelled dataset with “Choose labels…”.")
         self.fit_button = main_button("Calibrate on these &labels")
         name(self.fit_button, "Calibrate on these labels")
@@ -377,7 +358,6 @@ class CalibrationPanel(QWidget):
         self.off_button.clicked.connect(self.take_off)
         self.load_button.clicked.connect(self._ask_for_file)
         self.save_button.clicked.connect(self._ask_where)
-        self.busy.cancelled.connect(self._fitting.drop)
         for request in (self.places_matter, self.lengths):
             request.toggled.connect(self.learning.follow_run)
         self._workspace.run_changed.connect(self.follow_run)

@@ -34,7 +34,8 @@ from gui.widgets.foreign_text import plain_label, set_tip
 from gui.widgets.labels import STRETCH, DownScroll, in_column, in_row, label, name, set_role
 from gui.widgets.notice import IN_THE_WINDOW, Message, problem_of
 from gui.workspace.figures import DRAWING
-from gui.workspace.threads import EngineThreads, Job, LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import EngineThreads, Job, ThreadName
 from gui.workspace.workspace import Workspace
 
 _KINDS = {
@@ -81,9 +82,7 @@ class ExportDialog(QDialog):
         self._left = what.results.left
         self._wanted = Path()  # that is being looked at
         self._may_replace: Path | None = None
-        self._looking = LatestTask(threads, ThreadName.STORE, self)
-        self._looking.finished.connect(self._take_look)
-        self._looking.failed.connect(self._refuse)
+        self._looking = TaskPanel(threads, ThreadName.STORE, self, self._take_look, failed=self._refuse)
         run = what.whole.run
         self.setWindowTitle(f"Export {run.called} {of_what(run)}: {_KINDS[form]}")
         self.facts = {title: plain_label(text) for title, text in facts(form, what)}
@@ -140,11 +139,6 @@ class ExportDialog(QDialog):
         self._wanted = self.path
         self.status.hide()
         self._looking.start(look_at_target(self._form, self._wanted, self._what.in_use))
-
-    def done(self, result: int) -> None:
-        """Nobody waits for what is still looked at."""
-        self._looking.drop()
-        super().done(result)
 
     # Making
 

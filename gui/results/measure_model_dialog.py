@@ -19,7 +19,8 @@ from gui.widgets.foreign_text import one_line, set_tip
 from gui.widgets.labels import STRETCH, hint, in_column, in_row, label, name, set_role
 from gui.widgets.notice import problem_of
 from gui.workspace.files_in_use import files_in_use
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 _KIND = "GGUF models (*.gguf)"
@@ -47,12 +48,9 @@ class MeasureModelDialog(QDialog):
         self._measure = measure
         self._workspace = workspace
         self._kind, what = _WORDS[measure]
-        self._looking = LatestTask(workspace.threads, ThreadName.FILES, self)
-        self._looking.finished.connect(self._take)
-        self._looking.failed.connect(self._refuse)
-        self._cutting = LatestTask(workspace.threads, ThreadName.FILES, self)
-        self._cutting.finished.connect(self.choose)
-        self._cutting.failed.connect(self._refuse)
+        threads, files = workspace.threads, ThreadName.FILES
+        self._looking = TaskPanel(threads, files, self, self._take, failed=self._refuse)
+        self._cutting = TaskPanel(threads, files, self, self.choose, failed=self._refuse)
         self.setWindowTitle(f"Measure {measure}")
         self.files = ComboBox()
         name(self.files, "Model file")
@@ -148,12 +146,6 @@ class MeasureModelDialog(QDialog):
         if target is not None:
             self._say("Cutting …", "hint")
             self._cutting.start(score_jobs.cut_encoder(path, target, files_in_use(self._workspace, self)))
-
-    def done(self, result: int) -> None:
-        """Nobody waits for what is still under way."""
-        self._looking.drop()
-        self._cutting.drop()
-        super().done(result)
 
     def _accept(self) -> None:
         path = self.path

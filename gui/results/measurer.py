@@ -16,7 +16,8 @@ from PySide6.QtCore import QObject, Signal, Slot
 from gui.results import score_jobs
 from gui.results.score_jobs import Measuring, ModelMeasure, Scores
 from gui.workspace.file_jobs import Chosen
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -40,23 +41,21 @@ class Measurer(QObject):
         self._kept: dict[Hashable, Scores] = {}  # by their mark
         self._wanted: tuple[RunResults, Dataset | None, Chosen | None] | None = None
         self.scores: Scores | None = None
-        self._labels = LatestTask(workspace.threads, ThreadName.MEASURE, self)
-        self._explanations = LatestTask(workspace.threads, ThreadName.MEASURE, self)
-        self._model_task = LatestTask(workspace.threads, ThreadName.MODEL, self)
-        self._labels.finished.connect(self._take_labels)
-        self._labels.cancelled.connect(self._tell_stop)
-        self._explanations.progress.connect(self._follow)
-        self._explanations.finished.connect(self._take)
-        self._model_task.progress.connect(self.progress)
-        self._model_task.finished.connect(self._take_model_scores)
-        for task in (self._labels, self._explanations, self._model_task):
+        threads, measure = workspace.threads, ThreadName.MEASURE
+        self._labels = TaskPanel(threads, measure, self, self._take_labels, stopped=self._tell_stop)
+        self._explanations = TaskPanel(threads, measure, self, self._take, follow=self._follow)
+        self._model_task = TaskPanel(
+            threads, ThreadName.MODEL, self, self._take_model_scores, follow=self.progress.emit
+        )
+        self._tasks = (self._labels, self._explanations, self._model_task)
+        for task in self._tasks:
             task.failed.connect(self.failed)
             task.busy_changed.connect(self._tell_end)
 
     @property
     def busy(self) -> bool:
         """True while anything is measured."""
-        return self._labels.busy or self._explanations.busy or self._model_task.busy
+        return any(task.busy for task in self._tasks)
 
     @property
     def model_busy(self) -> bool:
@@ -106,7 +105,7 @@ class Measurer(QObject):
     @Slot()
     def cancel(self) -> None:
         """Stop what is under way; what is known stays."""
-        for task in (self._labels, self._explanations, self._model_task):
+        for task in self._tasks:
             task.cancel()
 
     def forget(self) -> None:

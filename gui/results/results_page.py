@@ -303,8 +303,8 @@ class ResultsPage(Page):
             self.busy.end()
         else:
             if self.busy.isHidden():
-                self.busy.begin(event.what)
-            self.busy.go_on(event.what, event.done, event.total)
+                self.busy.begin(event.text)
+            self.busy.go_on(event.text, event.done, event.total)
         self.scores.show_measuring(event is not None)
         scores = self.measurer.scores
         ready = scores is not None and scores.explained and scores.evaluation is not None

@@ -17,7 +17,7 @@ from engine.core.tables import Sheet, Table
 from gui.widgets.notice import IN_THE_WINDOW, problem_of
 from gui.workspace.file_jobs import Chosen
 from gui.workspace.open_run import measured_mark
-from gui.workspace.threads import Job, JobControl
+from gui.workspace.threads import AtWork, Job, JobControl
 from gui.workspace.worker_jobs import worker
 
 if TYPE_CHECKING:
@@ -70,12 +70,9 @@ class Scores:
 
 
 @dataclass(frozen=True)
-class Measuring:
+class Measuring(AtWork):
     """How far a measure is. `scores`: what is known by now, where that is more than before."""
 
-    what: str
-    done: int = 0
-    total: int = 0
     scores: Scores | None = field(default=None, repr=False)
 
 

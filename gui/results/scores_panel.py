@@ -31,7 +31,8 @@ from gui.widgets.theme import is_dark
 from gui.widgets.value_table import TableModel
 from gui.widgets.views import table_view
 from gui.workspace.figures import DRAWING, FigureFiles
-from gui.workspace.threads import Job, LatestTask
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import Job
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -142,10 +143,9 @@ class FiguresPanel(QWidget):
         self._name = "run"
         self._run_id = 0
         self._dark: bool | None = None
-        self._drawing = LatestTask(workspace.threads, DRAWING, self)
-        self._drawing.progress.connect(self._take)
-        self._drawing.finished.connect(self._end)
-        self._drawing.failed.connect(self._give_up)
+        self._drawing = TaskPanel(
+            workspace.threads, DRAWING, self, self._end, follow=self._take, failed=self._give_up
+        )
         self.files = FigureFiles(workspace, self, self._drawn_bytes, lambda name: f"{self._name}-{name}")
         self.hint = hint(_NOTHING)
         self.views = {name: FigureView(name) for name in TITLES}

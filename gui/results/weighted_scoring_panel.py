@@ -36,7 +36,8 @@ from gui.widgets.labels import hint, label, name, panel
 from gui.widgets.notice import problem_of
 from gui.widgets.value_table import TableModel
 from gui.widgets.views import measure_view
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -130,19 +131,19 @@ class WeightedScoringPanel(QWidget):
         self._again = False
         self.controls: dict[str, WeightControl] = {}
         self._shares: dict[str, QLabel] = {}
-        self._weighted_scoring = LatestTask(
-            workspace.threads, ThreadName.FILES, self
-        )  # short: sliders are followed at once
-        self._weighted_scoring.finished.connect(self._take)
-        self._weighted_scoring.failed.connect(self._tell)
-        self._finding = LatestTask(workspace.threads, ThreadName.FILES, self)
-        self._finding.finished.connect(self._list_items)
-        workspace.failures.follow(self._finding)
+        threads, failures = workspace.threads, workspace.failures
+        # Short, and not behind a measure: sliders are followed at once.
+        self._weighing = TaskPanel(threads, ThreadName.FILES, self, self._take, failed=self._tell)
+        self._finding = TaskPanel(threads, ThreadName.FILES, self, self._list_items, failed=failures)
         self._wanted_words = ""
-        self._fitting = LatestTask(workspace.threads, ThreadName.MEASURE, self)
-        self._fitting.finished.connect(self._take_fit)
-        workspace.failures.follow(self._fitting)
-        self._fitting.busy_changed.connect(self._follow_fitting)
+        self._fitting = TaskPanel(
+            threads,
+            ThreadName.MEASURE,
+            self,
+            self._take_fit,
+            failed=failures,
+            changed=self._follow_fitting,
+        )
         self._build()
         self._show_criteria(ELOQUENT.names)
         self._show_request(self._default)
@@ -181,10 +182,10 @@ class WeightedScoringPanel(QWidget):
         """What is under way for another run or other labels counts no more."""
         self._basis = basis
         self._again = False
-        for task in (self._fitting, self._weighted_scoring, self._finding):
+        for task in (self._fitting, self._weighing, self._finding):
             task.drop()
         self._show_fit(False)
-        self._follow_fitting(False)
+        self._follow_fitting()
 
     def equal_weights(self) -> None:
         """All criteria alike."""
@@ -228,10 +229,10 @@ class WeightedScoringPanel(QWidget):
     def _decide(self) -> None:
         if self._basis is None:
             return
-        if self._weighted_scoring.busy:
+        if self._weighing.busy:
             self._again = True
             return
-        self._weighted_scoring.start(weighted_scoring_jobs.weigh(self._basis, self.request))
+        self._weighing.start(weighted_scoring_jobs.weigh(self._basis, self.request))
 
     def _go_on(self) -> None:
         if self._again:
@@ -277,11 +278,11 @@ class WeightedScoringPanel(QWidget):
 
     # Fitting
 
-    @Slot(bool)
-    def _follow_fitting(self, busy: bool) -> None:
+    @Slot()
+    def _follow_fitting(self) -> None:
         # Not disabled meanwhile: the focus would jump elsewhere.
         self.fit_button.setEnabled(self._basis is not None and self._basis.gold is not None)
-        self.fit_button.setText("Fitting …" if busy else "Fi&t weights to human labels")
+        self.fit_button.setText("Fitting …" if self._fitting.busy else "Fi&t weights to human labels")
 
     @Slot(object)
     def _take_fit(self, fitted: Fitted) -> None:
@@ -337,7 +338,7 @@ class WeightedScoringPanel(QWidget):
         self._halves.setSpacing(10)
         self._halves.addWidget(self._build_controls(), 1)
         self._halves.addWidget(self._build_decisions(), 1)
-        self._follow_fitting(False)
+        self._follow_fitting()
 
     def _build_controls(self) -> QWidget:
         self._rows = QGridLayout()

@@ -11,6 +11,7 @@ what any job does.
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from typing import TypeVar
@@ -57,6 +58,15 @@ class JobControl:
 
 
 Job = Callable[[JobControl], Result]
+
+
+@dataclass(frozen=True)
+class AtWork:
+    """How far a job is, for display: `done` of `total`, None where that is not known."""
+
+    text: str
+    done: int | None = None
+    total: int | None = None
 
 
 class _Work:

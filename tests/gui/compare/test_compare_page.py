@@ -270,10 +270,10 @@ def test_a_comparison_can_be_cancelled(qtbot: QtBot, page: ComparePage, demo_gol
     choose(qtbot, page, demo_gold, worse)
     page.compare()
     assert not page.choosing.compare_button.isEnabled()
-    page.busy.cancelled.emit()
+    page._comparing.line.cancelled.emit()
     qtbot.waitUntil(lambda: not page._comparing.busy, timeout=20_000)
     assert page.compared is None
-    assert not page.busy.isVisible()
+    assert not page._comparing.line.isVisible()
     assert page.choosing.compare_button.isEnabled()
 
 

@@ -25,8 +25,8 @@ def dialog_of(qtbot: QtBot, page: ComparePage) -> JuryDialog:
 
 
 def decide(qtbot: QtBot, dialog: JuryDialog) -> None:
-    QTest.mouseClick(dialog.decide_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not dialog._deciding.busy, timeout=60_000)
+    QTest.mouseClick(dialog.act_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not dialog.task.busy, timeout=60_000)
 
 
 def test_two_systems_become_a_panel_that_is_listed_ticked_and_opened(
@@ -47,7 +47,7 @@ def test_two_systems_become_a_panel_that_is_listed_ticked_and_opened(
     try:
         qtbot.waitUntil(lambda: dialog.kept is not None and dialog.kept.run_id in page.choosing.systems.runs)
         with qtbot.waitSignal(space.run_changed):
-            QTest.mouseClick(dialog.open_button, Qt.MouseButton.LeftButton)
+            QTest.mouseClick(dialog.use_button, Qt.MouseButton.LeftButton)
         assert space.run is not None
         results = space.run.results
         assert results.run.judges == ("run 1", "worse.tsv")

@@ -150,7 +150,7 @@ def test_what_a_person_says_counts_and_the_judge_alone_can_be_chosen(
     ranked(qtbot, page)
     assert rate(page) != before
     assert "1 label of these items is a human override; the scores include it" in page.notes.text()
-    page.choice.whose.box.setCurrentIndex(page.choice.whose.box.findText("Judge alone"))
+    page.choice.whose.box.setCurrentIndex(page.choice.whose.box.findText("Judge only"))
     ranked(qtbot, page)
     assert rate(page) == before
 
@@ -244,14 +244,14 @@ def test_without_labels_it_says_what_to_do(qtbot: QtBot, page: RankingPage, tmp_
 def test_a_ranking_can_be_stopped_and_begun_again(qtbot: QtBot, by_annotators: RankingPage) -> None:
     page = by_annotators
     page.rank()
-    assert page.busy.isVisible()
-    page.busy.cancelled.emit()
+    assert page._ranking.line.isVisible()
+    page._ranking.line.cancelled.emit()
     at_rest(qtbot, page)
     if page.ranked is None:  # it may have been faster
         assert "Ranking was stopped" in page._why.text()
     QTest.keyClick(page, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     ranked(qtbot, page)
-    assert not page.busy.isVisible()
+    assert not page._ranking.line.isVisible()
 
 
 def test_the_details_of_a_fault_can_be_copied_until_it_ranks_again(

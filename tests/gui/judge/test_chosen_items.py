@@ -232,8 +232,8 @@ def test_the_first_items_of_a_sorted_file_are_named_with_the_field_to_change(
         "sorted.tsv seems to be sorted: safety is A in 100.0 % of the first 40 items, and in 50.0 % of all."
     )
     qtbot.waitUntil(lambda: said in text_of(page.plan_panel), timeout=A_WHILE)
-    assert "Sample them instead: “Items at random”: 40." in text_of(page.plan_panel)
-    choose_method(page, "Items at random")
+    assert "Sample them instead: “Random sample”: 40." in text_of(page.plan_panel)
+    choose_method(page, "Random sample")
     assert page.setup().sample == ItemSample(40)
     qtbot.waitUntil(lambda: "are sampled at random, seed 0." in text_of(page.plan_panel), timeout=A_WHILE)
     assert said not in text_of(page.plan_panel)

@@ -278,7 +278,7 @@ def test_a_run_of_a_device_that_is_gone_is_resumed_from_the_banner_and_says_so(
         press(page.banner, "Resume")
     assert ended.args[0] == RunEnded(1, 4, 4, stopped=False)
     said = text_of(page.run_panel)
-    assert f"{GONE.key} failed: it is not found on this computer. The processor goes on" in said
+    assert f"{GONE.key} failed: it is not found on this computer. The processor continues" in said
     assert "Run 1 is complete: 4 of 4 items are judged" in said
     assert page.run_panel._computing.property("role") == "warning"
     assert page.control.progress is not None
@@ -323,7 +323,7 @@ def test_a_device_that_fails_in_a_run_is_left_for_good(
     with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
         page.run()
     assert ended.args[0] == RunEnded(1, 2, 2, stopped=False)
-    note = f"{GONE.title} failed: it is no longer found on this computer. The processor goes on"
+    note = f"{GONE.title} failed: it is no longer found on this computer. The processor continues"
     assert note in text_of(page.run_panel)
     assert page.control.progress is not None
     assert (page.control.progress.judged_before, page.control.progress.judged) == (0, 2)

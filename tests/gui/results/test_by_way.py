@@ -25,10 +25,10 @@ def test_what_each_way_alone_would_have_said_stands_in_a_table_and_lists_say_how
     judge_in_methods(demo_gold, space.store_path)
     open_run(qtbot, page, 2)
     assert "By elicitation method" in text_of(page.scores)
-    assert "Elicitation: letters, absolute, graded." in in_short(page)
+    assert "Elicitation: label tokens, pointwise yes/no, pointwise grade." in in_short(page)
     methods = table_of(page, "ways")
     first = [methods.index(row, 0).data() for row in range(methods.rowCount())]
-    assert first == ["All together", "LabelTokens", "PointwiseYesNo", "PointwiseGrade"]
+    assert first == ["All combined", "Label tokens", "Pointwise yes/no", "Pointwise grade"]
     with RunStore(space.store_path) as store:
         runs = store.runs()
     table = RunsTableModel()

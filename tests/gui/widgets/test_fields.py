@@ -66,7 +66,7 @@ def test_all_fields_of_the_window_are_such() -> None:
     others = {
         f"{path.relative_to(GUI)}: {name}"
         for path in GUI.rglob("*.py")
-        if path != GUI / "kit" / "fields.py"
+        if path != GUI / "widgets" / "fields.py"
         for name in made_in(path)
         if name in OF_QT
     }
