@@ -94,11 +94,9 @@ class SystemList(QWidget):
 
     @property
     def all_files(self) -> tuple[Path, ...]:
-        """All submission files of the list."""
         return tuple(self._files)
 
     def as_json(self) -> dict[str, Any]:
-        """The ticks and files as plain values."""
         files = [[str(path), ticked] for path, ticked in self._files.items()]
         return {"runs": sorted(self._ticked_runs), "files": files}
 
@@ -115,12 +113,10 @@ class SystemList(QWidget):
     # What there is
 
     def show_runs(self, runs: "Sequence[StoredRun]") -> None:
-        """List these runs; ticks stay."""
         self._known_runs = [run for run in runs if not run.archived or run.id in self._ticked_runs]
         self._fill()
 
     def mark_open(self, run: int | None) -> None:
-        """Say which run is shown on the other pages."""
         if run != self._open_run:
             self._open_run = run
             self._fill()
@@ -200,7 +196,6 @@ class SystemList(QWidget):
         self._follow_current()
 
     def fit(self) -> None:
-        """Make room for a few rows in the text size of now."""
         metrics = self.fontMetrics()
         self.view.setMinimumSize(
             QSize(metrics.averageCharWidth() * _LETTERS_SHOWN, metrics.height() * _LINES_SHOWN)
@@ -271,7 +266,6 @@ def _words_on(run: "StoredRun", is_open: bool) -> str:
 
 
 def _is_file_entry(value: object) -> bool:
-    """True for a path and its tick."""
     return isinstance(value, list) and [type(part) for part in value] == [str, bool]
 
 
@@ -311,7 +305,6 @@ class ChoicePanel(DownScroll):
 
     @property
     def choice(self) -> CompareRequest:
-        """What is ticked."""
         return CompareRequest(self.systems.runs, self.systems.files, self.whose.source.kind)
 
     @property
@@ -326,7 +319,6 @@ class ChoicePanel(DownScroll):
 
     @property
     def _gold_from(self) -> str:
-        """Why it is these labels."""
         if self._chosen is not None:
             return "chosen here"
         run = self._workspace.run
@@ -419,7 +411,6 @@ class ChoicePanel(DownScroll):
 
     @Slot()
     def bring_up_to_date(self) -> None:
-        """Say what is chosen and what is missing."""
         gold, lacking = self.gold, self.lacking
         if gold is not self._examined_with and self.systems.all_files:
             self.look_for_files()

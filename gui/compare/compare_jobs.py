@@ -41,7 +41,6 @@ class Examined:
 
     @property
     def fit(self) -> list[Path]:
-        """The files that can be compared."""
         return [path for path in self.paths if path not in self.missing and path not in self.unfit]
 
 
@@ -99,7 +98,6 @@ class CompareRequest:
 
     @property
     def systems(self) -> int:
-        """How many systems that is."""
         return len(self.runs) + len(self.files)
 
 
@@ -131,7 +129,6 @@ class Compared:
 
     @property
     def differences(self) -> "Sequence[Difference]":
-        """The items and criteria on which the systems differ."""
         return self.comparison.differences
 
 

@@ -68,7 +68,6 @@ class DifferenceTableModel(HeadedModel):
         self.endResetModel()
 
     def difference(self, row: int) -> "Difference":
-        """The difference in a row."""
         assert self._compared is not None
         return self._compared.differences[self._places[row]]
 
@@ -92,7 +91,6 @@ class DifferenceTableModel(HeadedModel):
         return len(self._places)
 
     def _value(self, index: Index) -> str:
-        """What a cell says, whole."""
         difference, column = self.difference(index.row()), index.column()
         system = self.system_at(column)
         if system is not None:
@@ -178,7 +176,6 @@ class DifferenceList(QWidget):
         self._filter()
 
     def restyle(self) -> None:
-        """Fit the columns to another size of text."""
         self._fit_columns()
 
     def _build(self) -> None:
@@ -370,7 +367,6 @@ class ComparisonView(QTabWidget):
             self.systems.setText(visible("\n".join(said)))
 
     def restyle(self) -> None:
-        """Fit all columns to another size of text."""
         for view in (*self._views, self.agreement_view):
             _limit_columns(view)
         for view in (self.slices.view, self.slices.below_view):  # no name widens them more than a value

@@ -118,7 +118,6 @@ def _by_run(request: RankRequest, results: "RunResults") -> tuple["RankedBy", Se
 
 
 def figure_of(ranked: RankedCandidates) -> FigureSource:
-    """The figure of a ranking."""
     parts = (part for section in ranked.sheet.sections for part in section.parts)
     notes = [part.note for part in parts if isinstance(part, Picture)]
     return FigureSource(
@@ -127,7 +126,6 @@ def figure_of(ranked: RankedCandidates) -> FigureSource:
 
 
 def draw_ranking(ranked: RankedCandidates, dark: bool) -> Job[DrawnFigure]:
-    """The figure of a ranking in the colours of the window."""
 
     def work(_control: JobControl) -> DrawnFigure:
         from engine.report.figure_style import as_svg

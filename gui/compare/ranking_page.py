@@ -284,7 +284,6 @@ class RankingPage(Page):
         self._rank_if_stale()
 
     def restyle(self) -> None:
-        """The picture has colours of its own."""
         super().restyle()
         self.picture.restyle()
 
@@ -309,7 +308,6 @@ class RankingPage(Page):
         self._show_state()
 
     def save(self, path: Path) -> None:
-        """Write the ranking as JSON."""
         if self.ranked is not None:
             job = save_ranking(self.ranked, path, files_in_use(self.workspace, self))
             write_file(self.workspace, job, "ranking saved")
@@ -337,7 +335,6 @@ class RankingPage(Page):
         self.body.addWidget(content, 1)
 
     def _empty(self) -> QWidget:
-        """What stands where the ranking will be."""
         self._empty_title, self._why = heading(_NOTHING), plain_label()
         self.columns_button = main_button("Choose &columns…")
         name(self.columns_button, "Choose columns", "Choose the columns that name the candidate models")

@@ -72,14 +72,12 @@ class UntilChoice(QWidget):
 
     @property
     def until(self) -> StoppingRule | None:
-        """What the run stops at; None for the end."""
         method = self._method.currentData()
         return (
             None if method == _END else StoppingRule(float(self._width.value()) if method == _WIDTH else None)
         )
 
     def choose(self, until: StoppingRule | None) -> None:
-        """Choose as if by hand."""
         if until is not None and until.width is not None:
             self._width.setValue(round(until.width))
         method = _END if until is None else _SURE if until.width is None else _WIDTH
@@ -275,7 +273,6 @@ class DatasetLine(QWidget):
         self.show_dataset(None)
 
     def in_setup(self, setup: RunSetup) -> RunSetup:
-        """A setup with the items that are to be judged."""
         return replace(setup, items=self.items, sample=self.sample, ids=self.ids, until=self.until.until)
 
     @property
@@ -290,7 +287,6 @@ class DatasetLine(QWidget):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The ids of the chosen items; empty where none are."""
         return self._ids
 
     def set_items(self, items: int | None, sample: ItemSample | None = None) -> None:
@@ -302,14 +298,12 @@ class DatasetLine(QWidget):
             self.changed.emit()
 
     def set_ids(self, ids: Sequence[str]) -> None:
-        """Judge only chosen items; none for those of `part`."""
         changed, self._ids = self._ids != tuple(ids), tuple(ids)
         self._show_choice()
         if changed:
             self.changed.emit()
 
     def show_dataset(self, dataset: "Dataset | None") -> None:
-        """Show the dataset that is open; None for none."""
         there, items = dataset is not None, len(dataset) if dataset is not None else 0
         file_name = dataset.name if dataset is not None else ""
         self.part.show_dataset(items, dataset.value_columns if dataset is not None else ())
@@ -322,7 +316,6 @@ class DatasetLine(QWidget):
         self._without.setVisible(not there and self._reading.isHidden())
 
     def show_reading(self, file_name: str | None) -> None:
-        """Say that a dataset is being read; None for none."""
         reading = f"Reading {one_line(short_name(file_name))} …" if file_name is not None else ""
         show_text(self._reading, reading)
         self._without.setVisible(not self._there and file_name is None)

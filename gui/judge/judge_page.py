@@ -86,7 +86,6 @@ class JudgePage(Page):
         self._change()
 
     def keep_layout(self) -> None:
-        """Remember the splitter."""
         self.keep_splitter(_SPLITTER, self._splitter)
 
     def choose_model(self, path: Path) -> None:
@@ -95,7 +94,6 @@ class JudgePage(Page):
         self.picker.choose(path)
 
     def choose_model_file(self, path: Path) -> None:
-        """Choose a model file, whatever its name."""
         self._awake = True
         self.picker.choose_file(path)
 
@@ -123,7 +121,6 @@ class JudgePage(Page):
 
     @Slot()
     def stop(self) -> None:
-        """Stop the run that is under way."""
         self.control.stop()
 
     @property
@@ -154,7 +151,6 @@ class JudgePage(Page):
         return replace(setup, resumes=plan.forecast.run_id if plan is not None and goes_on else None)
 
     def setup(self) -> RunSetup:
-        """The run that the page describes."""
         dataset = self.workspace.dataset
         setup = self.dataset_line.in_setup(replace(default_setup(), model_path=self.picker.path))
         if dataset is not None:
@@ -260,12 +256,10 @@ class JudgePage(Page):
 
     @property
     def searching(self) -> bool:
-        """Whether a search for the best settings is under way."""
         return self._best is not None and self._best.searching
 
     @Slot(object)
     def use_recipe(self, path: Path) -> None:
-        """Describe a run of the open items by a recipe."""
         self._recipes.start(open_recipe(path, self.setup()))
 
     @Slot(object)

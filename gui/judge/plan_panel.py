@@ -78,7 +78,6 @@ class PlanPanel(QWidget):
 
     @property
     def text(self) -> str:
-        """All that it says, for screen readers and tests."""
         return shown_text(self)
 
     def show_nothing(self, why: str) -> None:
@@ -110,18 +109,15 @@ class PlanPanel(QWidget):
             self._busy.go_on(f"{event.what} …")
 
     def show_error(self, error: EngineError) -> None:
-        """Say why there is no plan."""
         self._reset()
         self._problem.show_error(error)
         self._again.show()
 
     def show_stopped(self) -> None:
-        """The making of the plan was cancelled."""
         self.show_nothing("The plan is not complete. A run can start without it.")
         self._again.show()
 
     def show_plan(self, planned: Planned) -> None:
-        """Show a plan."""
         self._reset()
         forecast = planned.forecast
         for fact, text in planned.facts.pairs:
@@ -138,7 +134,6 @@ class PlanPanel(QWidget):
         self._table.show()
 
     def _offer_room(self, planned: Planned) -> None:
-        """Offer what helps items that do not fit."""
         lost, shortened = planned.forecast.too_long, planned.forecast.shortened
         if not lost and not shortened:
             return
@@ -284,7 +279,6 @@ class Planner(QObject):
         self.begun.emit(setup)
 
     def drop(self) -> None:
-        """Forget the plan, and whatever is under way."""
         self._rest.stop()
         self._planning.drop()
         self._timing.drop()
@@ -293,7 +287,6 @@ class Planner(QObject):
 
     @Slot()
     def make(self) -> None:
-        """Make the plan that is wanted, now."""
         if self._wanted is not None:
             setup, dataset = self._wanted
             self._plan = None
@@ -313,7 +306,6 @@ class Planner(QObject):
 
     @Slot()
     def time(self) -> None:
-        """Judge some items, to know how long the run would take."""
         if self._plan is not None and self._wanted is not None:
             self._timing.start(run_jobs.time_first(self._plan, self._wanted[1]))
 
@@ -383,7 +375,6 @@ class ResumeBanner(QFrame):
 
     @property
     def text(self) -> str:
-        """What it says."""
         return self._text.text()
 
     def _offer(self) -> None:

@@ -312,7 +312,6 @@ def _text_alone(pieces: "Sequence[Piece]", request: PreviewRequest) -> ShownProm
 
 
 def _then(question: Question) -> str:
-    """What happens at the end of a prompt."""
     if question.reasons:
         return "the model reasons here, then it answers"
     return VERDICT_HERE if question.chooses else "the answer is read here"

@@ -20,8 +20,7 @@ from engine.system.paths import rubrics_folder
 from gui.judge import rubric_jobs
 from gui.judge.rubric_dialog import RubricDialog, RubricRequest
 from gui.judge.rubric_edit import EditedRubric
-from gui.judge.rubric_file import KIND
-from gui.judge.rubric_jobs import RubricFile, RubricsFound
+from gui.judge.rubric_jobs import KIND, RubricFile, RubricsFound
 from gui.widgets.fields import ComboBox, FlowLayout
 from gui.widgets.files import ask_source
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip, tip
@@ -67,7 +66,6 @@ class RubricChoice(QWidget):
         self.look()
 
     def look(self) -> None:
-        """See which rubrics there are now."""
         # What was found before something was saved must not be heard after it.
         self._finding.start(rubric_jobs.find_rubrics(self._others()))
 
@@ -120,14 +118,12 @@ class RubricChoice(QWidget):
 
     @Slot()
     def open_file(self) -> None:
-        """Ask for a file, and work with the rubric in it."""
         folder = self._current.path.parent if self._current.path else rubrics_folder()
         path = ask_source(self, "Open rubric", folder, KIND)
         if path is not None:
             self.open_named(path)
 
     def open_named(self, path: Path) -> None:
-        """Work with the rubric of a file."""
         self._opening.start(rubric_jobs.read_rubric(path))
 
     @Slot(object)
@@ -154,7 +150,6 @@ class RubricChoice(QWidget):
         self._show()
 
     def _file(self) -> RubricFile | None:
-        """The file of the current rubric, where it is there."""
         return next((file for file in self._found.files if file.path == self._current.path), None)
 
     # Editing
@@ -166,12 +161,10 @@ class RubricChoice(QWidget):
 
     @Slot()
     def make(self) -> None:
-        """Begin an empty one."""
         self._open(RubricRequest(EditedRubric()))
 
     @Slot()
     def duplicate(self) -> None:
-        """Begin one that is like the current one."""
         written = EditedRubric.of(self._current.rubric)
         self._open(RubricRequest(replace(written, name=f"{written.name} (copy)")))
 
@@ -293,7 +286,6 @@ class RubricChoice(QWidget):
             model.item(self.field.count() - 1).setEnabled(False)
 
     def _is_listed(self) -> bool:
-        """Whether the current rubric is one of those that were found."""
         current = self._current
         if current.path is None:
             return current.rubric in self._found.shipped

@@ -7,27 +7,186 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QMessageBox, QPushButton, QTabWidget, QWidget
 
 from engine.core.errors import EngineError
-from engine.core.formatting import counted, short_name
+from engine.core.formatting import counted, short_name, visible
+from engine.core.items import Item, Method, Order
 from engine.core.rubric import LONGEST_RUBRIC_NAME, WORDING_PARTS
-from gui.judge.rubric_edit import RUBRIC, WORDING, EditedRubric, FieldPlace, RubricDraft
-from gui.judge.rubric_fields import FieldGrid, LineField, NumberField, TextField
-from gui.judge.rubric_file import RubricOnDisk
-from gui.judge.rubric_jobs import RubricFile
-from gui.judge.rubric_preview import PreviewPanel
+from gui.judge import prompt_jobs
+from gui.judge.prompt_jobs import KINDS, SAMPLE_ITEM, PreviewedPrompt, PreviewRequest
+from gui.judge.rubric_edit import (
+    RUBRIC,
+    WORDING,
+    EditedRubric,
+    FieldGrid,
+    FieldPlace,
+    LineField,
+    NumberField,
+    RubricDraft,
+    TextField,
+)
+from gui.judge.rubric_jobs import RubricFile, RubricOnDisk
 from gui.judge.rubric_tabs import CriteriaTab, WordingTab
+from gui.widgets.fields import ComboBox, SpinBox
 from gui.widgets.foreign_text import OneLine, one_line
-from gui.widgets.labels import STRETCH, as_column, in_column, in_row, main_button, make_room, name, set_role
-from gui.widgets.notice import Notice, question
+from gui.widgets.labels import (
+    STRETCH,
+    as_column,
+    heading,
+    hint,
+    in_column,
+    in_row,
+    label,
+    main_button,
+    make_room,
+    name,
+    narrow,
+    set_role,
+    show_text,
+)
+from gui.widgets.notice import Notice, problem_of, question
+from gui.widgets.prompt_pane import PromptView, ShownPrompt
 from gui.workspace.page import two_parts
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import EngineThreads, ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
+
+_REST_MS = 250  # of no change before the prompt is made again
+_ORDERS = {Order.AB: "A first", Order.BA: "B first"}
+_MOST = 10**9
+
+
+class PreviewPanel(QWidget):
+    """Follows a draft a moment after each change, and scrolls to what has changed."""
+
+    def __init__(
+        self,
+        draft: RubricDraft,
+        threads: EngineThreads,
+        dataset: "Dataset | None",
+        model: Path | None,
+    ) -> None:
+        """`dataset`: whose items are asked about, None for a sample; `model`: in whose chat format."""
+        super().__init__()
+        self._draft, self._dataset, self._model = draft, dataset, model
+        self._shown_of: tuple[int, Method | None, Order] | None = None
+        self._make_choices()
+        self.of = OneLine(role="heading")
+        self.view = PromptView()
+        self.pane = self.view.pane
+        self.said = hint("")
+        self.note = label("", "warning")
+        self.note.hide()
+        self._lay_out()
+        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
+        self._rest.timeout.connect(self.make)
+        self._making = TaskPanel(
+            threads, ThreadName.FILES, self, self._take, follow=self._take, failed=self._fail
+        )
+        draft.changed.connect(self._make_soon)
+        draft.place_changed.connect(self.make)
+        self.make()
+
+    @property
+    def request(self) -> PreviewRequest:
+        return PreviewRequest(
+            self._draft.rubric.sound(self._draft.place),
+            self._item(),
+            Order(self.order.currentData()),
+            Method(self.kind.currentData()) if self.kind.currentData() else None,
+            self._model,
+        )
+
+    def drop(self) -> None:
+        self._rest.stop()
+        self._making.drop()
+
+    @Slot()
+    def make(self) -> None:
+        self._rest.stop()
+        criterion = self._draft.criterion
+        of = f"What the model is asked: {criterion.title}" if criterion is not None else "No criterion"
+        self.of.setText(one_line(of))
+        self._making.start(prompt_jobs.preview(self.request, at_once=self.pane.prompt is None))
+
+    @Slot()
+    def _make_soon(self) -> None:
+        self._rest.start()
+
+    def _item(self) -> Item:
+        return SAMPLE_ITEM if self._dataset is None else self._dataset[self.item.value() - 1]
+
+    def _make_choices(self) -> None:
+        self.kind, self.order, self.item = ComboBox(), ComboBox(), SpinBox()
+        for kind, text in KINDS.items():
+            self.kind.addItem(text, kind.value if kind else "")
+        for order, text in _ORDERS.items():
+            self.order.addItem(text, order.value)
+        narrow(self.kind)
+        name(self.kind, "Question", "Which question of the criterion is shown")
+        name(self.order, "Order of the responses")
+        count = len(self._dataset) if self._dataset is not None else 1
+        self.item.setRange(1, min(count, _MOST))
+        self.item.setPrefix("Item ")
+        self.item.setGroupSeparatorShown(True)
+        name(self.item, "Item of the dataset that is asked about")
+        self.item.setVisible(self._dataset is not None)
+        self.kind.activated.connect(self.make)
+        self.order.activated.connect(self.make)
+        self.item.valueChanged.connect(self._make_soon)
+
+    def _lay_out(self) -> None:
+        above = in_row((self.kind, STRETCH), self.order, self.item)
+        where = (
+            f"Of {short_name(self._dataset.name)}"
+            if self._dataset is not None
+            else "Of a sample item: no dataset is open"
+        )
+        parts = (self.of, (self.view, STRETCH), self.said, self.note)
+        in_column(heading("Preview"), above, *parts, on=self)
+        self._where = where
+
+    @Slot(object)
+    def _take(self, made: PreviewedPrompt) -> None:
+        before = self.pane.prompt
+        same = (self._draft.place, self.request.kind, self.request.order)
+        self.view.show_prompt(made.prompt)
+        if before is None or self._shown_of != same:
+            self.pane.show_verdict()
+        elif (place := _first_difference(before, made.prompt)) is not None:
+            self.pane.show_place(place)
+        self._shown_of = same
+        self.said.setText(visible(f"{self._where}{self._format(made)}"))
+        self._tell(made.note)
+
+    def _format(self, made: PreviewedPrompt) -> str:
+        if made.tokens is None or self._model is None:
+            return "; only the text, without a model's chat format."
+        return f", as {short_name(self._model.name)} gets it: {made.tokens:,} tokens."
+
+    @Slot(object)
+    def _fail(self, error: EngineError) -> None:
+        self._tell(" ".join(problem_of(error)))
+
+    def _tell(self, note: str) -> None:
+        wrong = "Invalid fields are shown with their defaults, or empty." if self._draft.problems else ""
+        show_text(self.note, " ".join(filter(None, (wrong, note))))
+
+
+def _first_difference(before: ShownPrompt, now: ShownPrompt) -> int | None:
+    """The first character that has changed, in Qt's positions; None where nothing has."""
+    if before.text == now.text:
+        return None
+    shorter = min(len(before.text), len(now.text))
+    place = next((place for place in range(shorter) if before.text[place] != now.text[place]), shorter)
+    return len(now.text[:place].encode("utf-16-le")) // 2
+
 
 HIGHEST_THRESHOLD = 10.0
 _SIZE = (190, 50)  # characters, lines
@@ -179,7 +338,6 @@ class RubricDialog(QDialog):
         self.problem.setText(f"{self._where(at)}: {text}{more}")
 
     def _where(self, at: FieldPlace) -> str:
-        """A field, for display."""
         if at.place == WORDING:
             return f"Wording, {WORDING_PARTS[at.field].title}"
         if at.place == RUBRIC:
@@ -211,7 +369,6 @@ class RubricDialog(QDialog):
 
     @Slot()
     def save_as(self) -> None:
-        """Write it to a file that is asked for."""
         if not self.draft.problems:
             self.disk.save_as(self.draft.rubric.rubric())
 

@@ -18,10 +18,13 @@ from gui.judge.rubric_edit import (
     RUBRIC,
     WORDING,
     EditedCriterion,
+    FieldGrid,
     FieldPlace,
+    LineField,
+    NumberField,
     RubricDraft,
+    TextField,
 )
-from gui.judge.rubric_fields import FieldGrid, LineField, NumberField, TextField
 from gui.widgets.actions import add_key
 from gui.widgets.foreign_text import one_line, tip
 from gui.widgets.labels import (
@@ -76,7 +79,6 @@ class CriteriaTable(HeadedModel):
             self.endResetModel()
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """The text of a cell; the whole of it, or what is wrong, as its tool tip."""
         if not index.isValid():
             return None
         row, column = index.row(), index.column()
@@ -128,12 +130,10 @@ class CriteriaTab(QWidget):
         self._show_place()
 
     def restyle(self) -> None:
-        """Follow the size of the text."""
         letter = self.view.fontMetrics().averageCharWidth()
         self.view.fill({column: letters * letter for column, letters in _LEAST.items()})
 
     def go_to(self, at: FieldPlace) -> None:
-        """Put the cursor into a field."""
         if at.place >= 0:
             self._draft.choose(at.place)
             self.fields.field(at.field).setFocus(Qt.FocusReason.OtherFocusReason)
@@ -322,13 +322,11 @@ class WordingTab(QWidget):
         self._show()
 
     def go_to(self, at: FieldPlace) -> None:
-        """Put the cursor into the field of a part."""
         field = self.fields[at.field]
         field.setFocus(Qt.FocusReason.OtherFocusReason)
         self._area.ensureWidgetVisible(field)
 
     def said(self, part: str) -> str:
-        """What is said to be wrong with a part."""
         return self._grids[part].said(part)
 
     def _group(self, parts: Mapping[str, WordingPart]) -> QWidget:

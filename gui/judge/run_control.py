@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 
 def default_setup() -> RunSetup:
-    """The demo's run with the default of every setting."""
     return RunSetup(demo_dataset(), demo_model())
 
 
@@ -72,7 +71,6 @@ class RunControl(QObject):
 
     @property
     def running(self) -> bool:
-        """True from start to end."""
         return self._task is not None
 
     @property
@@ -102,7 +100,6 @@ class RunControl(QObject):
 
     @property
     def health(self) -> Health | None:
-        """Of all that is judged, once that can be said."""
         return self._follower.health
 
     @property
@@ -118,7 +115,6 @@ class RunControl(QObject):
 
     @property
     def unfinished_run(self) -> int | None:
-        """The number of that run in the store."""
         run_id = self._offered().get("run")
         return run_id if isinstance(run_id, int) else None
 
@@ -165,7 +161,6 @@ class RunControl(QObject):
         return [entry for entry in self._kept() if entry.get("run") != run_id]
 
     def is_stored(self, run_id: int) -> bool:
-        """True where the store had this run when it was read last."""
         return any(run.id == run_id for run in self._workspace.runs)
 
     def start(self, setup: RunSetup, *, goes_on: bool = False) -> None:
@@ -263,7 +258,6 @@ class RunControl(QObject):
         self._workspace.tell_judging(UnderWay(far.run_id, far.judged, far.items) if far else None)
 
     def _tell_ended(self, progress: RunProgress, how: RunEnded | EngineError | None) -> None:
-        """Say that there is something to look at."""
         finished = isinstance(how, RunEnded) and not how.stopped
         so_far = f"{progress.judged:,} of {progress.items:,} items"
         words = "has finished" if finished else f"has ended after {so_far}"

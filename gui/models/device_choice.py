@@ -204,7 +204,6 @@ class DeviceChoice(QWidget):
 
 
 def _named(device: Device) -> str:
-    """What a device is called, as one line that is not too long."""
     return one_line(without_middle(device.title, _LONGEST_NAME))
 
 
@@ -222,7 +221,6 @@ def outcome(trial: "DeviceTrial", model: str, found: Sequence[Device] | None) ->
 
 
 def _distances(trial: "DeviceTrial") -> str:
-    """How far the devices are from the processor, for a tool tip."""
     lines = [
         f"{_named(each.device)}: {each.mean:.4f} on average, {each.worst:.4f} at most"
         for each in trial.findings

@@ -56,12 +56,10 @@ class Computing:
 
     @property
     def on(self) -> str:
-        """What computes, for display."""
         return self.device or PROCESSOR
 
     @classmethod
     def after(cls, left: DeviceLeft) -> "Computing":
-        """What computes once a device has failed."""
         return cls(remark=left.in_words, failed=True)
 
 
@@ -148,7 +146,6 @@ class ModelRequest:
 
     @classmethod
     def of(cls, setup: RunSetup, devices: tuple[Device, ...] = ()) -> "ModelRequest":
-        """What a setup says."""
         return cls(setup.context, setup.kv_type, setup.threads, setup.device, setup.gpu_layers, devices)
 
 
@@ -174,7 +171,6 @@ class Candidate:
 
     @property
     def path(self) -> Path:
-        """The file."""
         return self.found.path
 
     @property
@@ -184,12 +180,10 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """The name that is shown for the file."""
         return self.found.name
 
     @property
     def usable(self) -> bool:
-        """Whether it can judge."""
         return self.found.model is not None
 
 

@@ -1,21 +1,22 @@
 """The choice of a model file: those found on this computer, others by their file or folder.
 
-What can be done with the model files of the list: speed measured, or audited.
+What can be done with them: speed measured, or audited. Which places are searched, and when again.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from PySide6.QtCore import QItemSelectionModel, QObject, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QItemSelectionModel, QObject, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QWidget
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import counted, visible, without_middle
 from engine.settings.rows import KvType
-from engine.system.paths import demo_model
+from engine.system.paths import demo_model, home
 from gui.models import model_jobs
 from gui.models.model_jobs import Candidate, ModelRequest, SpeedsMeasured, Stamps
 from gui.models.model_table import (
@@ -29,18 +30,151 @@ from gui.models.model_table import (
     about,
     in_short,
 )
-from gui.models.searched_places import FolderWatch, SearchedPlaces
 from gui.widgets.actions import BusyLine
 from gui.widgets.fields import FlowLayout
 from gui.widgets.files import ask_folder, ask_source
-from gui.widgets.foreign_text import set_tip
+from gui.widgets.foreign_text import set_tip, tip
 from gui.widgets.label_mark import PillDelegate
 from gui.widgets.labels import STRETCH, heading, in_column, in_row, label, name, set_role
 from gui.widgets.notice import problem_of
 from gui.widgets.views import FillingView, dressed
+from gui.workspace.state import State
 from gui.workspace.task_panel import TaskPanel
-from gui.workspace.threads import ThreadName
+from gui.workspace.threads import EngineThreads, ThreadName
 from gui.workspace.workspace import Workspace
+
+_SEARCHED = "models"
+_FILES, _FOLDERS = "files", "folders"
+_LONGEST_ENTRY = 70  # characters
+PAUSE_MS = 3_000
+"""Between two listings of the model files."""
+_SHARE = 20  # times as long as a listing took is the pause after it
+_NO_AMPERSAND = str.maketrans({"&": "&&"})
+
+
+class SearchedPlaces(QObject):
+    """What was added, and the button that takes it away again; it is hidden while there is nothing."""
+
+    removed = Signal(object)  # the path
+
+    def __init__(self, state: State, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._state = state
+        self.button = QPushButton("Remove")
+        name(
+            self.button,
+            "Remove an added folder or file from the list",
+            "Which folders are searched no more, and which files are listed no more; nothing is deleted",
+        )
+        self._menu = QMenu(self.button, toolTipsVisible=True)
+        self._menu.aboutToShow.connect(self._fill)
+        self.button.setMenu(self._menu)
+        self._show_button()
+
+    @property
+    def files(self) -> list[Path]:
+        return self._kept(_FILES)
+
+    @property
+    def folders(self) -> list[Path]:
+        return self._kept(_FOLDERS)
+
+    def add_file(self, path: Path) -> None:
+        self._set(_FILES, [*(kept for kept in self.files if kept != path), path])
+
+    def add_folder(self, path: Path) -> None:
+        self._set(_FOLDERS, [*(kept for kept in self.folders if kept != path), path])
+
+    def remove(self, path: Path) -> None:
+        """Forget a file or a folder, which stay where they are."""
+        self._set(_FILES, [kept for kept in self.files if kept != path])
+        self._set(_FOLDERS, [kept for kept in self.folders if kept != path])
+        self.removed.emit(path)
+
+    def _kept(self, kind: str) -> list[Path]:
+        kept = self._state.record_of_all(_SEARCHED).get(kind, [])
+        return [Path(path) for path in kept if isinstance(path, str)] if isinstance(kept, list) else []
+
+    def _set(self, kind: str, paths: Sequence[Path]) -> None:
+        record = self._state.record_of_all(_SEARCHED)
+        self._state.set_record(_SEARCHED, {**record, kind: [str(path) for path in paths]})
+        self._show_button()
+
+    def _show_button(self) -> None:
+        self.button.setVisible(bool(self.files or self.folders))
+
+    @Slot()
+    def _fill(self) -> None:
+        self._menu.clear()
+        for paths, kind in ((self.folders, "Folders"), (self.files, "Files")):
+            if paths:
+                self._menu.addSection(kind)
+            for path in paths:
+                entry = self._menu.addAction(_in_short(path).translate(_NO_AMPERSAND))
+                entry.setToolTip(tip(str(path)))
+                entry.triggered.connect(partial(self._remove_chosen, path))
+
+    def _remove_chosen(self, path: Path, _checked: bool = False) -> None:
+        self.remove(path)
+
+
+class FolderWatch(QObject):
+    """Lists the files again every few seconds while somebody sees them, for no system tells of all changes.
+
+    What is still written to, a download, is `growing`, until two listings find it alike.
+    """
+
+    changed = Signal()  # other files are there, whole, than when they were looked at last
+
+    def __init__(
+        self,
+        threads: EngineThreads,
+        places: Callable[[], tuple[Sequence[Path], Sequence[Path]]],
+        seen: Callable[[], bool],
+        parent: QObject,
+    ) -> None:
+        """`places`: the files and folders that are looked at; `seen`: whether anybody sees what was found."""
+        super().__init__(parent)
+        self._places, self._is_seen = places, seen
+        self._seen: Mapping[Path, object] = {}
+        self._offered: Mapping[Path, object] | None = None  # as they were looked at; None before that
+        self.growing: frozenset[Path] = frozenset()
+        self._listing = TaskPanel(threads, ThreadName.SCAN, self, self._take)
+        self._rest = QTimer(self, singleShot=True)
+        self._rest.timeout.connect(self.look)
+
+    def take_looked_at(self, stamps: Stamps) -> None:
+        """These files are looked into, but for those that grow."""
+        self._seen = stamps.files
+        self._offered = self._whole
+
+    @property
+    def _whole(self) -> Mapping[Path, object]:
+        return {path: stamp for path, stamp in self._seen.items() if path not in self.growing}
+
+    @Slot()
+    def look(self) -> None:
+        """List them now, and again as long as somebody sees it."""
+        self._rest.stop()
+        if not self._listing.busy:
+            self._listing.start(model_jobs.list_files(*self._places()))
+
+    @Slot(object)
+    def _take(self, stamps: Stamps) -> None:
+        now, before = stamps.files, self._seen
+        self._seen = now
+        if self._offered is not None:
+            self.growing = frozenset(path for path, stamp in now.items() if before.get(path) != stamp)
+            if self._whole != self._offered:
+                self.changed.emit()
+        if self._is_seen():
+            # On a slow disk less often: the listing never takes more than a small part of the time.
+            self._rest.start(max(PAUSE_MS, int(1000 * _SHARE * stamps.seconds)))
+
+
+def _in_short(path: Path) -> str:
+    shown = f"~/{path.relative_to(home())}" if path.is_relative_to(home()) else str(path)
+    return without_middle(" ".join(visible(shown).split()), _LONGEST_ENTRY)
 
 
 class Offered(NamedTuple):
@@ -83,19 +217,16 @@ class ModelActions(QObject):
         self.line = self._working.line
 
     def measure(self, candidates: Sequence[Candidate]) -> None:
-        """Measure the speed of models anew."""
         self._working.begin(model_jobs.measure(candidates, self._offered().request), "Loading the model …")
 
     @Slot()
     def measure_chosen(self) -> None:
-        """Measure the speed of the chosen model anew."""
         chosen = self._offered().chosen
         if chosen is not None:
             self.measure([chosen])
 
     @Slot()
     def measure_all(self) -> None:
-        """Measure the speed of all models anew."""
         self.measure(self._offered().usable)
 
     @Slot(object)
@@ -206,7 +337,6 @@ class ModelPicker(QWidget):
 
     @Slot()
     def scan(self) -> None:
-        """Look for model files again."""
         self.table.clear()
         self._busy.begin("Looking for model files …")
         self._search()
@@ -235,14 +365,12 @@ class ModelPicker(QWidget):
             self.add_folder(path)
 
     def choose_file(self, path: Path) -> None:
-        """Choose a file."""
         self._remembered = False
         self.places.add_file(path.absolute())
         self._select(path.absolute())
         self.scan()
 
     def add_folder(self, path: Path) -> None:
-        """Add a folder to those that are searched."""
         self.places.add_folder(path.absolute())
         self.scan()
 

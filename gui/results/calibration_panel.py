@@ -84,7 +84,6 @@ class LearningPanel(QWidget):
 
     @Slot()
     def learn(self) -> None:
-        """Measure the curve of the open run by the human loaded labels."""
         run, gold = self._workspace.run, self._workspace.gold
         if run is not None and gold is not None:
             self._of, self._gold = self._open, gold
@@ -106,7 +105,6 @@ class LearningPanel(QWidget):
         self._enable()
 
     def restyle(self) -> None:
-        """The picture has colours of its own."""
         self.picture.restyle()
 
     @property
@@ -211,7 +209,6 @@ class CalibrationPanel(QWidget):
         return (results.run.id, results.calibration.hash) == (self._proposed_for, proposal.calibration.hash)
 
     def calibrate(self) -> None:
-        """Fit a calibration to the human loaded labels."""
         results, gold = self._results, self._workspace.gold
         if results is not None and gold is not None:
             self._workspace.stay()
@@ -219,15 +216,12 @@ class CalibrationPanel(QWidget):
             self._fitting.begin(job, "Fitting and cross-validating …")
 
     def restyle(self) -> None:
-        """The picture of the learning curve has colours of its own."""
         self.learning.restyle()
 
     def _wishes(self) -> dict[str, bool]:
-        """What a calibration may look at."""
         return {"places_matter": self.places_matter.isChecked(), "lengths": self.lengths.isChecked()}
 
     def load(self, path: Path) -> None:
-        """Propose the calibration of a file."""
         if self._results is not None:
             self._workspace.stay()
             self._fitting.begin(fit_jobs.load(self._results, path), "Reading the calibration …")
@@ -240,12 +234,10 @@ class CalibrationPanel(QWidget):
             write_file(self._workspace, job, "calibration written")
 
     def apply(self) -> None:
-        """Decide the run with what is proposed."""
         if self.proposal is not None:
             self._decide_with(self.proposal)
 
     def take_off(self) -> None:
-        """Decide the run by the model's own probabilities."""
         self._decide_with(None)
 
     def _decide_with(self, proposal: Proposal | None) -> None:

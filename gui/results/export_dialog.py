@@ -122,7 +122,6 @@ class ExportDialog(QDialog):
 
     @property
     def what(self) -> Exported:
-        """What is exported, as it is chosen here."""
         return replace(
             self._what,
             with_judge=self.with_judge.isChecked(),
@@ -283,7 +282,6 @@ class ExportDialog(QDialog):
 
 
 def figures_name(what: Exported) -> str:
-    """What the folder of figures is called."""
     return f"{what.whole.run.stem}-figures"
 
 

@@ -1,31 +1,193 @@
-"""Jobs that write a run to files: submissions, all data, the report.
+"""Jobs that draw the figures of a run, and write it to files: submissions, all data, the report, figures.
 
-Knows: which gaps count in which form. Does not know: windows.
+Those that draw are for the worker thread DRAWING, as matplotlib is not made for two threads at once.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from engine.annotations.records import LAST, LabelSource
 from engine.core.errors import SetupError
-from engine.core.formatting import short_name
+from engine.core.formatting import short_name, words
 from engine.core.health import NOT_LOOKED_AT, Health
+from engine.core.items import PREFERENCES, HumanLabel, Preference, labels_beside
 from engine.system.places import PathKind, found_at, is_there
-from gui.results.figure_jobs import save_figures
 from gui.results.run_weights import WeightsChoice
 from gui.results.score_jobs import Scores, with_annotators
 from gui.results.weighted_scoring_jobs import Basis, weighed
+from gui.widgets.figure_view import Box, DrawnFigure, FigureMark
+from gui.widgets.label_mark import LABEL_WORDS
 from gui.workspace.open_run import measured_mark
 from gui.workspace.threads import Job, JobControl
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from engine.data.dataset import Dataset
     from engine.data.slices import Slicing
     from engine.metrics.evaluation import Evaluation
+    from engine.metrics.matching import Pair
     from engine.results.run_results import RunResults
+
+TITLES = {
+    "accuracy": "Accuracy and baselines",
+    "labels": "How often each label was given",
+    "confusion": "Human labels and the judge's",
+    "reliability": "Reliability of the probabilities",
+    "orders": "The second order only if uncertain",
+}
+
+
+def draw(evaluation: "Evaluation", dark: bool) -> Job[Sequence[DrawnFigure]]:
+    """All figures of an evaluation in the colours of the window; reports each Drawn."""
+
+    def work(control: JobControl) -> Sequence[DrawnFigure]:
+        from engine.report.figure_style import as_svg
+        from engine.report.figures import all_figures, figure_table
+        from engine.report.html_report import figure_in_words, order_report_of, reliability_of
+
+        bins, orders = reliability_of(evaluation.matched), order_report_of(evaluation.matched)
+        drawn = []
+        for name, figure in all_figures(evaluation, bins, orders=orders, dark=dark).items():
+            control.cancel.raise_if_requested()
+            said = figure_in_words(name, evaluation, bins, orders)
+            numbers = figure_table(name, evaluation, bins, orders)
+            spots = spots_of(name, figure, evaluation)
+            drawn.append(DrawnFigure(name, as_svg(figure, said), said, spots, numbers))
+            control.report(drawn[-1])
+        return drawn
+
+    return work
+
+
+def spots_of(name: str, figure: "Figure", evaluation: "Evaluation") -> list[FigureMark]:
+    """The places of a figure that was drawn; none where it does not count items by their labels."""
+    spots = []
+    for axes, (criterion, measures) in zip(figure.axes, evaluation.labels.items(), strict=False):
+        given = labels_beside(measures.human)
+        ids = _ids_by_labels(evaluation.matched.pairs[criterion])
+        for (human, label), box in _PLACES[name](axes, given) if name in _PLACES else ():
+            found = frozenset().union(
+                *(some for (gold, own), some in ids.items() if human in (ANY, gold) and label in (ANY, own))
+            )
+            parts = [
+                f"{who} {LABEL_WORDS[which]}"
+                for who, which in (("human", human), ("judge", label))
+                if which != ANY
+            ]
+            if found:
+                spots.append(FigureMark(box, criterion, f"{', '.join(parts)}, on {words(criterion)}", found))
+    return spots
+
+
+ANY: Literal["any"] = "any"
+_Wanted = HumanLabel | Literal["any"] | None  # None: unscored
+_Labels = tuple[_Wanted, _Wanted]  # of annotators and of the judge
+
+
+def _ids_by_labels(pairs: "Sequence[Pair]") -> Mapping[tuple[HumanLabel | None, Preference | None], set[str]]:
+    """The ids of items by the label of annotators and that of the judge."""
+    ids: dict[tuple[HumanLabel | None, Preference | None], set[str]] = {}
+    for pair in pairs:
+        ids.setdefault((pair.gold.label, pair.prediction.preference), set()).add(pair.item.id)
+    return ids
+
+
+def _cells(axes: "Axes", rows: Sequence[HumanLabel]) -> Iterator[tuple[_Labels, Box]]:
+    """The cells of a matrix: annotators' labels down, the judge's across, perhaps a last one for unscored."""
+    left, top, right, bottom = _frame(axes)
+    columns = (*PREFERENCES, None)[: round(max(axes.get_xlim()))]
+    wide, high = (right - left) / len(columns), (bottom - top) / len(rows)
+    for row, human in enumerate(rows):
+        for column, label in enumerate(columns):
+            x, y = left + column * wide, top + row * high
+            yield (human, label), (x, y, x + wide, y + high)
+
+
+def _bars(axes: "Axes", labels: Sequence[HumanLabel]) -> Iterator[tuple[_Labels, Box]]:
+    """For each label the bars of annotators and of the judge, side by side; also the room above a low one."""
+    left, top, right, bottom = _frame(axes)
+    low, high = axes.get_xlim()
+    unit = (right - left) / (high - low)
+    for place, label in enumerate((*labels, None)):
+        middle = left + (place - low) * unit
+        if label is not None:
+            yield (label, ANY), (middle - 0.4 * unit, top, middle, bottom)
+        yield (ANY, label), (middle, top, middle + 0.4 * unit, bottom)
+
+
+def _frame(axes: "Axes") -> Box:
+    place = axes.get_position()
+    return place.x0, 1 - place.y1, place.x1, 1 - place.y0
+
+
+_PLACES: Mapping[str, Callable[["Axes", Sequence[HumanLabel]], Iterator[tuple[_Labels, Box]]]] = {
+    "confusion": _cells,
+    "labels": _bars,
+}
+
+
+def figure_bytes(evaluation: "Evaluation", name: str, form: str) -> Job[bytes]:
+    """One figure in the light colours, as `png` or `svg`."""
+
+    def work(_control: JobControl) -> bytes:
+        return _bytes(*_light(evaluation, name)[name], form)
+
+    return work
+
+
+def save_figures(evaluation: "Evaluation", folder: Path, name: str) -> Job[Path]:
+    """Write all figures as PNG and SVG into a new folder `name`; where that exists, `name-2` and so on."""
+
+    def work(control: JobControl) -> Path:
+        from engine.system.files import write_whole
+
+        target = _new_folder(folder, name)
+        for figure_name, drawn in _light(evaluation).items():
+            for form in ("png", "svg"):
+                control.cancel.raise_if_requested()
+                write_whole(target / f"{figure_name}.{form}", _bytes(*drawn, form))
+        return target
+
+    return work
+
+
+def _light(evaluation: "Evaluation", only: str | None = None) -> "dict[str, tuple[Figure, str]]":
+    """Figures in the light colours by name, each with what it shows in words."""
+    from engine.report.figures import all_figures
+    from engine.report.html_report import figure_in_words, order_report_of, reliability_of
+
+    bins, orders = reliability_of(evaluation.matched), order_report_of(evaluation.matched)
+    drawn = all_figures(evaluation, bins, orders=orders, only=only)
+    return {name: (figure, figure_in_words(name, evaluation, bins, orders)) for name, figure in drawn.items()}
+
+
+def _bytes(figure: "Figure", in_words: str, form: str) -> bytes:
+    from engine.report.figure_style import as_png, as_svg
+
+    return as_svg(figure, in_words) if form == "svg" else as_png(figure)
+
+
+def _new_folder(folder: Path, name: str) -> Path:
+    from engine.core.errors import SetupError
+
+    number = 1
+    while True:
+        target = folder / (name if number == 1 else f"{name}-{number}")
+        try:
+            target.mkdir()
+        except FileExistsError:
+            number += 1
+        except OSError as error:
+            raise SetupError(
+                f"The folder {target} cannot be made: {error.strerror}.", "Choose another folder."
+            ) from error
+        else:
+            return target
 
 
 class Form(StrEnum):
@@ -41,17 +203,14 @@ class Form(StrEnum):
 
     @property
     def is_submission(self) -> bool:
-        """True for what the task scores."""
         return self in (Form.LABELS, Form.EXPLAINED)
 
     @property
     def has_human_labels(self) -> bool:
-        """True where human labels take part."""
         return self in (Form.CSV, Form.REPORT, Form.FIGURES)
 
     @property
     def has_weights(self) -> bool:
-        """True where the weights of the weighted judge take part."""
         return self in (Form.JSON, Form.REPORT)
 
 
@@ -83,7 +242,6 @@ class Written:
 
     @property
     def text(self) -> str:
-        """The name of the file and all sentences, a line each."""
         return "\n".join([f"Written: {self.path.name}", *self.sentences])
 
 
@@ -116,7 +274,6 @@ class Exported:
 
     @property
     def results(self) -> "RunResults":
-        """The run as it is exported."""
         return self.whole.by(self.source)
 
     @property
@@ -129,7 +286,6 @@ class Exported:
 
     @property
     def gold_in_words(self) -> str:
-        """Which human labels take part."""
         if self.gold is None:
             return "none"
         return f"{short_name(self.gold.name)}, {self.gold_from}"

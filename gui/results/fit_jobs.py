@@ -133,7 +133,6 @@ class Learned:
 
     @property
     def figure(self) -> FigureSource:
-        """Its figure."""
         parts = (part for section in self.sheet.sections for part in section.parts)
         notes = [part.note for part in parts if isinstance(part, Picture)]
         shown, saved = partial(_draw, self), partial(_figure_bytes, self)
@@ -165,7 +164,6 @@ def learn(results: "RunResults", gold: "Dataset", wishes: Mapping[str, bool]) ->
 
 
 def _draw(learned: Learned, dark: bool) -> Job[DrawnFigure]:
-    """The figure in the colours of the window."""
 
     def work(_control: JobControl) -> DrawnFigure:
         from engine.report.figure_style import as_svg

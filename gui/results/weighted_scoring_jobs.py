@@ -130,7 +130,6 @@ def decided_items(
 
 
 def _weights(basis: Basis, request: WeightsChoice) -> dict[str, float]:
-    """Those of the criteria that count."""
     known = basis.system.criteria
     weights = {name: weight for name, weight in request.weights.items() if weight > 0 and name in known}
     if not weights:

@@ -87,7 +87,6 @@ class WeightControl(QObject):
 
     @property
     def value(self) -> float:
-        """The number."""
         return self._value
 
     @property
@@ -95,7 +94,6 @@ class WeightControl(QObject):
         return round(self._value, digits_of(self._value))
 
     def set_value(self, value: float) -> None:
-        """Show a number, without a signal."""
         self._value = min(max(value, self.field.minimum()), self.field.maximum())
         with QSignalBlocker(self.field):
             self.field.setValue(self._shown)
@@ -152,7 +150,6 @@ class WeightedScoringPanel(QWidget):
 
     @property
     def request(self) -> WeightsChoice:
-        """The weights and the threshold as they are set."""
         weights = {criterion: control.value for criterion, control in self.controls.items()}
         return WeightsChoice(weights, self.threshold.value, self._source, self._fit)
 
@@ -188,11 +185,9 @@ class WeightedScoringPanel(QWidget):
         self._follow_fitting()
 
     def equal_weights(self) -> None:
-        """All criteria alike."""
         self._set(replace(self.request, weights=dict.fromkeys(self.controls, _EQUAL), source=BY_HAND))
 
     def save_as(self, name: str) -> None:
-        """Keep a copy of what is set under a name."""
         self._keep(self.weights.save(name, self.request))
 
     def apply_saved(self, name: str) -> None:
@@ -439,7 +434,6 @@ class WeightedScoringPanel(QWidget):
         self._halves.setDirection(sides.LeftToRight if fits else sides.TopToBottom)
 
     def _show_criteria(self, criteria: tuple[str, ...]) -> None:
-        """A row for each criterion."""
         while (item := self._rows.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None and widget not in (self.threshold.slider, self.threshold.field):

@@ -203,7 +203,6 @@ class PanelMenu(QMenu):
     """A menu of fields: Tab goes through them, where it would choose entries else."""
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """As in a window."""
         return QWidget.focusNextPrevChild(self, forward)
 
 
@@ -272,7 +271,6 @@ class BusyLine(QWidget):
         self._say(text)
 
     def end(self) -> None:
-        """Nothing is under way any more."""
         self._bar.setRange(0, 1)
         self.hide()
 

@@ -43,19 +43,15 @@ class FlowLayout(QLayout):
         self.setSpacing(gap)
 
     def addItem(self, item: QLayoutItem) -> None:
-        """Put an item at the end."""
         self._items.append(item)
 
     def count(self) -> int:
-        """How many there are."""
         return len(self._items)
 
     def itemAt(self, index: int) -> QLayoutItem | None:
-        """One of them, None past the end."""
         return self._items[index] if 0 <= index < len(self._items) else None
 
     def takeAt(self, index: int) -> QLayoutItem | None:
-        """Take one out."""
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def expandingDirections(self) -> Qt.Orientation:
@@ -67,11 +63,9 @@ class FlowLayout(QLayout):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """The height of all lines at a width."""
         return self._place(QRect(0, 0, width, 0), only_measure=True)
 
     def setGeometry(self, place: QRect) -> None:
-        """Put the widgets where they belong."""
         super().setGeometry(place)
         height, widget = self._place(place, only_measure=False), self.parentWidget()
         if self._whole and widget is not None and widget.minimumHeight() != height:
@@ -79,13 +73,11 @@ class FlowLayout(QLayout):
             QTimer.singleShot(0, widget, partial(widget.setMinimumHeight, height))
 
     def sizeHint(self) -> QSize:
-        """All in one line."""
         sizes = [item.sizeHint() for item in self._items if not item.isEmpty()]
         width = sum(size.width() + self.spacing() for size in sizes)
         return QSize(width, max((size.height() for size in sizes), default=0))
 
     def minimumSize(self) -> QSize:
-        """As much as the largest of them."""
         size = QSize()
         for item in self._items:
             size = size.expandedTo(item.minimumSize())
@@ -129,13 +121,11 @@ class Fold(QWidget):
         self._show(False)
 
     def set_title(self, title: str) -> None:
-        """Give the button another title."""
         self._button.setText(title)
         self._button.setAccessibleName(title)
 
     @property
     def title(self) -> str:
-        """What the button says."""
         return self._button.text()
 
     @property
@@ -145,11 +135,9 @@ class Fold(QWidget):
 
     @property
     def open(self) -> bool:
-        """True while the inside is shown."""
         return self._button.isChecked()
 
     def set_open(self, is_open: bool) -> None:
-        """Show or hide the inside."""
         self._button.setChecked(is_open)
 
     def _show(self, is_open: bool) -> None:
@@ -227,7 +215,6 @@ class SearchField(QLineEdit):
         super().__init__(placeholderText=empty, clearButtonEnabled=True)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Catch the keys that leave it."""
         escape = event.key() == Qt.Key.Key_Escape
         if escape and self.text():
             self.clear()

@@ -95,15 +95,12 @@ class FigureView(Painted):
 
     @property
     def has_figure(self) -> bool:
-        """True once there is something to show."""
         return self._renderer.isValid()
 
     def hasHeightForWidth(self) -> bool:
-        """The shape of the picture is kept."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """The height of the picture at a width."""
         width = min(width, self._widest())
         size = self._renderer.defaultSize()
         if size.width() <= 0:
@@ -130,11 +127,9 @@ class FigureView(Painted):
         return self.fontMetrics().height() * 50
 
     def minimumSizeHint(self) -> QSize:
-        """Still readable."""
         return QSize(240, self.heightForWidth(240))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw the picture, and a frame where it has the focus."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self.has_figure:
@@ -145,7 +140,6 @@ class FigureView(Painted):
         painter.end()
 
     def spot_at(self, place: QPointF) -> FigureMark | None:
-        """The spot at a place of this widget, None where there is none."""
         inner = self._inner()
         x, y = (place.x() - inner.left()) / inner.width(), (place.y() - inner.top()) / inner.height()
         for spot in self._spots:
@@ -155,12 +149,10 @@ class FigureView(Painted):
         return None
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Show where a click leads to items."""
         spot = self.spot_at(event.position())
         self.setCursor(Qt.CursorShape.PointingHandCursor if spot else Qt.CursorShape.ArrowCursor)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Want the items of a spot."""
         spot = self.spot_at(event.position())
         if spot is not None and event.button() == Qt.MouseButton.LeftButton:
             self.spot_wanted.emit(spot)
@@ -169,17 +161,14 @@ class FigureView(Painted):
         return QRectF(self.rect()).adjusted(_FRAME, _FRAME, -_FRAME, -_FRAME)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Mark it."""
         super().focusInEvent(event)
         self.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Mark it no more."""
         super().focusOutEvent(event)
         self.update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy with the standard key; the menu with Enter."""
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy_wanted.emit(self.name)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
@@ -192,7 +181,6 @@ class FigureView(Painted):
         self.menu().popup(event.globalPos())
 
     def menu(self) -> QMenu:
-        """What can be done with the figure."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction("Save as &PNG…").triggered.connect(lambda: self.save_wanted.emit(self.name, "png"))

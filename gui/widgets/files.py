@@ -39,7 +39,6 @@ def ask_target(parent: QWidget, title: str, suggestion: Path, kind: str) -> Path
 
 
 def ask_source(parent: QWidget, title: str, folder: Path, kind: str) -> Path | None:
-    """What to read; None where nothing was chosen."""
     chosen, _ = QFileDialog.getOpenFileName(parent, title, str(folder), f"{kind};;{ALL_FILES}")
     return Path(chosen) if chosen else None
 
@@ -67,7 +66,6 @@ def let_choose_several(
 
 
 def ask_folder(parent: QWidget, title: str, folder: Path) -> Path | None:
-    """A folder to write into; None where nothing was chosen."""
     chosen = QFileDialog.getExistingDirectory(parent, title, str(folder))
     return Path(chosen) if chosen else None
 
@@ -122,16 +120,13 @@ class FileChoice(QWidget):
 
     @property
     def what(self) -> str:
-        """What the file is for."""
         return self._what
 
     @property
     def path(self) -> Path | None:
-        """The chosen file, None for none."""
         return self._path
 
     def set_path(self, path: Path | None) -> None:
-        """Show a file as chosen."""
         self._path = path
         self._shown.setText(one_line(path.name) if path else "None")
         set_tip(self._shown, str(path) if path else "")

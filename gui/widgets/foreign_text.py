@@ -75,7 +75,6 @@ class OneLine(QLabel):
         self.setText(text)
 
     def setText(self, text: str) -> None:
-        """Show a text, whatever it is."""
         own = self.toolTip() != self._tip
         self._tip = tip(text)
         super().setText(" ".join(visible(text).split()))
@@ -88,7 +87,6 @@ class OneLine(QLabel):
         return QSize(min(hint.width(), longest_line(self)), hint.height())
 
     def minimumSizeHint(self) -> QSize:
-        """A few characters wide."""
         return QSize(self.fontMetrics().averageCharWidth() * 6, super().minimumSizeHint().height())
 
     def event(self, event: QEvent) -> bool:
@@ -99,7 +97,6 @@ class OneLine(QLabel):
         return super().event(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw as much of the text as fits."""
         painter = QPainter(self)
         painter.setPen(self.palette().windowText().color())
         place = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
@@ -127,7 +124,6 @@ class _DeafDocument(QTextDocument):
     """A document that loads nothing, from no file and from no address."""
 
     def loadResource(self, _kind: int, _name: QUrl | str) -> Any:
-        """Nothing."""
         return None
 
 

@@ -70,7 +70,6 @@ def in_column(
 
 
 def as_row(*parts: Part, margins: Margins = _NONE, spacing: int | None = None) -> QWidget:
-    """A widget of parts side by side."""
     made = QWidget()
     in_row(*parts, on=made, margins=margins, spacing=spacing)
     return made
@@ -176,19 +175,15 @@ class Prose(QLabel):
         super().setText(breakable(text))
 
     def text(self) -> str:
-        """The text as it was given."""
         return self._text
 
     def sizeHint(self) -> QSize:
-        """Without the empty room at the right."""
         return super().sizeHint() - QSize(self.contentsMargins().right(), 0)
 
     def minimumSizeHint(self) -> QSize:
-        """Without the empty room at the right."""
         return super().minimumSizeHint() - QSize(self.contentsMargins().right(), 0)
 
     def heightForWidth(self, width: int) -> int:
-        """That of the text in lines of the longest length."""
         room = self.contentsMargins().right()  # which QLabel takes off
         return super().heightForWidth(min(width, longest_line(self)) + room)
 
@@ -221,17 +216,14 @@ def label(text: str, role: str = "", wrap: bool = True) -> QLabel:
 
 
 def title(text: str) -> QLabel:
-    """The title of a page."""
     return label(text, "title", wrap=False)
 
 
 def heading(text: str) -> QLabel:
-    """The heading of a part of a page."""
     return label(text, "heading", wrap=False)
 
 
 def hint(text: str, wrap: bool = True) -> QLabel:
-    """A quieter sentence."""
     return label(text, "hint", wrap)
 
 
@@ -251,7 +243,6 @@ def set_role(widget: QWidget, role: str) -> None:
 
 
 def panel(*parts: Part, role: str = "panel") -> QFrame:
-    """A frame around parts, one below the other."""
     frame = QFrame()
     frame.setProperty("role", role)
     in_column(*parts, on=frame, margins=(12, 10, 12, 10), spacing=8)
@@ -301,7 +292,6 @@ class DownScroll(QScrollArea):
 
 
 def main_button(text: str) -> QPushButton:
-    """The button of what a page is for."""
     button = QPushButton(text)
     button.setProperty("role", "main")
     return button
@@ -331,7 +321,6 @@ def keep_room(*widgets: QWidget) -> None:
 
 
 def is_guarded(widget: QWidget) -> bool:
-    """Whether nothing may lie over it."""
     return widget.property(_GUARDED) is True
 
 

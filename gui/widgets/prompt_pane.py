@@ -92,7 +92,6 @@ class PromptPane(QPlainTextEdit):
 
     @property
     def prompt(self) -> ShownPrompt | None:
-        """What is shown."""
         return self._prompt
 
     def show_prompt(self, prompt: ShownPrompt | None, keep_place: bool = False) -> None:
@@ -106,7 +105,6 @@ class PromptPane(QPlainTextEdit):
         self._tell_token()
 
     def show_tokens(self, shown: bool) -> None:
-        """Draw where tokens begin, or not."""
         self._tokens_shown = shown
         self.viewport().update()
 
@@ -135,13 +133,11 @@ class PromptPane(QPlainTextEdit):
         return tokens[first:last]
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow the colours."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_prompt"):
             self.show_prompt(self._prompt, keep_place=True)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Say which token is under the mouse."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             tokens = self.tokens_at(self._character_at(event.pos()))
             QToolTip.showText(event.globalPos(), tip(_in_words(tokens)), self.viewport())
@@ -149,7 +145,6 @@ class PromptPane(QPlainTextEdit):
         return bool(super().viewportEvent(event))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the text, then the marks between its letters."""
         super().paintEvent(event)
         if self._prompt is None:
             return
@@ -186,7 +181,6 @@ class PromptPane(QPlainTextEdit):
         self.token_changed.emit(_in_words(tokens).replace("\n", ";  "))
 
     def _character_at(self, place: QPoint) -> int:
-        """The character under a point of the viewport."""
         cursor = self.cursorForPosition(place)
         # The cursor is set beside the nearest edge of a letter, which may be its end.
         before = place.x() < self.cursorRect(cursor).left()
@@ -277,11 +271,9 @@ class InkSample(QWidget):
 
     @property
     def text(self) -> str:
-        """What it says."""
         return self._label.text()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow the colours."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_label"):
             self._restyle()
@@ -313,7 +305,6 @@ class PromptView(QWidget):
 
     @property
     def prompt(self) -> ShownPrompt | None:
-        """What is shown."""
         return self.pane.prompt
 
     def show_prompt(self, prompt: ShownPrompt | None) -> None:

@@ -47,7 +47,6 @@ class TextBrowser(QTextBrowser):
             self.setViewportMargins(0, 0, room, 0)
 
     def loadResource(self, _kind: int, _name: QUrl | str) -> Any:
-        """Nothing."""
         return None
 
 
@@ -99,7 +98,6 @@ class TextPane(QWidget):
 
     @property
     def text(self) -> str:
-        """The text as it is shown."""
         return self.view.toPlainText()
 
     def show_text(self, text: str, note: str = "") -> None:
@@ -110,16 +108,13 @@ class TextPane(QWidget):
         self.view.verticalScrollBar().setValue(0)
 
     def say(self, note: str) -> None:
-        """Say something beside the heading."""
         self._note.setText(note)
 
     @property
     def note(self) -> str:
-        """What stands beside the heading."""
         return self._note.text()
 
     def set_markdown(self, on: bool) -> None:
-        """Show the text as Markdown, or as it is."""
         if on != self._markdown:
             self._markdown = on
             self._render()
@@ -148,7 +143,6 @@ class TextPane(QWidget):
             bar.setValue(bar.value() + where.top() - height // 3)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow the size of the text."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "_more"):
             self._render()
@@ -212,7 +206,6 @@ class SheetView(QWidget):
             view.setVisible(key in shown)
 
     def section(self, key: str) -> "SectionView | None":
-        """Where a section is shown now; None where it is not."""
         view = self._views.get(key)
         return None if view is None or view.isHidden() else view
 
@@ -256,7 +249,6 @@ class SectionView(QFrame):
 
     @property
     def tables(self) -> list[TableModel]:
-        """The tables that are shown."""
         return [view.model for view in self.parts if isinstance(view, _TableView)]
 
 

@@ -152,12 +152,10 @@ DARK = Colours(
 
 
 def is_dark(palette: QPalette) -> bool:
-    """True for the palette of the dark colours."""
     return palette.color(QPalette.ColorRole.Window).lightness() < 128
 
 
 def colours(palette: QPalette) -> Colours:
-    """The colours that belong to a palette of ours."""
     return DARK if is_dark(palette) else LIGHT
 
 
@@ -261,7 +259,6 @@ def _palette(used: Colours) -> QPalette:
 
 
 def _style_sheet(look: Look) -> str:
-    """The style sheet with its colours and sizes."""
     points = look.points
     sizes = {
         "title_points": f"{points * 1.45:.1f}",

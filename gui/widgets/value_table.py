@@ -111,7 +111,6 @@ class HeadedModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """The titles of the columns, and what they hold as tool tips."""
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(self._heads):
             return None
         head = self._heads[section]
@@ -146,7 +145,6 @@ class TableModel(HeadedModel):
         self._bold.setBold(True)
 
     def show_table(self, table: Table) -> None:
-        """Show another table."""
         self.beginResetModel()
         self._table = table
         self._heads = [
@@ -157,7 +155,6 @@ class TableModel(HeadedModel):
 
     @property
     def table(self) -> Table:
-        """What is shown."""
         return self._table
 
     @property
@@ -171,7 +168,6 @@ class TableModel(HeadedModel):
         return self._table.behind_cells.get((row, column), of_row)
 
     def clear(self) -> None:
-        """Show nothing."""
         self.show_table(_NOTHING)
 
     def as_text(self) -> str:
@@ -234,5 +230,4 @@ def _in_short(column: Column, value: Value) -> Value:
 
 
 def sentence_case(text: str) -> str:
-    """The same with a capital first letter."""
     return text[:1].upper() + text[1:]

@@ -64,7 +64,6 @@ class RowFrame(_View):
             QAccessible.updateAccessibility(QAccessibleEvent(cell, QAccessible.Event.Focus))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the frame upon the rows."""
         super().paintEvent(event)
         place = self.visualRect(self.currentIndex())
         if place.isEmpty():
@@ -101,7 +100,6 @@ class RowsView(RowFrame, QTableView):
         self._lines = lines
 
     def fit_rows(self) -> None:
-        """Make the rows as high as their lines."""
         self.verticalHeader().setDefaultSectionSize(
             self._lines * self.fontMetrics().lineSpacing() + _BESIDE_LINES
         )
@@ -129,7 +127,6 @@ class FillingView(RowsView):
         return QFontMetrics(font).horizontalAdvance(str(title)) + _BESIDE_TITLE
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Share the room that there is now."""
         super().resizeEvent(event)
         self._share()
 

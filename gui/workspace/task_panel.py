@@ -23,7 +23,7 @@ from gui.workspace.begun_work import Failures
 from gui.workspace.threads import WAITING, AtWork, EngineThreads, Job, LatestTask, Task, ThreadName
 from gui.workspace.workspace import Workspace
 
-Hear = Callable[[Any], object]
+Hear = Callable[[Any], object] | Callable[[], object]
 Failed = Failures | Notice | Callable[[EngineError], object]
 
 

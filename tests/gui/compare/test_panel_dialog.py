@@ -11,8 +11,7 @@ from engine.analysis.review_order import by_item, review_rows
 from engine.annotations.records import ListOrder
 from engine.store.run_store import RunStore
 from gui.compare.compare_jobs import CompareRequest
-from gui.compare.compare_page import ComparePage
-from gui.compare.jury_dialog import JuryDialog
+from gui.compare.compare_page import ComparePage, JuryDialog
 from gui.workspace.workspace import Workspace
 from tests.gui.compare.steps import choose
 

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from engine.core.events import Drafted, GroupUnderWay, ItemJudged, LabelsRead
 from engine.core.items import Preference
 from engine.core.judgments import JudgedItem, Judgment
-from gui.judge.group_panel import GroupPanel, LatestTableModel
+from gui.judge.run_panel import GroupPanel, LatestTableModel
 from tests.gui.judge.pages import press
 
 GROUP = GroupUnderWay(

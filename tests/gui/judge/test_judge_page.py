@@ -28,11 +28,10 @@ from engine.settings.rows import ExampleKind, Mode
 from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
-from gui.judge.group_panel import MOST_ROWS
 from gui.judge.judge_page import JudgePage
 from gui.judge.run_control import UNFINISHED, RunControl, default_setup
-from gui.judge.run_panel import RunPanel
-from gui.models import searched_places
+from gui.judge.run_panel import MOST_ROWS, RunPanel
+from gui.models import model_picker
 from gui.models.model_jobs import Candidate
 from gui.models.model_table import MODEL, about
 from gui.widgets.help_dialog import HelpDialog
@@ -374,7 +373,7 @@ def test_a_file_that_is_no_model_is_folded_away_and_says_why(
 def test_a_model_file_is_offered_by_itself_once_nobody_writes_to_it(
     qtbot: QtBot, page: JudgePage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searched_places, "PAUSE_MS", 50)
+    monkeypatch.setattr(model_picker, "PAUSE_MS", 50)
     picker, folder = page.picker, tmp_path / "models" / "maker" / "model"
     folder.mkdir(parents=True)
     with qtbot.waitSignal(picker._searching.finished, timeout=A_WHILE):

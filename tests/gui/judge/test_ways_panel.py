@@ -11,8 +11,8 @@ from engine.core.items import Method
 from engine.settings.rows import Mode
 from engine.store.run_store import RunStore
 from gui.judge.judge_page import JudgePage
-from gui.judge.methods_panel import MethodsPanel
 from gui.judge.run_control import default_setup
+from gui.judge.settings_panel import MethodsPanel
 from gui.runs.queue import Queued
 from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import A_WHILE, new_page, press, wait_for_plan

@@ -17,7 +17,7 @@ from engine.report.figure_style import as_svg
 from engine.report.figures import confusion_figure
 from engine.results.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
-from gui.results.figure_jobs import TITLES, spots_of
+from gui.results.export_jobs import TITLES, spots_of
 from gui.results.score_jobs import Scores, measure_labels
 from gui.results.scores_panel import FiguresPanel
 from gui.widgets.figure_view import DrawnFigure, FigureMark, FigureView

@@ -6,9 +6,9 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from engine.system.paths import demo_model
-from gui.results.measure_model_dialog import MeasureModelDialog
 from gui.results.results_page import ResultsPage
 from gui.results.score_jobs import ModelMeasure
+from gui.results.scores_panel import MeasureModelDialog
 from tests.commands import ROOT
 from tests.gui.results.steps import Save, click, open_run, table_of
 

@@ -14,8 +14,8 @@ from engine.judging.item_prompt import PromptFacts, question_of_setup, shown_pro
 from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_model
 from gui.judge.prompt_jobs import KINDS
+from gui.judge.rubric_dialog import PreviewPanel
 from gui.judge.rubric_edit import EditedRubric, RubricDraft
-from gui.judge.rubric_preview import PreviewPanel
 from gui.workspace.threads import EngineThreads
 
 pytestmark = pytest.mark.usefixtures("demo_tried")

@@ -14,10 +14,17 @@ from pytestqt.qtbot import QtBot
 from engine.core.rubric import DEFAULT_WORDING, ELOQUENT, Criterion, PromptWording, Rubric
 from engine.data.rubrics.files import load_rubric, rubric_text, shipped_rubrics
 from engine.system.paths import rubrics_folder
-from gui.judge import rubric_file
+from gui.judge import rubric_jobs
 from gui.judge.rubric_dialog import RubricDialog, RubricRequest
-from gui.judge.rubric_edit import FIELDS_OF_CRITERION, RUBRIC, WORDING, EditedRubric, FieldPlace
-from gui.judge.rubric_fields import LineField, TextField
+from gui.judge.rubric_edit import (
+    FIELDS_OF_CRITERION,
+    RUBRIC,
+    WORDING,
+    EditedRubric,
+    FieldPlace,
+    LineField,
+    TextField,
+)
 from gui.judge.rubric_jobs import read_rubric
 from gui.widgets.labels import shown_text
 from gui.widgets.theme import ThemeChoice, apply_theme
@@ -215,7 +222,7 @@ def test_what_comes_with_the_program_is_saved_as_a_copy(
         asked.append(suggestion)
         return suggestion
 
-    monkeypatch.setattr(rubric_file, "ask_target", choose)
+    monkeypatch.setattr(rubric_jobs, "ask_target", choose)
     shipped = shipped_rubrics()[1]
     dialog = opened(RubricRequest(EditedRubric.of(shipped)))
     with qtbot.waitSignal(dialog.saved):
