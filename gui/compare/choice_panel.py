@@ -1,22 +1,12 @@
-"""What is to be compared: systems, human labels and how; and what is missing before it can be.
-
-The runs of the store and submission files in one list, with a tick at each that is compared.
-"""
+"""What is to be compared: runs and submissions to tick, human labels; what is missing before it can be."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QPalette
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QListWidgetItem,
-    QPushButton,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
 
 from engine.annotations.records import LabelSource, LabelSourceKind
 from engine.core.errors import EngineError, SetupError, WrongKindError
@@ -24,21 +14,10 @@ from engine.core.formatting import counted, visible
 from engine.settings.rows import Mode
 from engine.system.paths import current_folder, home
 from gui.compare.compare_jobs import CompareRequest, Examined, examine
+from gui.widgets import labels
 from gui.widgets.actions import add_key
 from gui.widgets.files import ALL_FILES, DATASETS, ask_source
 from gui.widgets.foreign_text import one_line, plain_label, tip
-from gui.widgets.labels import (
-    STRETCH,
-    DownScroll,
-    heading,
-    hint,
-    in_column,
-    in_row,
-    main_button,
-    name,
-    panel,
-    show_text,
-)
 from gui.widgets.notice import IN_THE_WINDOW
 from gui.widgets.views import ListView
 from gui.workspace.run_picker import SourceBox
@@ -54,18 +33,18 @@ _LINES_SHOWN = 7  # at the least
 _LETTERS_SHOWN = 28
 
 
-class _TickDelegate(QStyledItemDelegate):
+class _TickDelegate(QtWidgets.QStyledItemDelegate):
     """Draws entries with ticks whose frame can be seen on a dark ground too."""
 
     def initStyleOption(
-        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+        self, option: QtWidgets.QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         """Qt frames a tick in a darker shade of the ground of windows."""
         super().initStyleOption(option, index)
         option.palette.setColor(QPalette.ColorRole.Window, option.palette.placeholderText().color())
 
 
-class SystemList(QWidget):
+class SystemList(QtWidgets.QWidget):
     """What can be compared. A file that is lost, or does not fit, keeps its place but cannot be chosen."""
 
     changed = Signal()
@@ -78,7 +57,29 @@ class SystemList(QWidget):
         self._ticked_runs: set[int] = set()
         self._files: dict[Path, bool] = {}
         self._examined = Examined()
-        self._build()
+        self.view = ListView()
+        self.view.setItemDelegate(_TickDelegate(self.view))
+        labels.name(self.view, "Runs and submissions to compare")
+        self.view.setSpacing(2)
+        self.view.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.view.itemChanged.connect(self._take_tick)
+        self.view.currentRowChanged.connect(self._follow_current)
+        add_key(self.view, QKeySequence.StandardKey.Delete, self.remove_current)
+        self._gone = plain_label(role="warning")
+        self._gone.hide()
+        self._add = QtWidgets.QPushButton("&Add submission…")
+        labels.name(
+            self._add, "Add submission files", "Submissions are .tsv files. They can be dropped here too."
+        )
+        self._add.clicked.connect(self.files_wanted)
+        self._remove = QtWidgets.QPushButton("Re&move")
+        labels.name(self._remove, "Remove the submission from the list", "The file itself stays.")
+        self._remove.clicked.connect(self.remove_current)
+        buttons = labels.in_row((self._add, labels.STRETCH), self._remove)
+        labels.in_column((self.view, labels.STRETCH), self._gone, buttons, on=self)
+        self.fit()
+        self._follow_current()
 
     # What is chosen
 
@@ -162,7 +163,7 @@ class SystemList(QWidget):
         lines = [f"Not found: {gone}. Put it back, or remove it from the list."] if gone else []
         unfit = [examined.unfit[path] for path in self._files if path in examined.unfit]
         lines += [error.problem.partition("\n")[0] for error in unfit]
-        show_text(self._gone, "\n".join(lines))
+        labels.show_text(self._gone, "\n".join(lines))
 
     def _why_not(self, path: Path) -> str:
         """Why a file cannot be compared, in two words; empty where it can."""
@@ -171,29 +172,6 @@ class SystemList(QWidget):
         return "does not fit" if path in self._examined.unfit else ""
 
     # Making
-
-    def _build(self) -> None:
-        self.view = ListView()
-        self.view.setItemDelegate(_TickDelegate(self.view))
-        name(self.view, "Runs and submissions to compare")
-        self.view.setSpacing(2)
-        self.view.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.view.itemChanged.connect(self._take_tick)
-        self.view.currentRowChanged.connect(self._follow_current)
-        add_key(self.view, QKeySequence.StandardKey.Delete, self.remove_current)
-        self._gone = plain_label(role="warning")
-        self._gone.hide()
-        self._add = QPushButton("&Add submission…")
-        name(self._add, "Add submission files", "Submissions are .tsv files. They can be dropped here too.")
-        self._add.clicked.connect(self.files_wanted)
-        self._remove = QPushButton("Re&move")
-        name(self._remove, "Remove the submission from the list", "The file itself stays.")
-        self._remove.clicked.connect(self.remove_current)
-        buttons = in_row((self._add, STRETCH), self._remove)
-        in_column((self.view, STRETCH), self._gone, buttons, on=self)
-        self.fit()
-        self._follow_current()
 
     def fit(self) -> None:
         metrics = self.fontMetrics()
@@ -218,7 +196,7 @@ class SystemList(QWidget):
         self._follow_current()
 
     def _add_row(self, text: str, ticked: bool, more: str, there: bool = True) -> None:
-        entry = QListWidgetItem("\n".join(map(one_line, text.split("\n"))))
+        entry = QtWidgets.QListWidgetItem("\n".join(map(one_line, text.split("\n"))))
         entry.setToolTip(tip(more))
         flags = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled
         entry.setFlags(flags | Qt.ItemFlag.ItemIsUserCheckable if there else flags)
@@ -229,8 +207,8 @@ class SystemList(QWidget):
         place = self.view.currentRow() - len(self._known_runs)
         return self.all_files[place] if 0 <= place < len(self._files) else None
 
-    @Slot(QListWidgetItem)
-    def _take_tick(self, entry: QListWidgetItem) -> None:
+    @Slot(QtWidgets.QListWidgetItem)
+    def _take_tick(self, entry: QtWidgets.QListWidgetItem) -> None:
         row = self.view.row(entry)
         ticked = entry.checkState() is Qt.CheckState.Checked
         if row >= len(self._known_runs):
@@ -275,7 +253,7 @@ _IN_USE = "dataset with the human labels of Compare"
 _SUBMISSIONS = f"Submissions (*.tsv *.tsv.gz);;{ALL_FILES}"
 
 
-class ChoicePanel(DownScroll):
+class ChoicePanel(labels.DownScroll):
     """Systems to tick, labels to choose, options. `compare_button`, which starts, stands in the header."""
 
     changed = Signal()
@@ -286,7 +264,7 @@ class ChoicePanel(DownScroll):
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
-        name(self, "What is compared")
+        labels.name(self, "What is compared")
         self._workspace = workspace
         self._busy = False
         self._chosen: Dataset | None = None
@@ -296,9 +274,9 @@ class ChoicePanel(DownScroll):
         self._looking = TaskPanel(workspace.threads, ThreadName.FILES, self, self.systems.show_examined)
         self.gold_text = plain_label()
         self.whose = SourceBox()
-        self.compare_button = main_button("&Compare")
-        name(self.compare_button, "Compare the ticked systems", "Ctrl+Enter")
-        self._lacking = hint("")
+        self.compare_button = labels.main_button("&Compare")
+        labels.name(self.compare_button, "Compare the ticked systems", "Ctrl+Enter")
+        self._lacking = labels.hint("")
         self._build()
         self._connect()
         self._restore()
@@ -420,26 +398,26 @@ class ChoicePanel(DownScroll):
         self._own_button.setVisible(self._chosen is not None)
         self.compare_button.setEnabled(not lacking and not self._busy)
         self.panel_button.setEnabled(self.choice.systems >= LEAST_SYSTEMS)
-        show_text(self._lacking, "\n".join(lacking))
+        labels.show_text(self._lacking, "\n".join(lacking))
         self.changed.emit()
 
     # Making
 
     def _build(self) -> None:
-        self.panel_button = QPushButton("Make a jur&y…")
-        name(
+        self.panel_button = QtWidgets.QPushButton("Make a jur&y…")
+        labels.name(
             self.panel_button,
             "Make a jury of the ticked systems",
             "Combines them into one judge, stored as a run of its own",
         )
-        self._gold_button = QPushButton("Choose &labels…")
-        name(self._gold_button, "Choose a dataset with human labels")
-        self._own_button = QPushButton("Run's o&wn")
-        name(self._own_button, "Use the human labels of the open run's own dataset again")
-        buttons = in_row((self._gold_button, STRETCH), self._own_button)
-        systems = (heading("Systems"), (self.systems, STRETCH), self.panel_button)
-        chosen = (*systems, heading("Human labels"), self.gold_text)
-        self.setWidget(panel(*chosen, buttons, self.whose, self._lacking))
+        self._gold_button = QtWidgets.QPushButton("Choose &labels…")
+        labels.name(self._gold_button, "Choose a dataset with human labels")
+        self._own_button = QtWidgets.QPushButton("Run's o&wn")
+        labels.name(self._own_button, "Use the human labels of the open run's own dataset again")
+        buttons = labels.in_row((self._gold_button, labels.STRETCH), self._own_button)
+        systems = (labels.heading("Systems"), (self.systems, labels.STRETCH), self.panel_button)
+        chosen = (*systems, labels.heading("Human labels"), self.gold_text)
+        self.setWidget(labels.panel(*chosen, buttons, self.whose, self._lacking))
 
     def _connect(self) -> None:
         space = self._workspace
@@ -490,7 +468,9 @@ class ChoicePanel(DownScroll):
 
     @Slot()
     def _ask_submissions(self) -> None:
-        names, _ = QFileDialog.getOpenFileNames(self, "Add submissions", str(self.folder), _SUBMISSIONS)
+        names, _ = QtWidgets.QFileDialog.getOpenFileNames(
+            self, "Add submissions", str(self.folder), _SUBMISSIONS
+        )
         if names:
             self.add_files([Path(path) for path in names])
 

@@ -1,38 +1,17 @@
-"""The page Compare: runs and submissions side by side against the same human labels, and juries of them.
-
-Knows: when a comparison begins and ends, and the way to Review. Does not know: how systems are compared.
-"""
+"""The page Compare: systems side by side against the same human labels, juries, the way to Review."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QCheckBox,
-    QLineEdit,
-    QPushButton,
-    QRadioButton,
-    QStackedWidget,
-    QWidget,
-)
 
 from engine.annotations.records import Filters, LabelSource, WantedItems
 from engine.core.formatting import counted, short_name, visible
 from engine.core.judgments import JudgmentKey
+from gui.compare import compare_jobs
 from gui.compare.choice_panel import ChoicePanel
-from gui.compare.compare_jobs import (
-    Compared,
-    CompareRequest,
-    JuryRequest,
-    StoredJury,
-    compare_part,
-    compare_systems,
-    decide_together,
-    same_labels,
-    save_comparison,
-)
 from gui.compare.comparison_view import ComparisonView
 from gui.widgets.actions import add_key
 from gui.widgets.fields import DoubleSpinBox
@@ -86,19 +65,19 @@ class JuryDialog(TaskDialog):
     def __init__(
         self,
         workspace: Workspace,
-        choice: CompareRequest,
+        choice: compare_jobs.CompareRequest,
         gold: "Dataset | None",
-        parent: QWidget | None = None,
+        parent: QtWidgets.QWidget | None = None,
     ) -> None:
         super().__init__("Make a jury", "Make the &jury", "&Open the jury", parent)
         self._workspace = workspace
         self._choice = choice
         self._gold = gold if gold is not None and gold.criteria else None
-        self.kept: StoredJury | None = None
-        self.called = QLineEdit(placeholderText="no name")
-        self.by_labels = QRadioButton("Fit to human &labels")
-        self.by_mean = QRadioButton("&Mean of all judges")
-        self.lengths = QCheckBox("Use the len&gths of the responses")
+        self.kept: compare_jobs.StoredJury | None = None
+        self.called = QtWidgets.QLineEdit(placeholderText="no name")
+        self.by_labels = QtWidgets.QRadioButton("Fit to human &labels")
+        self.by_mean = QtWidgets.QRadioButton("&Mean of all judges")
+        self.lengths = QtWidgets.QCheckBox("Use the len&gths of the responses")
         self.certainty = DoubleSpinBox()
         self.task = TaskPanel(
             workspace.threads, ThreadName.MEASURE, self, self._take, failed=self.notice, changed=self._enable
@@ -110,9 +89,9 @@ class JuryDialog(TaskDialog):
         self._enable()
 
     @property
-    def request(self) -> JuryRequest:
+    def request(self) -> compare_jobs.JuryRequest:
         by_labels = self.by_labels.isChecked()
-        return JuryRequest(
+        return compare_jobs.JuryRequest(
             self._choice,
             self.called.text(),
             self._gold if by_labels else None,
@@ -122,16 +101,18 @@ class JuryDialog(TaskDialog):
 
     def decide(self) -> None:
         self.kept = None
-        self.begin(decide_together(self._workspace.store_path, self.request), "Combining the judges …")
+        self.begin(
+            compare_jobs.decide_together(self._workspace.store_path, self.request), "Combining the judges …"
+        )
 
-    def _asked(self) -> QWidget:
+    def _asked(self) -> QtWidgets.QWidget:
         name(self.called, "Name of the jury")
         gold = self._gold
         labels = (
             f" of {short_name(gold.name)}" if gold is not None else ": choose human labels on Compare first"
         )
         self.by_labels.setText(f"Fit to human &labels{labels}".replace("&&", "&"))
-        group = QButtonGroup(self)
+        group = QtWidgets.QButtonGroup(self)
         for button in (self.by_labels, self.by_mean):
             group.addButton(button)
         self.by_labels.setEnabled(gold is not None)
@@ -166,7 +147,7 @@ class JuryDialog(TaskDialog):
         self.use_button.setVisible(self.kept is not None)
 
     @Slot(object)
-    def _take(self, kept: StoredJury) -> None:
+    def _take(self, kept: compare_jobs.StoredJury) -> None:
         self.kept = kept
         self.show_outcome(f"{kept.title} is stored as run {kept.run_id}.", kept.sheet)
         self.made.emit(kept.run_id)
@@ -188,8 +169,6 @@ _WHAT = (
 
 
 class ComparePage(Page):
-    """What is compared at the left; the comparison at the right."""
-
     NAME = PageName.COMPARE
     KEYS = (
         ("Ctrl+Enter", "Compare the ticked systems"),
@@ -201,7 +180,7 @@ class ComparePage(Page):
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
-        self.compared: Compared | None = None
+        self.compared: compare_jobs.Compared | None = None
         self._listed_otherwise: set[int] = set()  # runs that changed since they were compared
         self._overridden: set[int] = set()  # those of them that annotators changed, which no list tells
         self._equal: Dataset | None = None  # the labels of now, read again but the same
@@ -224,7 +203,9 @@ class ComparePage(Page):
         self.needs = plain_label()
         self.view = ComparisonView(workspace)
         self.slices = self.view.slices.choice
-        self._all: Compared | None = None  # what is compared, of all items, once that was measured
+        self._all: compare_jobs.Compared | None = (
+            None  # what is compared, of all items, once that was measured
+        )
         self.setAcceptDrops(True)
         self._build()
         self._connect()
@@ -250,7 +231,7 @@ class ComparePage(Page):
             return
         choice, chosen = self.choosing.choice, self.slices.chosen
         chosen = chosen if self.compared is not None and self.compared.dataset is gold else None
-        job = compare_systems(self.workspace.store_path, choice, gold, chosen)
+        job = compare_jobs.compare_systems(self.workspace.store_path, choice, gold, chosen)
         self._comparing.begin(job, "Comparing …")
 
     @Slot()
@@ -263,7 +244,7 @@ class ComparePage(Page):
             self._comparing.drop()
             self._take(self._all)
         else:
-            self._comparing.begin(compare_part(compared, chosen), "Comparing …")
+            self._comparing.begin(compare_jobs.compare_part(compared, chosen), "Comparing …")
 
     def decide_together(self) -> None:
         dialog = JuryDialog(self.workspace, self.choosing.choice, self.choosing.gold, self)
@@ -274,7 +255,7 @@ class ComparePage(Page):
     def save(self, path: Path) -> None:
         if self.compared is not None:
             in_use = files_in_use(self.workspace, self)
-            job = save_comparison(path, self.compared, in_use, self.view.slices.sliced)
+            job = compare_jobs.save_comparison(path, self.compared, in_use, self.view.slices.sliced)
             task = self.workspace.threads.start(ThreadName.FILES, job, must_end=True)
             task.finished.connect(self._tell_saved)
             task.failed.connect(self.notice.show_error)
@@ -293,7 +274,7 @@ class ComparePage(Page):
     # Making
 
     def _build(self) -> None:
-        self.save_button = QPushButton("&Save as JSON…")
+        self.save_button = QtWidgets.QPushButton("&Save as JSON…")
         name(self.save_button, "Save the comparison as JSON", "All measures, every difference, all scores")
         room = self.slices.sizePolicy()
         room.setRetainSizeWhenHidden(True)
@@ -302,10 +283,10 @@ class ComparePage(Page):
         self.header.addWidget(self.slices)
         self.header.addWidget(self.save_button)
         self.header.addWidget(self.choosing.compare_button)  # last, where nothing can move it
-        self.stack = QStackedWidget()
+        self.stack = QtWidgets.QStackedWidget()
         self.stack.addWidget(self._empty())
         self.stack.addWidget(self.view)
-        right = QWidget()
+        right = QtWidgets.QWidget()
         self.doubts.hide()
         above = (self.notice, self._comparing.line, self.stale, self.doubts)
         in_column(*above, (self.stack, STRETCH), on=right)
@@ -316,8 +297,8 @@ class ComparePage(Page):
         self._splitter.restoreState(self.workspace.state.layout(_KEPT))
         self.body.addWidget(self._splitter, 1)
 
-    def _empty(self) -> QWidget:
-        self.judge_button = QPushButton("Go to &Judge")
+    def _empty(self) -> QtWidgets.QWidget:
+        self.judge_button = QtWidgets.QPushButton("Go to &Judge")
         name(self.judge_button, "Go to the Judge page to make a run")
         self.judge_button.clicked.connect(self._go_to_judge)
         go_on = (self.judge_button, Qt.AlignmentFlag.AlignLeft)
@@ -357,7 +338,7 @@ class ComparePage(Page):
         other = self.compared.choice != self.choosing.choice
         return other or bool(changed) or self._has_other_labels(self.compared)
 
-    def _has_other_labels(self, compared: Compared) -> bool:
+    def _has_other_labels(self, compared: compare_jobs.Compared) -> bool:
         gold = self.choosing.gold
         return gold is not compared.dataset and gold is not self._equal and not self._looking.busy
 
@@ -368,7 +349,7 @@ class ComparePage(Page):
             return
         self._looked_at = gold
         if gold is not self.compared.dataset and gold.path == self.compared.dataset.path:
-            self._looking.start(same_labels(self.compared.dataset, gold))
+            self._looking.start(compare_jobs.same_labels(self.compared.dataset, gold))
 
     @Slot(object)
     def _take_look(self, same: bool) -> None:
@@ -398,7 +379,7 @@ class ComparePage(Page):
         self.choosing.set_busy(self._comparing.busy)
 
     @Slot(object)
-    def _take(self, compared: Compared) -> None:
+    def _take(self, compared: compare_jobs.Compared) -> None:
         self.compared = compared
         self._all = compared if compared.chosen is None else self._all
         self._listed_otherwise.clear()

@@ -1,26 +1,12 @@
-"""All that is shown of a comparison: measures, agreement, differences, slices and rankings, each on a tab.
-
-The differences between systems as a table: each cell is formatted when it is seen.
-
-The items on which systems differ: filters, the table, and the way to Review.
-"""
+"""All that is shown of a comparison, each on a tab: measures, agreement, differences, slices, rankings."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QModelIndex, QObject, QSignalBlocker, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QHeaderView,
-    QLineEdit,
-    QPushButton,
-    QScrollArea,
-    QTableView,
-    QTabWidget,
-    QWidget,
-)
 
 from engine.annotations.records import Filters
 from engine.core.formatting import counted, visible, words
@@ -128,7 +114,7 @@ _TYPING_MS = 200
 _LEAST_WIDTH, _MOST_WIDTH = 16, 32  # of a column, in characters
 
 
-class DifferenceList(QWidget):
+class DifferenceList(QtWidgets.QWidget):
     """The differences of a comparison.
 
     `opened`: a JudgmentKey, and which of the systems or None. `listed`: Filters of the items that are
@@ -149,15 +135,37 @@ class DifferenceList(QWidget):
         self._typing.timeout.connect(self._filter)
         self.table = DifferenceTableModel(self)
         self.criterion = ComboBox()
-        self.one_is_right = QCheckBox("E&xactly one correct")
-        self.search = QLineEdit()
+        self.one_is_right = QtWidgets.QCheckBox("E&xactly one correct")
+        self.search = QtWidgets.QLineEdit()
         self.view = dressed(FillingView(), self.table, "Items on which the systems differ")
-        self.open_button = QPushButton("O&pen in Review")
-        self.list_button = QPushButton("List all in Review")
+        self.open_button = QtWidgets.QPushButton("O&pen in Review")
+        self.list_button = QtWidgets.QPushButton("List all in Review")
         self._can_open = False
         self._count = label("", wrap=False)
         self._why_not = hint("Only a run can be opened in Review, and none of these systems is one.")
-        self._build()
+        name(self.criterion, "Criterion of the differences")
+        name(self.one_is_right, "Only where exactly one system gives the human label")
+        self.search.setPlaceholderText("Search the items")
+        self.search.setClearButtonEnabled(True)
+        self.search.setAcceptDrops(False)  # a dropped file is a submission to add
+        name(self.search, "Search the items that differ", "Words in the id, the instruction or the responses")
+        self.view.horizontalHeader().setSectionResizeMode(QtWidgets.QHeaderView.ResizeMode.Interactive)
+        name(self.open_button, "Open the chosen item in Review")
+        name(self.list_button, "List all items shown here in Review")
+        filters = in_row(self.criterion, self.one_is_right, (self.search, STRETCH))
+        below = in_row(self._count, (self._why_not, STRETCH), 0, self.list_button, self.open_button)
+        in_column(filters, (self.view, STRETCH), below, on=self, margins=(0, 8, 0, 0))
+        self.criterion.currentIndexChanged.connect(self._filter)
+        self.one_is_right.toggled.connect(self._filter)
+        self.search.textChanged.connect(self._typing.start)
+        self.view.doubleClicked.connect(self._open)
+        self.view.selectionModel().currentChanged.connect(self._follow_current)
+        self.table.modelReset.connect(self._follow_current)
+        self.open_button.clicked.connect(self._open_current)
+        self.list_button.clicked.connect(self._list_all)
+        for key in ("Return", "Enter"):
+            add_key(self.view, key, self._open_current)
+        add_key(self, "/", self.search.setFocus, inside=True)
 
     def show_comparison(self, compared: "Compared") -> None:
         """List the differences of another comparison, as the filters say."""
@@ -177,34 +185,6 @@ class DifferenceList(QWidget):
 
     def restyle(self) -> None:
         self._fit_columns()
-
-    def _build(self) -> None:
-        name(self.criterion, "Criterion of the differences")
-        name(self.one_is_right, "Only where exactly one system gives the human label")
-        self.search.setPlaceholderText("Search the items")
-        self.search.setClearButtonEnabled(True)
-        self.search.setAcceptDrops(False)  # a dropped file is a submission to add
-        name(self.search, "Search the items that differ", "Words in the id, the instruction or the responses")
-        self.view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        name(self.open_button, "Open the chosen item in Review")
-        name(self.list_button, "List all items shown here in Review")
-        filters = in_row(self.criterion, self.one_is_right, (self.search, STRETCH))
-        below = in_row(self._count, (self._why_not, STRETCH), 0, self.list_button, self.open_button)
-        in_column(filters, (self.view, STRETCH), below, on=self, margins=(0, 8, 0, 0))
-        self._connect()
-
-    def _connect(self) -> None:
-        self.criterion.currentIndexChanged.connect(self._filter)
-        self.one_is_right.toggled.connect(self._filter)
-        self.search.textChanged.connect(self._typing.start)
-        self.view.doubleClicked.connect(self._open)
-        self.view.selectionModel().currentChanged.connect(self._follow_current)
-        self.table.modelReset.connect(self._follow_current)
-        self.open_button.clicked.connect(self._open_current)
-        self.list_button.clicked.connect(self._list_all)
-        for key in ("Return", "Enter"):
-            add_key(self.view, key, self._open_current)
-        add_key(self, "/", self.search.setFocus, inside=True)
 
     def _fit_columns(self) -> None:
         """Make each column as wide as its name and a label, but none so wide that it hides the others."""
@@ -292,7 +272,7 @@ _MORE = {
 """What the window alone shows, after the notes of sections."""
 
 
-class ComparisonView(QTabWidget):
+class ComparisonView(QtWidgets.QTabWidget):
     """The tabs of a comparison. `listed`: Filters of items that are wanted, and what they have in common."""
 
     listed = Signal(object, str)
@@ -324,7 +304,7 @@ class ComparisonView(QTabWidget):
         self.rankings = SectionView()
         self._compared: Compared | None = None
         header = self.agreement_view.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(QtWidgets.QHeaderView.ResizeMode.ResizeToContents)
         self.addTab(self._measure_tab(), "Measures")
         self.addTab(self._agreement_tab(), "Agreement")
         self.addTab(self.differences, "Differences")
@@ -402,8 +382,8 @@ class ComparisonView(QTabWidget):
         where = f", on {words(pair.criterion)}" if pair.criterion else ""
         self.listed.emit(filters, f"{systems} differ{where}")
 
-    def _measure_tab(self) -> QWidget:
-        content = QWidget()
+    def _measure_tab(self) -> QtWidgets.QWidget:
+        content = QtWidgets.QWidget()
         content.setProperty("role", "content")
         layout = in_column(self.systems, self.notes, on=content, margins=(0, 8, 8, 0))
         for key, view in zip(self._tables, self._views, strict=False):  # agreement has a tab of its own
@@ -413,22 +393,22 @@ class ComparisonView(QTabWidget):
         layout.addStretch(1)
         return _scrolled(content, "Measures")
 
-    def _agreement_tab(self) -> QWidget:
+    def _agreement_tab(self) -> QtWidgets.QWidget:
         return as_column(self._notes["agreement"], (self.agreement_view, STRETCH), margins=(0, 8, 0, 0))
 
 
-def _part(*widgets: QWidget) -> QWidget:
+def _part(*widgets: QtWidgets.QWidget) -> QtWidgets.QWidget:
     """Widgets one below the other, without a frame."""
     return as_column(*widgets, margins=(0, 8, 2, 0))
 
 
-def _scrolled(content: QWidget, accessible: str) -> QScrollArea:
-    area = QScrollArea(widgetResizable=True)
+def _scrolled(content: QtWidgets.QWidget, accessible: str) -> QtWidgets.QScrollArea:
+    area = QtWidgets.QScrollArea(widgetResizable=True)
     area.setWidget(content)
     area.setAccessibleName(accessible)
     return area
 
 
-def _limit_columns(view: QTableView) -> None:
+def _limit_columns(view: QtWidgets.QTableView) -> None:
     """Keep the long path of one file from pushing all else out of sight."""
     view.horizontalHeader().setMaximumSectionSize(view.fontMetrics().averageCharWidth() * _WIDEST_SYSTEM)

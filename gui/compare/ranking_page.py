@@ -1,7 +1,4 @@
-"""The page Ranking: which candidate, a model that wrote responses, is better, and how sure that is.
-
-What is ranked: by the open run or by human labels, on which criterion, and whose labels of the run count.
-"""
+"""The page Ranking: which candidate, a model that wrote responses, is better, by whose labels."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -22,22 +19,11 @@ from engine.core.tables import ItemsBehind
 from gui.compare import ranking_jobs
 from gui.compare.ranking_jobs import RankedCandidates, RankRequest, rank_candidates, save_ranking
 from gui.results.run_weights import RunWeights
+from gui.widgets import labels
 from gui.widgets.actions import add_key
 from gui.widgets.fields import FlowLayout, narrow_box
 from gui.widgets.files import ask_target
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip, tip
-from gui.widgets.labels import (
-    STRETCH,
-    column,
-    heading,
-    hint,
-    in_column,
-    main_button,
-    name,
-    panel,
-    scrolling,
-    show_text,
-)
 from gui.widgets.notice import problem_of
 from gui.widgets.text_views import SheetView
 from gui.workspace.dataset_reader import ColumnsRequest
@@ -59,8 +45,6 @@ _OF_WEIGHTED = "The winners by all criteria, with the weights set on Results, un
 
 
 class RankingSource(StrEnum):
-    """Whose labels rank."""
-
     RUN = "run"  # of the open run
     GOLD = "gold"  # the human labels that it is compared with
     DATASET = "dataset"  # the human labels of the open dataset
@@ -262,7 +246,7 @@ class RankingPage(Page):
         )
         self._later = QTimer(self, singleShot=True)
         self.label_button = QPushButton("&Label at random")
-        name(
+        labels.name(
             self.label_button,
             "Label a random sample in Review",
             "Lists the run's unlabelled items in the order of a random sample: labels given from its"
@@ -317,35 +301,37 @@ class RankingPage(Page):
     def _build(self) -> None:
         self.picker = RunPicker(self.workspace)
         self.save_button = QPushButton("&Save as JSON…")
-        name(self.save_button, "Save the ranking as JSON", "Every rate, pair and interval")
-        self.rank_button = main_button("Ran&k")
-        name(self.rank_button, "Rank the candidates", "Ctrl+Enter")
+        labels.name(self.save_button, "Save the ranking as JSON", "Every rate, pair and interval")
+        self.rank_button = labels.main_button("Ran&k")
+        labels.name(self.rank_button, "Rank the candidates", "Ctrl+Enter")
         self.header.addWidget(self.picker, 4)
         self.header.addWidget(OfferedRun(self.workspace))
         self.header.addWidget(self.save_button)
         self.header.addWidget(self.rank_button)
         self.title = OneLine(role="heading")
         self.doubts, self.notes = plain_label(role="bad"), plain_label(role="warning")
-        found = column(self.title, self.doubts, self.notes, hint(_HOW), self.sheet)
+        found = labels.column(self.title, self.doubts, self.notes, labels.hint(_HOW), self.sheet)
         self.stack = QStackedWidget()
         self.stack.addWidget(self._empty())
-        self.stack.addWidget(scrolling(found, "Ranking"))
+        self.stack.addWidget(labels.scrolling(found, "Ranking"))
         content = QWidget()
-        in_column(self.choice, self._ranking.line, (self.stack, STRETCH), on=content)
+        labels.in_column(self.choice, self._ranking.line, (self.stack, labels.STRETCH), on=content)
         self.body.addWidget(content, 1)
 
     def _empty(self) -> QWidget:
-        self._empty_title, self._why = heading(_NOTHING), plain_label()
-        self.columns_button = main_button("Choose &columns…")
-        name(self.columns_button, "Choose columns", "Choose the columns that name the candidate models")
+        self._empty_title, self._why = labels.heading(_NOTHING), plain_label()
+        self.columns_button = labels.main_button("Choose &columns…")
+        labels.name(
+            self.columns_button, "Choose columns", "Choose the columns that name the candidate models"
+        )
         self.columns_button.clicked.connect(self._ask_columns)
         self.judge_button = QPushButton("Go to &Judge")
-        name(self.judge_button, "Go to the Judge page to make a run")
+        labels.name(self.judge_button, "Go to the Judge page to make a run")
         self.judge_button.clicked.connect(lambda: self.workspace.page_wanted.emit(PageName.JUDGE))
         buttons = [
             (button, Qt.AlignmentFlag.AlignLeft) for button in (self.columns_button, self.judge_button)
         ]
-        return panel(self._empty_title, self._why, *buttons, hint(_WHAT), STRETCH)
+        return labels.panel(self._empty_title, self._why, *buttons, labels.hint(_WHAT), labels.STRETCH)
 
     def _connect(self) -> None:
         self.choice.changed.connect(self._rank_soon)
@@ -407,10 +393,10 @@ class RankingPage(Page):
         self.picture.show_source(ranking_jobs.figure_of(ranked) if ranked is not None else None)
         if ranked is not None:
             self.title.setText(ranked.sheet.title)
-            show_text(self.doubts, "\n".join(ranked.doubts))
+            labels.show_text(self.doubts, "\n".join(ranked.doubts))
             is_going_on = ranked.request.results is not None and self.workspace.judges_open_run
             under_way = [_UNDER_WAY] if is_going_on else []
-            show_text(self.notes, "\n".join([*under_way, *ranked.notes]))
+            labels.show_text(self.notes, "\n".join([*under_way, *ranked.notes]))
         self._show_state(why)
 
     def _show_state(self, why: str = "") -> None:

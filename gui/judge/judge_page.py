@@ -1,7 +1,4 @@
-"""The Judge page: what is judged, with which model and how; the plan; the run.
-
-Knows: its parts, and when a plan is made anew. Does not know: how anything is planned or judged.
-"""
+"""The Judge page: what is judged, with which model and how; when a plan is made anew; the run."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -41,8 +38,6 @@ _STEPS_CLOSED = "judge/first_steps_closed"
 
 
 class JudgePage(Page):
-    """Plans and runs."""
-
     NAME = PageName.JUDGE
     KEYS: ClassVar[Sequence[tuple[str, str]]] = (
         ("Ctrl+R, F5", "Run, or resume a run; a complete run is not judged again"),
@@ -65,8 +60,36 @@ class JudgePage(Page):
         self._best: TuneDialog | None = None
         self._make_parts()
         self._make_header()
-        self._make_body()
-        self._make_jobs()
+        left = column(panel(self.dataset_line), panel(self.picker), panel(self.settings))
+        # The plan before the run: the judgments of an old one take what room is left, and push nothing away.
+        right = column(self.first_steps, self.plan_panel, self.run_panel)
+        self._right = cast(QVBoxLayout, right.layout())
+        self._right.setStretchFactor(self.run_panel, 100)
+        self._splitter = PageSplitter(Qt.Orientation.Horizontal)
+        self._splitter.addWidget(scrolling(left, "What to judge, and how"))
+        self._splitter.addWidget(scrolling(right, "Plan and run"))
+        self._splitter.setStretchFactor(0, 1)
+        self._splitter.setStretchFactor(1, 1)
+        self._splitter.setSizes([532, 600])
+        self._splitter.restoreState(self.workspace.state.layout(_SPLITTER))
+        self.body.addWidget(self.banner)
+        self.body.addWidget(self._splitter, 1)
+        threads, failures = self.workspace.threads, self.workspace.failures
+        self._recipes = TaskPanel(threads, ThreadName.STORE, self, self._use_settings, failed=failures)
+        self.planner = Planner(self.workspace, self)
+        self.planner.begun.connect(self.plan_panel.begin)
+        self.planner.progress.connect(self.plan_panel.show_work)
+        self.planner.planned.connect(self._show_plan)
+        self.planner.failed.connect(self._show_no_plan)
+        self.planner.stopped.connect(self.plan_panel.show_stopped)
+        self.plan_panel.again_wanted.connect(self.planner.make)
+        self.plan_panel.cancelled.connect(self.planner.cancel)
+        self.plan_panel.time_wanted.connect(self.planner.time)
+        self.picker.measured.connect(self.planner.time_anew)
+        self._auditing = TaskPanel(
+            threads, ThreadName.FILES, self, self.audit_described.emit, failed=failures
+        )
+        self.picker.doing.audit_wanted.connect(self.audit)
         workspace.dataset_changed.connect(self._show_dataset)
         workspace.dataset_loading.connect(self._show_loading)
         workspace.run_changed.connect(self._follow_open_run)
@@ -200,40 +223,6 @@ class JudgePage(Page):
         for button in (self.results_button, self.over_button, self.run_button, self.stop_button):
             self.header.addWidget(button)
             guard(button)
-
-    def _make_body(self) -> None:
-        left = column(panel(self.dataset_line), panel(self.picker), panel(self.settings))
-        # The plan before the run: the judgments of an old one take what room is left, and push nothing away.
-        right = column(self.first_steps, self.plan_panel, self.run_panel)
-        self._right = cast(QVBoxLayout, right.layout())
-        self._right.setStretchFactor(self.run_panel, 100)
-        self._splitter = PageSplitter(Qt.Orientation.Horizontal)
-        self._splitter.addWidget(scrolling(left, "What to judge, and how"))
-        self._splitter.addWidget(scrolling(right, "Plan and run"))
-        self._splitter.setStretchFactor(0, 1)
-        self._splitter.setStretchFactor(1, 1)
-        self._splitter.setSizes([532, 600])
-        self._splitter.restoreState(self.workspace.state.layout(_SPLITTER))
-        self.body.addWidget(self.banner)
-        self.body.addWidget(self._splitter, 1)
-
-    def _make_jobs(self) -> None:
-        threads, failures = self.workspace.threads, self.workspace.failures
-        self._recipes = TaskPanel(threads, ThreadName.STORE, self, self._use_settings, failed=failures)
-        self.planner = Planner(self.workspace, self)
-        self.planner.begun.connect(self.plan_panel.begin)
-        self.planner.progress.connect(self.plan_panel.show_work)
-        self.planner.planned.connect(self._show_plan)
-        self.planner.failed.connect(self._show_no_plan)
-        self.planner.stopped.connect(self.plan_panel.show_stopped)
-        self.plan_panel.again_wanted.connect(self.planner.make)
-        self.plan_panel.cancelled.connect(self.planner.cancel)
-        self.plan_panel.time_wanted.connect(self.planner.time)
-        self.picker.measured.connect(self.planner.time_anew)
-        self._auditing = TaskPanel(
-            threads, ThreadName.FILES, self, self.audit_described.emit, failed=failures
-        )
-        self.picker.doing.audit_wanted.connect(self.audit)
 
     # Recipes
 

@@ -1,9 +1,4 @@
-"""The offer to go on with the run that was not finished last time.
-
-What a run would take, before it starts: raw predictions, tokens, memory, time, what does not fit.
-
-The plan of the run that is described at the moment: made anew a moment after each change.
-"""
+"""What a run would take: planned a moment after each change; the offer to resume the last run."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,22 +15,10 @@ from gui.judge import run_jobs
 from gui.judge.run_control import RunControl
 from gui.judge.run_jobs import Planned
 from gui.models.model_table import FIT_ROLES
+from gui.widgets import labels
 from gui.widgets.actions import BusyLine
 from gui.widgets.foreign_text import OneLine, one_line, set_tip
 from gui.widgets.label_mark import Pill
-from gui.widgets.labels import (
-    STRETCH,
-    guard,
-    heading,
-    hint,
-    in_column,
-    in_row,
-    label,
-    name,
-    panel,
-    show_text,
-    shown_text,
-)
 from gui.widgets.notice import Notice
 from gui.widgets.value_table import sentence_case
 from gui.workspace.task_panel import TaskPanel
@@ -63,28 +46,45 @@ class PlanPanel(QWidget):
         self._busy.cancelled.connect(self.cancelled)
         self._problem = Notice()
         self._again = QPushButton("Try again")
-        name(self._again, "Plan again")
+        labels.name(self._again, "Plan again")
         self._again.clicked.connect(self.again_wanted)
-        self._hint = hint("")
-        self._notices = label("")
+        self._hint = labels.hint("")
+        self._notices = labels.label("")
         self._notices.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._outcomes = (self._problem, self._again, self._hint)  # why there is no plan
         self._subject = OneLine()  # what is planned
-        self._make_buttons()
-        top = in_row(heading("Plan"), (self._subject, STRETCH))
+        self._fit = Pill()
+        self._time_button = QPushButton("Time some items")
+        labels.name(
+            self._time_button,
+            "Judge some items to know the time",
+            "Judges four items of typical length (two if that takes minutes) and stores nothing.",
+        )
+        self._time_button.clicked.connect(self.time_wanted)
+        self._context_button = QPushButton("")
+        self._context_button.clicked.connect(lambda: self.context_wanted.emit(self._context))
+        self._shorten_button = QPushButton("Shorten them")
+        labels.name(
+            self._shorten_button,
+            "Shorten the items that do not fit",
+            "Omits the middle of their responses; the run records it.",
+        )
+        self._shorten_button.clicked.connect(self.shorten_wanted)
+        self._buttons = (self._fit, self._time_button, self._context_button, self._shorten_button)
+        top = labels.in_row(labels.heading("Plan"), (self._subject, labels.STRETCH))
         shown = (self._hint, self._busy, self._problem, self._facts(), self._notices)
-        in_column(panel(top, *shown, (self._again, Qt.AlignmentFlag.AlignLeft)), on=self)
+        labels.in_column(labels.panel(top, *shown, (self._again, Qt.AlignmentFlag.AlignLeft)), on=self)
         self.show_nothing("")
 
     @property
     def text(self) -> str:
-        return shown_text(self)
+        return labels.shown_text(self)
 
     def show_nothing(self, why: str) -> None:
         """There is no plan; `why` says what is missing."""
         self._reset()
         self._subject.setText("")
-        show_text(self._hint, why)
+        labels.show_text(self._hint, why)
 
     def begin(self, setup: RunSetup) -> None:
         """A plan of this follows: no figure of another one is shown, and its rows keep their places."""
@@ -130,7 +130,7 @@ class PlanPanel(QWidget):
         untimed = (forecast.seconds is None or forecast.seconds_of_file) and not forecast.complete
         self._time_button.setVisible(untimed and len(forecast.too_long) < forecast.items)
         self._offer_room(planned)
-        show_text(self._notices, "\n".join(f"• {visible(notice)}" for notice in planned.notices))
+        labels.show_text(self._notices, "\n".join(f"• {visible(notice)}" for notice in planned.notices))
         self._table.show()
 
     def _offer_room(self, planned: Planned) -> None:
@@ -143,26 +143,6 @@ class PlanPanel(QWidget):
             self._context_button.setText(f"Use a context of {self._context:,}")
             self._context_button.show()
         self._shorten_button.setVisible(bool(lost) and not planned.setup.shorten)
-
-    def _make_buttons(self) -> None:
-        self._fit = Pill()
-        self._time_button = QPushButton("Time some items")
-        name(
-            self._time_button,
-            "Judge some items to know the time",
-            "Judges four items of typical length (two if that takes minutes) and stores nothing.",
-        )
-        self._time_button.clicked.connect(self.time_wanted)
-        self._context_button = QPushButton("")
-        self._context_button.clicked.connect(lambda: self.context_wanted.emit(self._context))
-        self._shorten_button = QPushButton("Shorten them")
-        name(
-            self._shorten_button,
-            "Shorten the items that do not fit",
-            "Omits the middle of their responses; the run records it.",
-        )
-        self._shorten_button.clicked.connect(self.shorten_wanted)
-        self._buttons = (self._fit, self._time_button, self._context_button, self._shorten_button)
 
     def _facts(self) -> QWidget:
         self._captions: dict[str, QLabel] = {}
@@ -193,8 +173,8 @@ class PlanPanel(QWidget):
     def _value(self, caption: str) -> QLabel | None:
         if not caption:
             return None
-        self._captions[caption] = hint(caption, wrap=False)
-        self._values[caption] = label("")
+        self._captions[caption] = labels.hint(caption, wrap=False)
+        self._values[caption] = labels.label("")
         self._values[caption].setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         return self._values[caption]
 
@@ -220,8 +200,8 @@ class PlanPanel(QWidget):
 def _line(widgets: Sequence[QWidget], value: QLabel | None) -> QHBoxLayout:
     beside = [(widget, Qt.AlignmentFlag.AlignVCenter) for widget in widgets]
     if value is None:
-        return in_row(*beside, STRETCH, spacing=8)
-    return in_row((value, STRETCH), *beside, spacing=8)
+        return labels.in_row(*beside, labels.STRETCH, spacing=8)
+    return labels.in_row((value, labels.STRETCH), *beside, spacing=8)
 
 
 _REST_MS = 350  # of no change before a plan is made
@@ -355,18 +335,18 @@ class ResumeBanner(QFrame):
         self._offered: RunSetup | None = None
         self._which = "The last run"
         self.setProperty("role", "note")
-        self._text = label("")
+        self._text = labels.label("")
         resume = QPushButton("Resume")
-        name(resume, "Resume the run that was not finished")
+        labels.name(resume, "Resume the run that was not finished")
         resume.clicked.connect(self._resume)
         queue = QPushButton("Add to queue")
-        name(queue, "Add the run that was not finished to the queue", "It is resumed in its turn.")
+        labels.name(queue, "Add the run that was not finished to the queue", "It is resumed in its turn.")
         queue.clicked.connect(self._queue)
         dismiss = QPushButton("Dismiss")
-        name(dismiss, "Dismiss the offer to resume", "Judged items stay in the store.")
+        labels.name(dismiss, "Dismiss the offer to resume", "Judged items stay in the store.")
         dismiss.clicked.connect(self._dismiss)
-        guard(resume, queue, dismiss)
-        in_row((self._text, STRETCH), resume, queue, dismiss, on=self, margins=(12, 8, 12, 8))
+        labels.guard(resume, queue, dismiss)
+        labels.in_row((self._text, labels.STRETCH), resume, queue, dismiss, on=self, margins=(12, 8, 12, 8))
         control.started.connect(self._withdraw)
         control.ended.connect(self._follow_end)
         workspace.runs_changed.connect(self._say)

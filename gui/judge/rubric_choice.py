@@ -1,7 +1,4 @@
-"""Which rubric asks: the list of all that there are, where it comes from, and the ways to its editor.
-
-Knows: what can be chosen, what the open dataset has labels on. Does not know: files, prompts, runs.
-"""
+"""Which rubric asks: all that there are, what the dataset has labels on, the ways to the editor."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -40,8 +37,6 @@ _MOST_NAMED = 4  # criteria
 
 
 class RubricChoice(QWidget):
-    """Shows and changes the rubric that the workspace has loaded."""
-
     def __init__(self, workspace: Workspace, described: Callable[[], RunSetup]) -> None:
         """`described`: the run that the page describes, by whose model the editor shows prompts."""
         super().__init__()
@@ -55,23 +50,6 @@ class RubricChoice(QWidget):
         self._finding = TaskPanel(threads, ThreadName.STORE, self, self._take_found, failed=failures)
         self._opening = TaskPanel(threads, ThreadName.STORE, self, self._take_opened, failed=self._refuse)
         self._drafting = TaskPanel(threads, ThreadName.FILES, self, self._take_draft, failed=failures)
-        self._make_parts()
-        self._current.changed.connect(self._show)
-        workspace.dataset_changed.connect(self._show_offer)
-        self._show()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """What lies in the folder may have changed since it was seen last."""
-        super().showEvent(event)
-        self.look()
-
-    def look(self) -> None:
-        # What was found before something was saved must not be heard after it.
-        self._finding.start(rubric_jobs.find_rubrics(self._others()))
-
-    # Making
-
-    def _make_parts(self) -> None:
         self.field = ComboBox()
         narrow(self.field)
         name(self.field, "Rubric", "The criteria and the words of the prompt")
@@ -96,6 +74,20 @@ class RubricChoice(QWidget):
         in_column(self._offer_text, (self.offer_button, Qt.AlignmentFlag.AlignLeft), on=self.offer)
         first = in_row((self.field, STRETCH), HelpMark(Topic.RUBRIC))
         in_column(first, self.source, buttons, self.offer, on=self, spacing=4)
+        self._current.changed.connect(self._show)
+        workspace.dataset_changed.connect(self._show_offer)
+        self._show()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """What lies in the folder may have changed since it was seen last."""
+        super().showEvent(event)
+        self.look()
+
+    def look(self) -> None:
+        # What was found before something was saved must not be heard after it.
+        self._finding.start(rubric_jobs.find_rubrics(self._others()))
+
+    # Making
 
     def _button(self, text: str, accessible: str) -> QPushButton:
         button = QPushButton(text)

@@ -195,8 +195,6 @@ class FieldPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class EditedCriterion:
-    """The fields of a criterion as they are written."""
-
     name: str = ""
     question: str = ""
     good: str = ""

@@ -1,7 +1,4 @@
-"""Files of rubrics: which there are, one read, written and watched, a draft out of a dataset's own columns.
-
-Knows: where the user's rubrics lie, when a file has changed meanwhile, when to ask before something is lost.
-"""
+"""Files of rubrics: found, read, written and watched; when to ask before something is lost."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +17,7 @@ from engine.system.places import PathKind, seen_at
 from gui.widgets.files import ask_target
 from gui.widgets.notice import question
 from gui.workspace.task_panel import TaskPanel
-from gui.workspace.threads import EngineThreads, Job, JobControl, ThreadName
+from gui.workspace.threads import EngineThreads, JobControl, ThreadName, job
 
 SUFFIX = ".toml"
 _MOST_FILES = 200  # all are read whenever the list is seen
@@ -51,71 +48,56 @@ class RubricWritten:
     file: RubricFile | None
 
 
-def find_rubrics(others: Sequence[Path]) -> Job[RubricsFound]:
+@job
+def find_rubrics(control: JobControl, others: Sequence[Path]) -> RubricsFound:
     """All rubrics: those of the program, of the user's folder, and some other files that are still there."""
+    from engine.data.rubrics.files import shipped_rubrics
 
-    def work(control: JobControl) -> RubricsFound:
-        from engine.data.rubrics.files import shipped_rubrics
-
-        found = []
-        for path in _paths(others):
-            control.cancel.raise_if_requested()
-            found.append(_read(path))
-        return RubricsFound(shipped_rubrics(), tuple(found))
-
-    return work
+    found = []
+    for path in _paths(others):
+        control.cancel.raise_if_requested()
+        found.append(_read(path))
+    return RubricsFound(shipped_rubrics(), tuple(found))
 
 
-def read_rubric(path: Path) -> Job[RubricFile]:
+@job
+def read_rubric(_control: JobControl, path: Path) -> RubricFile:
     """One file; SetupError where no rubric is in it."""
-
-    def work(_control: JobControl) -> RubricFile:
-        found = _read(path)
-        if found.error is not None:
-            raise found.error
-        return found
-
-    return work
+    found = _read(path)
+    if found.error is not None:
+        raise found.error
+    return found
 
 
-def write_rubric(path: Path, rubric: Rubric, digest: str | None) -> Job[RubricWritten]:
+@job
+def write_rubric(_control: JobControl, path: Path, rubric: Rubric, digest: str | None) -> RubricWritten:
     """Write a rubric whole or not at all; not over a file whose bytes are not those of `digest`.
 
     None for `digest`: whatever is there. SetupError where it cannot be written.
     """
+    from engine.data.rubrics.files import save_rubric
+    from engine.system.files import make_folder
 
-    def work(_control: JobControl) -> RubricWritten:
-        from engine.data.rubrics.files import save_rubric
-        from engine.system.files import make_folder
-
-        if digest is not None and (there := _digest(path)) and there != digest:
-            return RubricWritten(None)
-        if path.parent == rubrics_folder():
-            make_folder(path.parent)
-        save_rubric(path, rubric)
-        return RubricWritten(RubricFile(path, rubric, _digest(path)))
-
-    return work
+    if digest is not None and (there := _digest(path)) and there != digest:
+        return RubricWritten(None)
+    if path.parent == rubrics_folder():
+        make_folder(path.parent)
+    save_rubric(path, rubric)
+    return RubricWritten(RubricFile(path, rubric, _digest(path)))
 
 
-def look_at(path: Path) -> Job[str]:
+@job
+def look_at(_control: JobControl, path: Path) -> str:
     """The digest of a file as it is now; empty where it is gone."""
-
-    def work(_control: JobControl) -> str:
-        return _digest(path)
-
-    return work
+    return _digest(path)
 
 
-def draft_of(columns: Sequence[str], name: str) -> Job[Rubric | None]:
+@job
+def draft_of(_control: JobControl, columns: Sequence[str], name: str) -> Rubric | None:
     """A draft of the criteria that a dataset has labels on; None where it names none of its own."""
+    from engine.data.rubrics.files import draft_rubric
 
-    def work(_control: JobControl) -> Rubric | None:
-        from engine.data.rubrics.files import draft_rubric
-
-        return draft_rubric(columns, name)
-
-    return work
+    return draft_rubric(columns, name)
 
 
 def _paths(others: Sequence[Path]) -> list[Path]:

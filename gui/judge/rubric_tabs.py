@@ -1,7 +1,4 @@
-"""The tab of the editor with the wording: every word of a prompt around an item, and its way back.
-
-The tab of the editor with the criteria: a table of all, below it the fields of the current one.
-"""
+"""The tabs of the editor: criteria with the fields of the current one, every word of the prompt."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -112,8 +109,6 @@ _SEPARATORS = str.maketrans({" ": "_", "-": "_"})
 
 
 class CriteriaTab(QWidget):
-    """Writes into a draft, and follows it."""
-
     def __init__(self, draft: RubricDraft) -> None:
         super().__init__()
         self._draft = draft
@@ -122,7 +117,21 @@ class CriteriaTab(QWidget):
         self._none = label("", "warning")
         self._make_buttons()
         self._make_fields()
-        self._lay_out()
+        buttons = in_row(self.add_button, self.remove_button, self.up_button, self.down_button, STRETCH)
+        above = as_column((self.view, STRETCH), self._none, buttons)
+        self.view.setMinimumHeight(self.fontMetrics().height() * _ROWS)
+        fields = QWidget()
+        fields.setLayout(self.fields)
+        self._form = column(fields)
+        area = DownScroll(self._form)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        parts = two_parts(Qt.Orientation.Vertical, above, area)
+        parts.setStretchFactor(0, 0)  # what takes room below takes it of the end of the fields
+        parts.keeps_first = True
+        list_height = above.minimumSizeHint().height() + self.view.minimumHeight() // 2
+        parts.setSizes([list_height, self._form.sizeHint().height()])
+        in_column(parts, on=self, margins=(8, 8, 8, 8))
+        self.restyle()
         self.view.selectionModel().currentRowChanged.connect(self._choose)
         draft.changed.connect(self._show)
         draft.place_changed.connect(self._show_place)
@@ -197,23 +206,6 @@ class CriteriaTab(QWidget):
         self.good_field.written.connect(lambda text: self._write(good=text))
         self.bad_field.written.connect(lambda text: self._write(bad=text))
         self.weight_field.written.connect(lambda weight: self._write(weight=round(weight, 3)))
-
-    def _lay_out(self) -> None:
-        buttons = in_row(self.add_button, self.remove_button, self.up_button, self.down_button, STRETCH)
-        above = as_column((self.view, STRETCH), self._none, buttons)
-        self.view.setMinimumHeight(self.fontMetrics().height() * _ROWS)
-        fields = QWidget()
-        fields.setLayout(self.fields)
-        self._form = column(fields)
-        area = DownScroll(self._form)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        parts = two_parts(Qt.Orientation.Vertical, above, area)
-        parts.setStretchFactor(0, 0)  # what takes room below takes it of the end of the fields
-        parts.keeps_first = True
-        list_height = above.minimumSizeHint().height() + self.view.minimumHeight() // 2
-        parts.setSizes([list_height, self._form.sizeHint().height()])
-        in_column(parts, on=self, margins=(8, 8, 8, 8))
-        self.restyle()
 
     # Writing
 
@@ -296,8 +288,6 @@ _WHAT = (
 
 
 class WordingTab(QWidget):
-    """Writes into a draft, and follows it."""
-
     def __init__(self, draft: RubricDraft) -> None:
         super().__init__()
         self._draft = draft

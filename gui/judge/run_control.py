@@ -1,7 +1,4 @@
-"""The one run that is under way: started, stopped, followed; what was not finished is remembered.
-
-The run that the window offers before anything was chosen: the demo dataset, judged by the demo model.
-"""
+"""The one run that is under way: started, stopped, followed; what was not finished is remembered."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,18 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from engine.core import events
 from engine.core.errors import EngineError, SetupError
-from engine.core.events import (
-    DeviceLeft,
-    Drafted,
-    HealthSeen,
-    ItemJudged,
-    LabelsRead,
-    RunEnded,
-    RunFollower,
-    RunProgress,
-    RunStarted,
-)
 from engine.core.health import NOT_LOOKED_AT, Health
 from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_dataset, demo_model
@@ -62,7 +49,7 @@ class RunControl(QObject):
         self._task: Task | None = None
         self._setup: RunSetup | None = None
         self._stopping = self._ending = False
-        self._follower = RunFollower()
+        self._follower = events.RunFollower()
         self.computing = Computing()
         self._tick = QTimer(self, interval=_TICK_MS)
         self._tick.timeout.connect(self.progressed)
@@ -103,7 +90,7 @@ class RunControl(QObject):
         return self._follower.health
 
     @property
-    def progress(self) -> RunProgress | None:
+    def progress(self) -> events.RunProgress | None:
         """How far the run is, or was at its end; None before its files and its model were found good."""
         return self._follower.progress
 
@@ -173,7 +160,7 @@ class RunControl(QObject):
         waits = self._workspace.threads.busy(ThreadName.MODEL)
         self._setup = setup
         self._stopping = self._ending = False
-        self._follower = RunFollower(f"{WAITING} …" if waits else "")
+        self._follower = events.RunFollower(f"{WAITING} …" if waits else "")
         self.computing = Computing()
         self._task = self._workspace.threads.start(ThreadName.MODEL, run_jobs.judge(setup, store, current))
         self._task.progress.connect(self._hear)
@@ -210,20 +197,20 @@ class RunControl(QObject):
     @Slot(object)
     def _hear(self, event: object) -> None:
         self._follower.follow(event)
-        if isinstance(event, ItemJudged):
+        if isinstance(event, events.ItemJudged):
             self.judged.emit(event)
-        elif isinstance(event, LabelsRead | Drafted):
+        elif isinstance(event, events.LabelsRead | events.Drafted):
             self.told.emit(event)
         elif isinstance(event, Computing):
             self.computing = event
-        elif isinstance(event, DeviceLeft):
+        elif isinstance(event, events.DeviceLeft):
             self.computing = Computing.after(event)
-        elif isinstance(event, RunStarted):
+        elif isinstance(event, events.RunStarted):
             self._remember(event)
-        elif isinstance(event, HealthSeen):
+        elif isinstance(event, events.HealthSeen):
             self.health_seen.emit(event.health)
 
-    def _remember(self, event: RunStarted) -> None:
+    def _remember(self, event: events.RunStarted) -> None:
         if event.judged < event.items and self._setup is not None:
             setup = replace(self._setup, fresh=False, name=None, note=None)  # the run has them, or others
             kept = {"run": event.run_id, "setup": setup.as_json()}
@@ -235,12 +222,12 @@ class RunControl(QObject):
         self._end(None)
 
     @Slot(object)
-    def _end(self, how: RunEnded | EngineError | None) -> None:
+    def _end(self, how: events.RunEnded | EngineError | None) -> None:
         self._tick.stop()
         self._follower.end()
         self._task = None
         self._stopping = self._ending = False
-        if isinstance(how, RunEnded) and not how.stopped:
+        if isinstance(how, events.RunEnded) and not how.stopped:
             self._keep(self._others(how.run_id))
         progress = self.progress
         if progress is not None or isinstance(how, EngineError):
@@ -257,8 +244,8 @@ class RunControl(QObject):
         far = self.progress if self.running else None
         self._workspace.tell_judging(UnderWay(far.run_id, far.judged, far.items) if far else None)
 
-    def _tell_ended(self, progress: RunProgress, how: RunEnded | EngineError | None) -> None:
-        finished = isinstance(how, RunEnded) and not how.stopped
+    def _tell_ended(self, progress: events.RunProgress, how: events.RunEnded | EngineError | None) -> None:
+        finished = isinstance(how, events.RunEnded) and not how.stopped
         so_far = f"{progress.judged:,} of {progress.items:,} items"
         words = "has finished" if finished else f"has ended after {so_far}"
         if finished and progress.judged < progress.items:

@@ -1,7 +1,4 @@
-"""A run under way, and how it ended: progress, the items judged now, figures, the latest judgments.
-
-Knows: how progress is worded. Does not know: how a run is started.
-"""
+"""A run under way, and how it ended: progress, the items judged now, figures, the latest judgments."""
 
 import math
 from collections import deque
@@ -281,22 +278,18 @@ class RunPanel(QWidget):
         self._result = label("")
         self._health = label("", "warning")
         self._buttons = QWidget()
-        self._add_buttons()
+        self._results = QPushButton("Show results")
+        self._results.clicked.connect(self.results_wanted)
+        self._review = QPushButton("Review")
+        name(self._review, "Review the judgments of this run")
+        self._review.clicked.connect(self.review_wanted)
+        in_row(self._results, self._review, STRETCH, on=self._buttons)
         self._grid = self._figures_grid()
         self.table = LatestTableModel(self)
         self.view = dressed(FillingView(), self.table, "Latest judgments")
         self.view.setToolTip("Double-click or Enter shows a judgment on the Review page.")
         self.view.activated.connect(self._ask_for_item)
         self._caption = hint("Latest judgments")
-        self._lay_out()
-        control.judged.connect(self.add)
-        control.health_seen.connect(self.show_health)
-        control.told.connect(self.preview)
-        self.group.soon_wanted.connect(control.stop_soon)
-        self.restyle()
-        self.hide()
-
-    def _lay_out(self) -> None:
         in_column(
             panel(
                 self._heading,
@@ -316,14 +309,12 @@ class RunPanel(QWidget):
             on=self,
             spacing=10,
         )
-
-    def _add_buttons(self) -> None:
-        self._results = QPushButton("Show results")
-        self._results.clicked.connect(self.results_wanted)
-        self._review = QPushButton("Review")
-        name(self._review, "Review the judgments of this run")
-        self._review.clicked.connect(self.review_wanted)
-        in_row(self._results, self._review, STRETCH, on=self._buttons)
+        control.judged.connect(self.add)
+        control.health_seen.connect(self.show_health)
+        control.told.connect(self.preview)
+        self.group.soon_wanted.connect(control.stop_soon)
+        self.restyle()
+        self.hide()
 
     @property
     def text(self) -> str:
@@ -363,7 +354,22 @@ class RunPanel(QWidget):
     def follow(self, progress: RunProgress | None) -> None:
         """Show how far the run is; None before it has begun."""
         note = self._control.note
-        self._show_latest()
+        self.table.preview(self._previews)
+        self.table.add(self._waiting)
+        longest = max(
+            (
+                *(len(event.judged.item_id) for event in self._waiting),
+                *(len(event.item_id) for event in self._previews),
+            ),
+            default=0,
+        )
+        self._previews.clear()
+        if longest > self._longest_id:
+            self._longest_id = longest
+            self._fit_columns()
+        self._waiting.clear()
+        in_italics = "; in italics: not stored yet" if self.table.is_preview(0) else ""
+        self._caption.setText(f"Latest judgments{in_italics}")
         show_text(self._note, note)
         show_text(self._clear, visible(_clear(self._control.clear)))
         self._grid.setVisible(progress is not None)
@@ -399,24 +405,6 @@ class RunPanel(QWidget):
 
     def show_awake(self, awake: bool) -> None:
         self._awake.setVisible(awake)
-
-    def _show_latest(self) -> None:
-        self.table.preview(self._previews)
-        self.table.add(self._waiting)
-        longest = max(
-            (
-                *(len(event.judged.item_id) for event in self._waiting),
-                *(len(event.item_id) for event in self._previews),
-            ),
-            default=0,
-        )
-        self._previews.clear()
-        if longest > self._longest_id:
-            self._longest_id = longest
-            self._fit_columns()
-        self._waiting.clear()
-        in_italics = "; in italics: not stored yet" if self.table.is_preview(0) else ""
-        self._caption.setText(f"Latest judgments{in_italics}")
 
     def end(self, how: RunEnded | EngineError | None, progress: RunProgress | None) -> None:
         """The run has ended: say how, and what can be done with it."""

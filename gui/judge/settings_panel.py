@@ -21,22 +21,11 @@ from gui.judge.rubric_choice import RubricChoice
 from gui.judge.run_control import default_setup
 from gui.models.device_choice import DeviceChoice
 from gui.models.model_jobs import can_reason
+from gui.widgets import labels
 from gui.widgets.fields import ComboBox, DoubleSpinBox, FlowLayout, Fold, SpinBox
 from gui.widgets.files import DATASETS, FileChoice
 from gui.widgets.foreign_text import one_line, set_tip
 from gui.widgets.glossary import MORE_BY_F1
-from gui.widgets.labels import (
-    STRETCH,
-    heading,
-    hint,
-    in_column,
-    in_row,
-    label,
-    name,
-    narrow,
-    show_text,
-    take_out,
-)
 from gui.widgets.notice import FIELDS
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
@@ -78,14 +67,14 @@ def _field(row: SettingRow, changed: SortedFiles) -> QWidget:
         field.toggled.connect(changed)
     elif issubclass(row.kind, StrEnum):
         field = ComboBox()
-        narrow(field)
+        labels.narrow(field)
         for member, words in row.choices.items():
             field.addItem(words, member.value)
         field.currentIndexChanged.connect(changed)
     else:
         field = _number(row)
         field.valueChanged.connect(changed)
-    name(field, row.title or row.field_label, row.tip)
+    labels.name(field, row.title or row.field_label, row.tip)
     return field
 
 
@@ -133,11 +122,17 @@ class MethodsPanel(QWidget):
         self._looking = TaskPanel(
             workspace.threads, ThreadName.SCAN, self, self._take, failed=workspace.failures
         )
-        self._make_fields()
+        self.boxes: dict[Method, QCheckBox] = {}
+        for method in Method:
+            box = QCheckBox(method.title.capitalize())
+            labels.name(box, f"Elicitation method “{method.title}”", METHODS[method].help)
+            box.toggled.connect(self._tell)
+            self.boxes[method] = box
+        self.of_reasoning_samples = SettingFields(_OF_THOUGHTS, self._tell)
         self.fold = Fold("", self._inside())
-        self._problem = label("", "bad")
+        self._problem = labels.label("", "bad")
         # The problem is above, where it is seen whether the methods are folded or not.
-        in_column(self._problem, self.fold, on=self, spacing=4)
+        labels.in_column(self._problem, self.fold, on=self, spacing=4)
         self.show_setup(default_setup())
 
     def show_setup(self, setup: RunSetup) -> None:
@@ -163,28 +158,19 @@ class MethodsPanel(QWidget):
             self._looking.start(can_reason(path))
             self._say()
 
-    def _make_fields(self) -> None:
-        self.boxes: dict[Method, QCheckBox] = {}
-        for method in Method:
-            box = QCheckBox(method.title.capitalize())
-            name(box, f"Elicitation method “{method.title}”", METHODS[method].help)
-            box.toggled.connect(self._tell)
-            self.boxes[method] = box
-        self.of_reasoning_samples = SettingFields(_OF_THOUGHTS, self._tell)
-
     def _inside(self) -> QWidget:
         inside = QWidget()
-        layout = in_column(on=inside, margins=(18, 0, 0, 0), spacing=2)
+        layout = labels.in_column(on=inside, margins=(18, 0, 0, 0), spacing=2)
         for method, box in self.boxes.items():
             layout.addWidget(box)
-            layout.addWidget(_indented(hint(METHODS[method].help)))
+            layout.addWidget(_indented(labels.hint(METHODS[method].help)))
         self._reasoning_samples = QWidget()
         form = QFormLayout(self._reasoning_samples, rowWrapPolicy=QFormLayout.RowWrapPolicy.WrapLongRows)
         form.setContentsMargins(22, 4, 0, 0)
         self.of_reasoning_samples.add_to(form, *_OF_THOUGHTS)
         layout.addWidget(self._reasoning_samples)
         layout.addWidget(
-            hint("The label probabilities of all methods are averaged; Review shows each method.")
+            labels.hint("The label probabilities of all methods are averaged; Review shows each method.")
         )
         return inside
 
@@ -213,7 +199,7 @@ class MethodsPanel(QWidget):
                 f" no reasoning block. Choose a reasoning model, or untick"
                 f" “{Method.CHAIN_OF_THOUGHT.title.capitalize()}”."
             )
-        show_text(self._problem, problem)
+        labels.show_text(self._problem, problem)
 
 
 def _indented(widget: QWidget) -> QWidget:
@@ -242,7 +228,16 @@ class AdvancedPanel(QWidget):
         self._reading.left.connect(self._leave_examples)
         names = (*_OF_EXAMPLES, "second_order_below", *_OF_COMPUTER, "gpu_layers", *OF_EXPLANATIONS)
         self.default = SettingFields(names, self.changed)
-        self._make_fields()
+        # The fields that the table of settings does not make, and what its fields have in addition.
+        self._examples = FileChoice("labelled examples", DATASETS)
+        self._examples.changed.connect(self._read_examples)
+        self._calibration = FileChoice("calibration", _CALIBRATIONS)
+        self._calibration.changed.connect(self.changed)
+        fields = self.default.by_name
+        fields["example_choice"].setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        fields["context"].setToolTip(f"{fields['context'].toolTip()} {MORE_BY_F1}")
+        self.device = DeviceChoice(self._workspace, lambda: self.default.values()["threads"])
+        self.device.changed.connect(self.changed)
         form = QFormLayout(self)
         form.setContentsMargins(18, 0, 0, 0)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
@@ -320,18 +315,6 @@ class AdvancedPanel(QWidget):
         self._known_examples, self._example_columns = path, columns
         self.changed.emit()
 
-    def _make_fields(self) -> None:
-        """The fields that the table of settings does not make, and what its fields have in addition."""
-        self._examples = FileChoice("labelled examples", DATASETS)
-        self._examples.changed.connect(self._read_examples)
-        self._calibration = FileChoice("calibration", _CALIBRATIONS)
-        self._calibration.changed.connect(self.changed)
-        fields = self.default.by_name
-        fields["example_choice"].setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        fields["context"].setToolTip(f"{fields['context'].toolTip()} {MORE_BY_F1}")
-        self.device = DeviceChoice(self._workspace, lambda: self.default.values()["threads"])
-        self.device.changed.connect(self.changed)
-
 
 _KEPT = "judge/settings"
 _LONGEST_NAME = 24  # characters of a criterion
@@ -357,8 +340,8 @@ class SettingsPanel(QWidget):
         form.addRow("Show the responses", self._orders)
         form.addRow("Rubric", self.rubric)
         form.addRow("Criteria", self.criteria)
-        top = in_row(heading("Settings"), STRETCH, self.best_button, self._reset)
-        in_column(top, form, self._none, self.methods, self.fold, on=self)
+        top = labels.in_row(labels.heading("Settings"), labels.STRETCH, self.best_button, self._reset)
+        labels.in_column(top, form, self._none, self.methods, self.fold, on=self)
         kept = RunSetup.of_json(self._state.record(_KEPT), default_setup())
         self.show_setup(replace(kept, rubric=workspace.rubric.rubric))
 
@@ -394,11 +377,11 @@ class SettingsPanel(QWidget):
     def _make_fields(self) -> None:
         self._mode = SettingFields(("mode",), self._tell)
         self._orders = ComboBox()
-        narrow(self._orders)
+        labels.narrow(self._orders)
         self._orders.addItem("In both orders")
         self._orders.addItem("In one order (half the time)")
         self._orders.addItem("In both only if uncertain")
-        name(
+        labels.name(
             self._orders,
             "Orders of the responses",
             "Both orders show position bias: labels that depend on which response comes first. If the first"
@@ -408,9 +391,9 @@ class SettingsPanel(QWidget):
         self.criteria = CriteriaBoxes()
         self.criteria.changed.connect(self._tell)
         self._workspace.rubric.changed.connect(self._follow_rubric)
-        self._none = label("Choose at least one criterion.", "bad")
+        self._none = labels.label("Choose at least one criterion.", "bad")
         self.best_button = QPushButton("Find the best…")
-        name(
+        labels.name(
             self.best_button,
             "Find the best settings",
             "Try elicitation methods, orders, prompts and few-shot examples on labelled items, and use the"
@@ -418,7 +401,7 @@ class SettingsPanel(QWidget):
         )
         self.best_button.clicked.connect(self.best_wanted)
         self._reset = QPushButton("Back to defaults")
-        name(self._reset, "Set all settings back to their defaults")
+        labels.name(self._reset, "Set all settings back to their defaults")
         self._reset.clicked.connect(self._show_defaults)
         self.methods = MethodsPanel(self._workspace)
         self.methods.changed.connect(self._tell)
@@ -476,13 +459,13 @@ class CriteriaBoxes(QWidget):
 
     def show_rubric(self, rubric: Rubric, chosen: Collection[str]) -> None:
         """A box for each criterion; `chosen`: the names of those to be ticked."""
-        take_out(self._flow, self.boxes.values())
+        labels.take_out(self._flow, self.boxes.values())
         self.boxes = {}
         for criterion in rubric.criteria:
             shown = one_line(words(criterion.name))
             text = without_middle(shown, _LONGEST_NAME)
             box = QCheckBox((text[:1].upper() + text[1:]).translate(_NO_MNEMONIC))
-            name(box, f"Judge {shown}", criterion.question)
+            labels.name(box, f"Judge {shown}", criterion.question)
             set_tip(box, f"{shown}: {criterion.question}")
             box.setChecked(criterion.name in chosen)
             box.toggled.connect(self.changed)

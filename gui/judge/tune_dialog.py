@@ -1,7 +1,4 @@
-"""The best settings found for the open dataset and the chosen model: how long, how far, what came of it.
-
-Knows: what is asked, what is shown of it. Does not know: how settings are found.
-"""
+"""The best settings for the open dataset and the chosen model: how long, how far, what came of it."""
 
 from typing import TYPE_CHECKING
 

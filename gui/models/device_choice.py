@@ -1,8 +1,4 @@
-"""The field "Compute on": the processor, a GPU, or whichever was faster; and the button that tries GPUs.
-
-Knows: what can be chosen, how a trial of the chosen model is worded. Does not know: how devices are looked
-for and tried, runs.
-"""
+"""The field "Compute on": the processor, a GPU, or whichever was faster; the button that tries GPUs."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -68,7 +64,27 @@ class DeviceChoice(QWidget):
             failed=workspace.failures,
             changed=self._follow_busy,
         )
-        self._build()
+        self.field = ComboBox()
+        narrow(self.field)
+        name(
+            self.field,
+            "Compute device",
+            "Automatic: the GPU that was faster when this model was tried with it, else the processor."
+            " A run on another GPU is a new run; if a GPU fails, the processor continues its run.",
+        )
+        self.field.currentIndexChanged.connect(self._choose)
+        self.button = QPushButton("Try the GPU")
+        name(
+            self.button,
+            "Try the GPU with this model",
+            "Looks for GPUs and tries each with the chosen model: whether its results equal"
+            " the processor's, and how fast it is. A driver that crashes does no harm.",
+        )
+        self.button.clicked.connect(self.try_devices)
+        self.line = self._trying.line
+        self.outcome = plain_label(role="hint")
+        row = in_row((self.field, STRETCH), self.button)
+        in_column(row, self.line, self.outcome, on=self)
         self._show()
 
     @property
@@ -101,29 +117,6 @@ class DeviceChoice(QWidget):
         if self._model is None or self._trying.busy:
             return
         self._trying.begin(model_jobs.try_devices(self._model, self._threads_of()), "Looking for GPUs …")
-
-    def _build(self) -> None:
-        self.field = ComboBox()
-        narrow(self.field)
-        name(
-            self.field,
-            "Compute device",
-            "Automatic: the GPU that was faster when this model was tried with it, else the processor."
-            " A run on another GPU is a new run; if a GPU fails, the processor continues its run.",
-        )
-        self.field.currentIndexChanged.connect(self._choose)
-        self.button = QPushButton("Try the GPU")
-        name(
-            self.button,
-            "Try the GPU with this model",
-            "Looks for GPUs and tries each with the chosen model: whether its results equal"
-            " the processor's, and how fast it is. A driver that crashes does no harm.",
-        )
-        self.button.clicked.connect(self.try_devices)
-        self.line = self._trying.line
-        self.outcome = plain_label(role="hint")
-        row = in_row((self.field, STRETCH), self.button)
-        in_column(row, self.line, self.outcome, on=self)
 
     @Slot()
     def _choose(self) -> None:

@@ -1,7 +1,4 @@
-"""The choice of a model file: those found on this computer, others by their file or folder.
-
-What can be done with them: speed measured, or audited. Which places are searched, and when again.
-"""
+"""The choice of a model file: found, added, watched while files come and go, measured or audited."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -17,19 +14,8 @@ from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import counted, visible, without_middle
 from engine.settings.rows import KvType
 from engine.system.paths import demo_model, home
-from gui.models import model_jobs
+from gui.models import model_jobs, model_table
 from gui.models.model_jobs import Candidate, ModelRequest, SpeedsMeasured, Stamps
-from gui.models.model_table import (
-    FOLDER,
-    MASS,
-    MODEL,
-    SPEED,
-    ModelOrder,
-    ModelTableModel,
-    UnusableModels,
-    about,
-    in_short,
-)
 from gui.widgets.actions import BusyLine
 from gui.widgets.fields import FlowLayout
 from gui.widgets.files import ask_folder, ask_source
@@ -393,7 +379,7 @@ class ModelPicker(QWidget):
         )
         self.view.setFixedHeight(height + self.view.horizontalScrollBar().sizeHint().height())
         letter = self.view.fontMetrics().averageCharWidth()
-        for column in (SPEED, MASS):
+        for column in (model_table.SPEED, model_table.MASS):
             self.view.setColumnHidden(column, not self.table.knows(column))
         for column in range(self.table.columnCount()):
             if self.view.isColumnHidden(column):
@@ -401,16 +387,16 @@ class ModelPicker(QWidget):
             arrow = _ARROW * letter if column == header.sortIndicatorSection() else 0
             wanted = max(self.view.title_width(column) + arrow, self.view.sizeHintForColumn(column) + 4)
             header.resizeSection(column, wanted)
-        self.view.fill({MODEL: _NAME_WIDTH * letter, FOLDER: _FOLDER_WIDTH * letter})
+        self.view.fill({model_table.MODEL: _NAME_WIDTH * letter, model_table.FOLDER: _FOLDER_WIDTH * letter})
 
     def _build(self) -> None:
-        self.table = ModelTableModel(self)
-        self._order = ModelOrder(self.table, self)
+        self.table = model_table.ModelTableModel(self)
+        self._order = model_table.ModelOrder(self.table, self)
         self.view = dressed(FillingView(), self._order, "Model files")
         self.view.setItemDelegate(PillDelegate(self.view))
         self.view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.view.setSortingEnabled(True)
-        self.view.sortByColumn(MODEL, Qt.SortOrder.AscendingOrder)
+        self.view.sortByColumn(model_table.MODEL, Qt.SortOrder.AscendingOrder)
         header = self.view.horizontalHeader()
         order = self._order
         for signal in (order.rowsInserted, order.rowsRemoved, order.modelReset, order.dataChanged):
@@ -422,7 +408,7 @@ class ModelPicker(QWidget):
         self._busy = BusyLine()
         self._busy.cancelled.connect(self._searching.cancel)
         self._about = label("")
-        self.unusable = UnusableModels()
+        self.unusable = model_table.UnusableModels()
         in_column(
             self._heading(),
             self.view,
@@ -580,6 +566,8 @@ class ModelPicker(QWidget):
             )
         candidate = self.table.candidate(row)
         error = candidate.found.error
-        self._about.setText(visible(" ".join(problem_of(error)) if error else in_short(candidate)))
-        set_tip(self._about, about(candidate))
+        self._about.setText(
+            visible(" ".join(problem_of(error)) if error else model_table.in_short(candidate))
+        )
+        set_tip(self._about, model_table.about(candidate))
         set_role(self._about, "bad" if error else "hint")

@@ -1,7 +1,4 @@
-"""The model files that were found, as shown: those that can judge in a table, the others folded away.
-
-Knows: candidates, Qt's item models. Does not know: how files are found, which one is chosen.
-"""
+"""The model files that were found: those that can judge in a table, the others folded away."""
 
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -51,8 +48,6 @@ _GAP = 6  # pixels above the next reason
 
 
 class ModelTableModel(HeadedModel):
-    """One row for each file that was found."""
-
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(_HEADS, parent)
         self._rows: list[Candidate] = []

@@ -1,8 +1,4 @@
-"""Calibration of the open run: fit one, see its gain, decide the run with it.
-
-Calibration quality by number of human labels the open run's calibration: a button that measures it, and
-what came of it.
-"""
+"""Calibration of the open run: fit one, see its gain, decide the run with it; its learning curve."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -14,23 +10,11 @@ from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
 from engine.core.formatting import visible
 from gui.results import fit_jobs
 from gui.results.fit_jobs import CURVE_FIGURE, Learned, Proposal
+from gui.widgets import labels
 from gui.widgets.fields import Fold
 from gui.widgets.files import ask_source, ask_target
 from gui.widgets.glossary import Topic
 from gui.widgets.help_dialog import headed
-from gui.widgets.labels import (
-    STRETCH,
-    as_column,
-    guard,
-    hint,
-    in_column,
-    in_row,
-    label,
-    main_button,
-    name,
-    panel,
-    set_role,
-)
 from gui.widgets.text_views import SectionView, SheetView
 from gui.workspace.figures import FramedPicture
 from gui.workspace.files_in_use import files_in_use
@@ -60,7 +44,7 @@ class LearningPanel(QWidget):
         self._of: tuple[object, ...] = ()  # of what the curve is, or will be
         self._gold: Dataset | None = None
         self.button = QPushButton("Learning c&urve")
-        name(self.button, _TITLE, _WHAT)
+        labels.name(self.button, _TITLE, _WHAT)
         self._learning = TaskPanel(
             workspace.threads,
             ThreadName.MEASURE,
@@ -73,8 +57,8 @@ class LearningPanel(QWidget):
         self.busy = self._learning.line
         self.picture = FramedPicture(workspace, CURVE_FIGURE, _PICTURE)
         self.sheet = SheetView()
-        self.fold = Fold(_TITLE, as_column(self.picture, self.sheet, spacing=10))
-        in_column(self.fold, on=self)
+        self.fold = Fold(_TITLE, labels.as_column(self.picture, self.sheet, spacing=10))
+        labels.in_column(self.fold, on=self)
         self.button.clicked.connect(self.learn)
         workspace.run_wanted.connect(self._make_method)
         workspace.run_changed.connect(self.follow_run)
@@ -174,7 +158,15 @@ class CalibrationPanel(QWidget):
             at_once=True,
         )
         self._build()
-        self._connect()
+        self.fit_button.clicked.connect(self.calibrate)
+        self.apply_button.clicked.connect(self.apply)
+        self.off_button.clicked.connect(self.take_off)
+        self.load_button.clicked.connect(self._ask_for_file)
+        self.save_button.clicked.connect(self._ask_where)
+        for request in (self.places_matter, self.lengths):
+            request.toggled.connect(self.learning.follow_run)
+        self._workspace.run_changed.connect(self.follow_run)
+        self._workspace.gold_changed.connect(self.follow_run)
         self.follow_run()
 
     @property
@@ -189,9 +181,9 @@ class CalibrationPanel(QWidget):
         without = _SUBMITTED if results is not None and results.run.submitted else _NOT_CALIBRATED
         one_label = results.one_label_sentence if results else ""
         self.state.setText(visible(f"{_in_words(calibration)} {one_label}" if calibration else without))
-        set_role(self.state, "warning" if one_label else "")
+        labels.set_role(self.state, "warning" if one_label else "")
         run = results.run.in_short if results else "the run"
-        name(
+        labels.name(
             self.off_button,
             f"Remove the calibration from {run}",
             f"Decide {run} by the model's own probabilities",
@@ -291,8 +283,8 @@ class CalibrationPanel(QWidget):
         said = (_APPLIED if applied else _PROPOSED).format(proposal.source, run=run)
         self._source.setText(visible(said))
         self.apply_button.setText(f"Appl&y to {run}")
-        name(self.apply_button, f"Apply the calibration to {run}")
-        set_role(self._source, "good" if applied and not proposal.one_label else "warning")
+        labels.name(self.apply_button, f"Apply the calibration to {run}")
+        labels.set_role(self._source, "good" if applied and not proposal.one_label else "warning")
         self.apply_button.setVisible(not applied)
         self.sheet.show_sheet(proposal.sheet)
         self._fold.setVisible(proposal.fitted is not None)
@@ -302,58 +294,53 @@ class CalibrationPanel(QWidget):
     # Making
 
     def _build(self) -> None:
-        self.state = label("")
+        self.state = labels.label("")
         self.busy = self._fitting.line
-        self.needs = hint("Calibration needs human labels: choose a labelled dataset with “Choose labels…”.")
-        self.fit_button = main_button("Calibrate on these &labels")
-        name(self.fit_button, "Calibrate on these labels")
+        self.needs = labels.hint(
+            "Calibration needs human labels: choose a labelled dataset with “Choose labels…”."
+        )
+        self.fit_button = labels.main_button("Calibrate on these &labels")
+        labels.name(self.fit_button, "Calibrate on these labels")
         self.places_matter = QCheckBox("The &positions matter")
-        name(self.places_matter, "The positions of the responses matter", _PLACES_MATTER)
+        labels.name(self.places_matter, "The positions of the responses matter", _PLACES_MATTER)
         self.lengths = QCheckBox("Use the lengths of the responses")
-        name(self.lengths, "Use the lengths of the responses", _LENGTHS)
+        labels.name(self.lengths, "Use the lengths of the responses", _LENGTHS)
         self.load_button = QPushButton("Loa&d…")
-        name(self.load_button, "Load a calibration", "A calibration that was saved, made for this judge")
+        labels.name(
+            self.load_button, "Load a calibration", "A calibration that was saved, made for this judge"
+        )
         self.save_button = QPushButton("Save…")
-        name(self.save_button, "Save the calibration", "To judge other datasets with it")
+        labels.name(self.save_button, "Save the calibration", "To judge other datasets with it")
         self.off_button = QPushButton("&Take off")
-        self.apply_button = main_button("Appl&y")
-        guard(self.fit_button, self.off_button, self.apply_button)
-        name(self.apply_button, "Apply the calibration")
+        self.apply_button = labels.main_button("Appl&y")
+        labels.guard(self.fit_button, self.off_button, self.apply_button)
+        labels.name(self.apply_button, "Apply the calibration")
         self.learning = LearningPanel(self._workspace, self._wishes)
-        self._source = label("")
+        self._source = labels.label("")
         self.sheet, self._fitted = SheetView(), SectionView()
         self._fold = Fold("What was fitted", self._fitted)
-        buttons = in_row(
+        buttons = labels.in_row(
             self.fit_button,
             self.learning.button,
             self.load_button,
             self.save_button,
             self.off_button,
-            STRETCH,
+            labels.STRETCH,
         )
         asked = (
             headed("Calibration", Topic.CALIBRATION),
-            hint(_CALIBRATION_PANEL_WHAT),
+            labels.hint(_CALIBRATION_PANEL_WHAT),
             self.state,
             self.needs,
         )
-        wishes = (self.places_matter, hint(_PLACES_MATTER), self.lengths, hint(_LENGTHS))
-        first = panel(*asked, *wishes, buttons, self.busy, self.learning.busy)
+        wishes = (self.places_matter, labels.hint(_PLACES_MATTER), self.lengths, labels.hint(_LENGTHS))
+        first = labels.panel(*asked, *wishes, buttons, self.busy, self.learning.busy)
         # Above the tables, which may be higher than the window: nobody must look for the button.
-        second = panel(self._source, in_row(self.apply_button, STRETCH))
-        self._proposed = as_column(second, self.sheet, self._fold, STRETCH, spacing=10)
-        in_column(first, self.learning, self._proposed, STRETCH, on=self, margins=(0, 0, 6, 0), spacing=10)
-
-    def _connect(self) -> None:
-        self.fit_button.clicked.connect(self.calibrate)
-        self.apply_button.clicked.connect(self.apply)
-        self.off_button.clicked.connect(self.take_off)
-        self.load_button.clicked.connect(self._ask_for_file)
-        self.save_button.clicked.connect(self._ask_where)
-        for request in (self.places_matter, self.lengths):
-            request.toggled.connect(self.learning.follow_run)
-        self._workspace.run_changed.connect(self.follow_run)
-        self._workspace.gold_changed.connect(self.follow_run)
+        second = labels.panel(self._source, labels.in_row(self.apply_button, labels.STRETCH))
+        self._proposed = labels.as_column(second, self.sheet, self._fold, labels.STRETCH, spacing=10)
+        labels.in_column(
+            first, self.learning, self._proposed, labels.STRETCH, on=self, margins=(0, 0, 6, 0), spacing=10
+        )
 
     def _folder(self) -> Path:
         results = self._results

@@ -1,4 +1,4 @@
-"""Jobs that draw the figures of a run, and write it to files: submissions, all data, the report, figures.
+"""Jobs that draw the figures of a run, and write it to files: submissions, all data, the report.
 
 Those that draw are for the worker thread DRAWING, as matplotlib is not made for two threads at once.
 """
@@ -6,6 +6,7 @@ Those that draw are for the worker thread DRAWING, as matplotlib is not made for
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -14,14 +15,16 @@ from engine.core.errors import SetupError
 from engine.core.formatting import short_name, words
 from engine.core.health import NOT_LOOKED_AT, Health
 from engine.core.items import PREFERENCES, HumanLabel, Preference, labels_beside
+from engine.core.tables import Picture, Sheet, Table
 from engine.system.places import PathKind, found_at, is_there
 from gui.results.run_weights import WeightsChoice
 from gui.results.score_jobs import Scores, with_annotators
 from gui.results.weighted_scoring_jobs import Basis, weighed
 from gui.widgets.figure_view import Box, DrawnFigure, FigureMark
 from gui.widgets.label_mark import LABEL_WORDS
+from gui.workspace.figures import FigureSource
 from gui.workspace.open_run import measured_mark
-from gui.workspace.threads import Job, JobControl
+from gui.workspace.threads import JobControl, job
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,26 +45,23 @@ TITLES = {
 }
 
 
-def draw(evaluation: "Evaluation", dark: bool) -> Job[Sequence[DrawnFigure]]:
+@job
+def draw(control: JobControl, evaluation: "Evaluation", dark: bool) -> Sequence[DrawnFigure]:
     """All figures of an evaluation in the colours of the window; reports each Drawn."""
+    from engine.report.figure_style import as_svg
+    from engine.report.figures import all_figures, figure_table
+    from engine.report.html_report import figure_in_words, order_report_of, reliability_of
 
-    def work(control: JobControl) -> Sequence[DrawnFigure]:
-        from engine.report.figure_style import as_svg
-        from engine.report.figures import all_figures, figure_table
-        from engine.report.html_report import figure_in_words, order_report_of, reliability_of
-
-        bins, orders = reliability_of(evaluation.matched), order_report_of(evaluation.matched)
-        drawn = []
-        for name, figure in all_figures(evaluation, bins, orders=orders, dark=dark).items():
-            control.cancel.raise_if_requested()
-            said = figure_in_words(name, evaluation, bins, orders)
-            numbers = figure_table(name, evaluation, bins, orders)
-            spots = spots_of(name, figure, evaluation)
-            drawn.append(DrawnFigure(name, as_svg(figure, said), said, spots, numbers))
-            control.report(drawn[-1])
-        return drawn
-
-    return work
+    bins, orders = reliability_of(evaluation.matched), order_report_of(evaluation.matched)
+    drawn = []
+    for name, figure in all_figures(evaluation, bins, orders=orders, dark=dark).items():
+        control.cancel.raise_if_requested()
+        said = figure_in_words(name, evaluation, bins, orders)
+        numbers = figure_table(name, evaluation, bins, orders)
+        spots = spots_of(name, figure, evaluation)
+        drawn.append(DrawnFigure(name, as_svg(figure, said), said, spots, numbers))
+        control.report(drawn[-1])
+    return drawn
 
 
 def spots_of(name: str, figure: "Figure", evaluation: "Evaluation") -> list[FigureMark]:
@@ -131,29 +131,49 @@ _PLACES: Mapping[str, Callable[["Axes", Sequence[HumanLabel]], Iterator[tuple[_L
 }
 
 
-def figure_bytes(evaluation: "Evaluation", name: str, form: str) -> Job[bytes]:
+Drawing = Callable[[bool], "tuple[Figure, str, Table]"]
+"""Draws a figure, in dark colours or light ones; what it shows in words, and its numbers."""
+
+
+def figure_source(key: str, drawing: Drawing, sheet: Sheet, file_name: str) -> FigureSource:
+    """A figure by its `drawing`, read as the pictures of its sheet say."""
+    parts = (part for section in sheet.sections for part in section.parts)
+    notes = [part.note for part in parts if isinstance(part, Picture)]
+    return FigureSource(partial(_drawn, key, drawing), partial(_as_file, drawing), " ".join(notes), file_name)
+
+
+@job
+def _drawn(_control: JobControl, key: str, drawing: Drawing, dark: bool) -> DrawnFigure:
+    from engine.report.figure_style import as_svg
+
+    figure, said, numbers = drawing(dark)
+    return DrawnFigure(key, as_svg(figure, said), said, table=numbers)
+
+
+@job
+def _as_file(_control: JobControl, drawing: Drawing, form: str) -> bytes:
+    """In the light colours, as `png` or `svg`."""
+    figure, said, _numbers = drawing(False)
+    return _bytes(figure, said, form)
+
+
+@job
+def figure_bytes(_control: JobControl, evaluation: "Evaluation", name: str, form: str) -> bytes:
     """One figure in the light colours, as `png` or `svg`."""
-
-    def work(_control: JobControl) -> bytes:
-        return _bytes(*_light(evaluation, name)[name], form)
-
-    return work
+    return _bytes(*_light(evaluation, name)[name], form)
 
 
-def save_figures(evaluation: "Evaluation", folder: Path, name: str) -> Job[Path]:
+@job
+def save_figures(control: JobControl, evaluation: "Evaluation", folder: Path, name: str) -> Path:
     """Write all figures as PNG and SVG into a new folder `name`; where that exists, `name-2` and so on."""
+    from engine.system.files import write_whole
 
-    def work(control: JobControl) -> Path:
-        from engine.system.files import write_whole
-
-        target = _new_folder(folder, name)
-        for figure_name, drawn in _light(evaluation).items():
-            for form in ("png", "svg"):
-                control.cancel.raise_if_requested()
-                write_whole(target / f"{figure_name}.{form}", _bytes(*drawn, form))
-        return target
-
-    return work
+    target = _new_folder(folder, name)
+    for figure_name, drawn in _light(evaluation).items():
+        for form in ("png", "svg"):
+            control.cancel.raise_if_requested()
+            write_whole(target / f"{figure_name}.{form}", _bytes(*drawn, form))
+    return target
 
 
 def _light(evaluation: "Evaluation", only: str | None = None) -> "dict[str, tuple[Figure, str]]":
@@ -191,8 +211,6 @@ def _new_folder(folder: Path, name: str) -> Path:
 
 
 class Form(StrEnum):
-    """In what form a run leaves the window."""
-
     LABELS = "labels"
     EXPLAINED = "explained"
     DATASET = "dataset"
@@ -319,104 +337,87 @@ class Exported:
         return evaluate(match(system_of_run(results), self.gold, partial=True))
 
 
-def export(form: Form, what: Exported, path: Path) -> Job[Written]:
+@job
+def export(_control: JobControl, form: Form, what: Exported, path: Path) -> Written:
     """Write a run in any form but the report; the human labels of a CSV are those that it is compared
     with.
     """
+    from engine.data.submission import write_submission
+    from engine.results.exports import as_json, write_results_csv
+    from engine.results.run_results import submission_of
+    from engine.system.files import write_json
 
-    def work(_control: JobControl) -> Written:
-        from engine.data.submission import write_submission
-        from engine.results.exports import as_json, write_results_csv
-        from engine.results.run_results import submission_of
-        from engine.system.files import write_json
-
-        _check_target(path, what)
-        results = what.results
-        if form is Form.CSV:
-            write_results_csv(path, results, what.dataset, what.gold)
-        elif form is Form.JSON:
-            write_json(
-                path, {**as_json(results, what.dataset), "weighted_judge": _weights_json(what.request)}
-            )
-        else:
-            submission = submission_of(results, what.with_stale)
-            write_submission(path, submission if form is Form.EXPLAINED else submission.labels_only())
-        gaps = _gaps(what, results, with_explanations=form is not Form.LABELS)
-        return _written(form, what, path, gaps, _checked(what, path) if form.is_submission else _UNCHECKED)
-
-    return work
+    _check_target(path, what)
+    results = what.results
+    if form is Form.CSV:
+        write_results_csv(path, results, what.dataset, what.gold)
+    elif form is Form.JSON:
+        write_json(path, {**as_json(results, what.dataset), "weighted_judge": _weights_json(what.request)})
+    else:
+        submission = submission_of(results, what.with_stale)
+        write_submission(path, submission if form is Form.EXPLAINED else submission.labels_only())
+    gaps = _gaps(what, results, with_explanations=form is not Form.LABELS)
+    return _written(form, what, path, gaps, _checked(what, path) if form.is_submission else _UNCHECKED)
 
 
-def export_dataset(what: Exported, path: Path) -> Job[Written]:
+@job
+def export_dataset(_control: JobControl, what: Exported, path: Path) -> Written:
     """Write the run's dataset with the human labels as human labels. Raises SetupError."""
+    from engine.data.submission import write_dataset
+    from engine.results.run_dataset import labelled_dataset, written_otherwise
 
-    def work(_control: JobControl) -> Written:
-        from engine.data.submission import write_dataset
-        from engine.results.run_dataset import labelled_dataset, written_otherwise
-
-        assert what.dataset is not None  # the window asks for it before
-        _check_target(path, what)
-        made = labelled_dataset(what.results, what.dataset, what.with_judge)
-        write_dataset(path, made.columns)
-        otherwise = written_otherwise(path, made, what.dataset)
-        return Written(path, what.in_words(Form.DATASET), made.sentences, otherwise, whole=not otherwise)
-
-    return work
+    assert what.dataset is not None  # the window asks for it before
+    _check_target(path, what)
+    made = labelled_dataset(what.results, what.dataset, what.with_judge)
+    write_dataset(path, made.columns)
+    otherwise = written_otherwise(path, made, what.dataset)
+    return Written(path, what.in_words(Form.DATASET), made.sentences, otherwise, whole=not otherwise)
 
 
-def export_report(what: Exported, path: Path) -> Job[Written]:
+@job
+def export_report(control: JobControl, what: Exported, path: Path) -> Written:
     """Write the HTML report of a run, with the weighted judge as it is set. Raises SetupError."""
+    from engine.calibration.learning import run_curve
+    from engine.core.events import followed
+    from engine.metrics.slices import measure_slices
+    from engine.report.html_report import gather, report_html
+    from engine.system.files import write_whole
 
-    def work(control: JobControl) -> Written:
-        from engine.calibration.learning import run_curve
-        from engine.core.events import followed
-        from engine.metrics.slices import measure_slices
-        from engine.report.html_report import gather, report_html
-        from engine.system.files import write_whole
-
-        _check_target(path, what)
-        results = what.results
-        evaluation = what.evaluation(results)
-        try:
-            weighted_scoring = weighed(Basis(evaluation.matched.system, what.gold), what.request)
-        except SetupError:
-            weighted_scoring = None  # all weights are 0
-        slices = [measure_slices(evaluation.matched, what.slicing)] if what.slicing else []
-        curve = None
-        if what.with_curve:
-            curve = followed(run_curve(evaluation.matched, control.cancel), control.report)
-        report = gather(evaluation, weighted_scoring, what.request.source, slices, curve)
-        write_whole(path, report_html(report).encode("utf-8"))
-        return _written(Form.REPORT, what, path, _gaps(what, results, with_explanations=True))
-
-    return work
+    _check_target(path, what)
+    results = what.results
+    evaluation = what.evaluation(results)
+    try:
+        weighted_scoring = weighed(Basis(evaluation.matched.system, what.gold), what.request)
+    except SetupError:
+        weighted_scoring = None  # all weights are 0
+    slices = [measure_slices(evaluation.matched, what.slicing)] if what.slicing else []
+    curve = None
+    if what.with_curve:
+        curve = followed(run_curve(evaluation.matched, control.cancel), control.report)
+    report = gather(evaluation, weighted_scoring, what.request.source, slices, curve)
+    write_whole(path, report_html(report).encode("utf-8"))
+    return _written(Form.REPORT, what, path, _gaps(what, results, with_explanations=True))
 
 
-def export_figures(what: Exported, folder: Path, name: str) -> Job[Written]:
+@job
+def export_figures(control: JobControl, what: Exported, folder: Path, name: str) -> Written:
     """Write all figures into a new folder `name`. Raises SetupError."""
-
-    def work(control: JobControl) -> Written:
-        results = what.results
-        target = save_figures(what.evaluation(results), folder, name)(control)
-        return _written(Form.FIGURES, what, target, _gaps(what, results, with_explanations=False))
-
-    return work
+    results = what.results
+    target = save_figures(what.evaluation(results), folder, name)(control)
+    return _written(Form.FIGURES, what, target, _gaps(what, results, with_explanations=False))
 
 
-def look_at_target(form: Form, path: Path, in_use: Mapping[str, Path]) -> Job[bool]:
+@job
+def look_at_target(_control: JobControl, form: Form, path: Path, in_use: Mapping[str, Path]) -> bool:
     """Whether something would be replaced there. SetupError where it cannot be written, or must not."""
+    from engine.system.files import check_targets
 
-    def work(_control: JobControl) -> bool:
-        from engine.system.files import check_targets
-
-        if form is Form.FIGURES:
-            if found_at(path) is not PathKind.FOLDER:
-                raise SetupError(f"There is no folder {path}.", "Choose one that is there.")
-            return False
-        check_targets({"the export": path}, in_use)
-        return is_there(path)
-
-    return work
+    if form is Form.FIGURES:
+        if found_at(path) is not PathKind.FOLDER:
+            raise SetupError(f"There is no folder {path}.", "Choose one that is there.")
+        return False
+    check_targets({"the export": path}, in_use)
+    return is_there(path)
 
 
 class _Checked(NamedTuple):

@@ -1,7 +1,4 @@
-"""The page of results: what the open run is worth, measured in the background, and the ways to get it out.
-
-Knows: which measure follows which, when one is stale, which panel shows it. Does not know: how.
-"""
+"""The page of results: what the open run is worth, measured in the background, and the ways to get it out."""
 
 from collections.abc import Hashable, Sequence
 from functools import partial
@@ -105,7 +102,9 @@ class Measurer(QObject):
         self._explanations.drop()
         run = self._workspace.run
         own = run.dataset if run is not None and run.id == results.run.id else None
-        self._labels.start(score_jobs.measure_labels(results, gold, self.known, chosen, own))
+        known = self.known
+        job = score_jobs.measure_labels(results, gold, known=known, chosen=chosen, own=own)
+        self._labels.start(job)
         self.progress.emit(Measuring("Measuring the labels …"))
 
     def _measures(self, results: "RunResults", gold: "Dataset | None", chosen: Chosen | None) -> bool:
@@ -196,6 +195,15 @@ _NO_RUN = (
     " results appear here.",
 )
 _STOPPED = "Measuring was stopped. Open this page again to measure the labels."
+_EXPORTS: tuple[tuple[Form, str, tuple[str, ...]], ...] = (
+    (Form.LABELS, "Submission for sub-task &1: labels…", ("Ctrl+E",)),
+    (Form.EXPLAINED, "Submission for sub-task &2: labels and explanations…", ("Ctrl+Shift+E",)),
+    (Form.DATASET, "&Dataset with these labels…", ()),
+    (Form.CSV, "All data as &CSV…", ()),
+    (Form.JSON, "All data as &JSON…", ()),
+    (Form.REPORT, "&Report as HTML…", ()),
+    (Form.FIGURES, "&Figures as PNG and SVG…", ()),
+)
 _TAB = "results/tab"
 _TABS = ("&Scores", "Fi&gures", "&Weighted scoring", "&Calibration", "B&y slice")
 _SLICES = SliceWords(
@@ -242,51 +250,11 @@ class ResultsPage(Page):
 
     @property
     def exports(self) -> tuple[Entry, ...]:
-        explained = "Submission for sub-task &2: labels and explanations…"
-        return (
-            Entry("Submission for sub-task &1: labels…", self.export_labels, ("Ctrl+E",)),
-            Entry(explained, self.export_explained, ("Ctrl+Shift+E",)),
-            Entry("&Dataset with these labels…", self.export_dataset),
-            Entry("All data as &CSV…", self.export_csv),
-            Entry("All data as &JSON…", self.export_json),
-            Entry("&Report as HTML…", self.export_report),
-            Entry("&Figures as PNG and SVG…", self.export_figures),
-        )
+        return tuple(Entry(text, partial(self.export, form), keys) for form, text, keys in _EXPORTS)
 
-    @Slot()
-    def export_labels(self, *, path: Path | None = None) -> None:
-        """The submission for sub-task 1."""
-        self.exporter.export(Form.LABELS, path)
-
-    @Slot()
-    def export_explained(self, *, path: Path | None = None) -> None:
-        """The submission for sub-task 2."""
-        self.exporter.export(Form.EXPLAINED, path)
-
-    @Slot()
-    def export_dataset(self, *, path: Path | None = None) -> None:
-        """The run's dataset with the human labels."""
-        self.exporter.export(Form.DATASET, path)
-
-    @Slot()
-    def export_csv(self, *, path: Path | None = None) -> None:
-        """All data as CSV."""
-        self.exporter.export(Form.CSV, path)
-
-    @Slot()
-    def export_json(self, *, path: Path | None = None) -> None:
-        """All data as JSON."""
-        self.exporter.export(Form.JSON, path)
-
-    @Slot()
-    def export_report(self, *, path: Path | None = None) -> None:
-        """The report as HTML."""
-        self.exporter.export(Form.REPORT, path)
-
-    @Slot()
-    def export_figures(self, *, folder: Path | None = None) -> None:
-        """All figures as PNG and SVG."""
-        self.exporter.export(Form.FIGURES, folder)
+    def export(self, form: Form, path: Path | None = None) -> None:
+        """Write the run in a form; a dialog asks where no path says. `path`: of figures their folder."""
+        self.exporter.export(form, path)
 
     def load_calibration(self, path: Path) -> None:
         """Propose the calibration of a file for the open run."""

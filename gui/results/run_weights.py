@@ -1,10 +1,7 @@
-"""Weights saved under a name, and applied to the run that is shown: two buttons, and a question for the name.
+"""The weights and the tie threshold of each run, and those saved under a name, with their buttons.
 
-The weights and the tie threshold of each run, and those that are saved under a name.
-
-They are the window's memory, not the run's: the raw predictions of a run stay what they are, however the user
-weighs them, and nothing that judges or exports by command must follow a slider. A run is known by its number
-and the moment it was made, for a store that was thrown away begins at 1 again.
+They are the window's memory, not the run's: nothing that judges or exports by command may follow a slider.
+A run is known by its number and the moment it was made: a store that was thrown away begins at 1 again.
 """
 
 import math

@@ -1,7 +1,4 @@
-"""Weighted scoring: a weight for each criterion, and what follows from them at once.
-
-Knows: the controls, that decisions follow them, whose weights they are. Does not know: how it is decided.
-"""
+"""Weighted scoring: a weight for each criterion, and what follows from them at once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,17 +12,7 @@ from engine.annotations.records import Filters, WantedItems
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import SCORE, counted, number, percent, visible, words
 from engine.core.rubric import ELOQUENT
-from gui.results import weighted_scoring_jobs
-from gui.results.run_weights import (
-    BY_HAND,
-    HIGHEST_WEIGHT,
-    MOST_DIGITS,
-    RunWeights,
-    SavedWeights,
-    WeightsChoice,
-    default_request,
-    digits_of,
-)
+from gui.results import run_weights, weighted_scoring_jobs
 from gui.results.weighted_scoring_jobs import Basis, Fitted, WeightedResult
 from gui.results.win_charts import MarginChart, WinBars
 from gui.widgets.actions import MenuButton
@@ -58,7 +45,7 @@ class _NumberField(DoubleSpinBox):
 
     def textFromValue(self, value: float) -> str:
         """Without what rounding would not miss."""
-        return self.locale().toString(value, "f", digits_of(value))
+        return self.locale().toString(value, "f", run_weights.digits_of(value))
 
 
 class WeightControl(QObject):
@@ -78,7 +65,7 @@ class WeightControl(QObject):
         name(self.slider, what)
         self._value = 0.0
         self.field = _NumberField()
-        self.field.setDecimals(MOST_DIGITS)
+        self.field.setDecimals(run_weights.MOST_DIGITS)
         self.field.setRange(0.0, highest)
         self.field.setSingleStep(1 / _STEPS)
         name(self.field, f"{what}, as a number")
@@ -91,7 +78,7 @@ class WeightControl(QObject):
 
     @property
     def _shown(self) -> float:
-        return round(self._value, digits_of(self._value))
+        return round(self._value, run_weights.digits_of(self._value))
 
     def set_value(self, value: float) -> None:
         self._value = min(max(value, self.field.minimum()), self.field.maximum())
@@ -121,9 +108,9 @@ class WeightedScoringPanel(QWidget):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self._workspace = workspace
-        self.weights = RunWeights(workspace.state)
+        self.weights = run_weights.RunWeights(workspace.state)
         self._run: StoredRun | None = None  # whose weights are set
-        self._default = default_request(ELOQUENT)
+        self._default = run_weights.default_request(ELOQUENT)
         self._source, self._fit = self._default.source, self._default.fit
         self._basis: Basis | None = None
         self._again = False
@@ -142,16 +129,21 @@ class WeightedScoringPanel(QWidget):
             failed=failures,
             changed=self._follow_fitting,
         )
-        self._build()
+        self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._halves.setContentsMargins(0, 0, 0, 0)
+        self._halves.setSpacing(10)
+        self._halves.addWidget(self._build_controls(), 1)
+        self._halves.addWidget(self._build_decisions(), 1)
+        self._follow_fitting()
         self._show_criteria(ELOQUENT.names)
         self._show_request(self._default)
 
     # What it is about
 
     @property
-    def request(self) -> WeightsChoice:
+    def request(self) -> run_weights.WeightsChoice:
         weights = {criterion: control.value for criterion, control in self.controls.items()}
-        return WeightsChoice(weights, self.threshold.value, self._source, self._fit)
+        return run_weights.WeightsChoice(weights, self.threshold.value, self._source, self._fit)
 
     def show_run(self, system: "System | None", gold: "Dataset | None") -> None:
         """Decide another run with its own weights, or the same one with other labels; nothing for None."""
@@ -172,7 +164,7 @@ class WeightedScoringPanel(QWidget):
             return
         if tuple(self.controls) != tuple(criteria):
             self._show_criteria(criteria)
-        self._run, self._default = run, default_request(run.identity.asked)
+        self._run, self._default = run, run_weights.default_request(run.identity.asked)
         self._show_request(self.weights.of(run))
 
     def _change_basis(self, basis: Basis | None) -> None:
@@ -185,7 +177,9 @@ class WeightedScoringPanel(QWidget):
         self._follow_fitting()
 
     def equal_weights(self) -> None:
-        self._set(replace(self.request, weights=dict.fromkeys(self.controls, _EQUAL), source=BY_HAND))
+        self._set(
+            replace(self.request, weights=dict.fromkeys(self.controls, _EQUAL), source=run_weights.BY_HAND)
+        )
 
     def save_as(self, name: str) -> None:
         self._keep(self.weights.save(name, self.request))
@@ -206,15 +200,15 @@ class WeightedScoringPanel(QWidget):
     @Slot()
     def _changed(self) -> None:
         self._workspace.stay()
-        self._keep(replace(self.request, source=BY_HAND))
+        self._keep(replace(self.request, source=run_weights.BY_HAND))
         self._decide()
 
-    def _keep(self, request: WeightsChoice) -> None:
+    def _keep(self, request: run_weights.WeightsChoice) -> None:
         """Remember what is set, and say where it comes from; the rubric's own by hand is the default."""
         default = self._default
         own = {name: default.weights.get(name, _EQUAL) for name in self.controls}
         alike = (request.weights, request.tie_threshold) == (own, default.tie_threshold)
-        origin = default if alike and request.source == BY_HAND else request
+        origin = default if alike and request.source == run_weights.BY_HAND else request
         self._source, self._fit = origin.source, origin.fit
         self._show_shares(request.weights)
         self.source.setText(visible(f"Weights and tie threshold of this run: {self._source}."))
@@ -291,11 +285,11 @@ class WeightedScoringPanel(QWidget):
         for part in (self._fit_view, self._weight_view, self._fit_note):
             part.setVisible(known)
 
-    def _set(self, request: WeightsChoice) -> None:
+    def _set(self, request: run_weights.WeightsChoice) -> None:
         self._show_request(request)
         self._decide()
 
-    def _show_request(self, request: WeightsChoice) -> None:
+    def _show_request(self, request: run_weights.WeightsChoice) -> None:
         for criterion, weight in request.weights.items():
             if criterion in self.controls:
                 self.controls[criterion].set_value(weight)
@@ -327,14 +321,6 @@ class WeightedScoringPanel(QWidget):
 
     # Showing
 
-    def _build(self) -> None:
-        self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._halves.setContentsMargins(0, 0, 0, 0)
-        self._halves.setSpacing(10)
-        self._halves.addWidget(self._build_controls(), 1)
-        self._halves.addWidget(self._build_decisions(), 1)
-        self._follow_fitting()
-
     def _build_controls(self) -> QWidget:
         self._rows = QGridLayout()
         self._rows.setColumnStretch(1, 1)
@@ -359,7 +345,7 @@ class WeightedScoringPanel(QWidget):
         self._fit_note = hint("")
         self._show_fit(False)
         self.source = hint("")
-        self.saved = SavedWeights(self.weights, self)
+        self.saved = run_weights.SavedWeights(self.weights, self)
         self.saved.save_wanted.connect(self.save_as)
         self.saved.apply_wanted.connect(self.apply_saved)
         self._controls = panel(headed("Weights", Topic.WEIGHTS), hint(_WHAT), self.source)
@@ -442,7 +428,7 @@ class WeightedScoringPanel(QWidget):
             control.deleteLater()
         self.controls, self._shares = {}, {}
         for row, criterion in enumerate(criteria):
-            control = WeightControl(f"Weight of {words(criterion)}", HIGHEST_WEIGHT, self)
+            control = WeightControl(f"Weight of {words(criterion)}", run_weights.HIGHEST_WEIGHT, self)
             control.changed.connect(self._changed)
             self.controls[criterion] = control
             self._shares[criterion] = hint("")

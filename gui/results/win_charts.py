@@ -1,9 +1,4 @@
-"""The weighted decisions painted: who wins how often, and by which margins.
-
-A click on a bar asks for its items.
-
-Knows: painting. Does not know: how decisions are made.
-"""
+"""The weighted decisions painted: who wins how often, and by which margins; a click asks for items."""
 
 from collections.abc import Sequence
 

@@ -1,57 +1,42 @@
 """Fields that follow the mouse wheel only while they have the keyboard: who scrolls changes no setting.
 
-A layout that puts widgets side by side and goes on in the next line where there is no room.
-
-A part of a page that can be folded away: settings that few need.
-
-The window makes all its fields of these, never of Qt's own (a test holds it to that). Beside them a field to
-search with.
+The window makes all its fields of these, never of Qt's own (a test holds it to that).
 """
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPaintEvent, QWheelEvent
-from PySide6.QtWidgets import (
-    QComboBox,
-    QDoubleSpinBox,
-    QLayout,
-    QLayoutItem,
-    QLineEdit,
-    QSlider,
-    QSpinBox,
-    QToolButton,
-    QWidget,
-)
 
 from gui.widgets.labels import describe, in_column, name, narrow
 from gui.widgets.theme import colours, draw_frame
 
 
-class FlowLayout(QLayout):
+class FlowLayout(QtWidgets.QLayout):
     """Lines of widgets, each as large as it wants to be; its height follows its width."""
 
-    def __init__(self, parent: QWidget | None = None, gap: int = 6, whole: bool = False) -> None:
+    def __init__(self, parent: QtWidgets.QWidget | None = None, gap: int = 6, whole: bool = False) -> None:
         """`whole`: its widget, which it alone lays out, is never lower than its lines; a splitter, which asks
         for the least height at any width, would cut them.
         """
         super().__init__(parent)
         self._whole = whole
-        self._items: list[QLayoutItem] = []
+        self._items: list[QtWidgets.QLayoutItem] = []
         self.setContentsMargins(0, 0, 0, 0)
         self.setSpacing(gap)
 
-    def addItem(self, item: QLayoutItem) -> None:
+    def addItem(self, item: QtWidgets.QLayoutItem) -> None:
         self._items.append(item)
 
     def count(self) -> int:
         return len(self._items)
 
-    def itemAt(self, index: int) -> QLayoutItem | None:
+    def itemAt(self, index: int) -> QtWidgets.QLayoutItem | None:
         return self._items[index] if 0 <= index < len(self._items) else None
 
-    def takeAt(self, index: int) -> QLayoutItem | None:
+    def takeAt(self, index: int) -> QtWidgets.QLayoutItem | None:
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def expandingDirections(self) -> Qt.Orientation:
@@ -100,14 +85,12 @@ class FlowLayout(QLayout):
         return top + line - room.top()
 
 
-class Fold(QWidget):
-    """A button with a title, and a widget below it that the button shows and hides."""
-
+class Fold(QtWidgets.QWidget):
     opened = Signal()
 
-    def __init__(self, title: str, inside: QWidget) -> None:
+    def __init__(self, title: str, inside: QtWidgets.QWidget) -> None:
         super().__init__()
-        self._button = QToolButton()
+        self._button = QtWidgets.QToolButton()
         self._button.setText(title)
         self._button.setCheckable(True)
         self._button.setAutoRaise(True)
@@ -148,7 +131,7 @@ class Fold(QWidget):
 
 
 if TYPE_CHECKING:
-    _Field = QWidget
+    _Field = QtWidgets.QWidget
 else:
     _Field = object
 
@@ -185,27 +168,23 @@ class _EdgedField(_CalmField):
         draw_frame(self, QRectF(self.rect()), colour, self.FOCUSED if focused else 1)
 
 
-class ComboBox(_EdgedField, QComboBox):
+class ComboBox(_EdgedField, QtWidgets.QComboBox):
     """One of several, to choose from a list."""
 
 
-class SpinBox(_EdgedField, QSpinBox):
-    """A whole number."""
-
+class SpinBox(_EdgedField, QtWidgets.QSpinBox):
     FOCUSED = 3  # the style shades the second pixel
 
 
-class DoubleSpinBox(_EdgedField, QDoubleSpinBox):
-    """A number."""
-
+class DoubleSpinBox(_EdgedField, QtWidgets.QDoubleSpinBox):
     FOCUSED = SpinBox.FOCUSED
 
 
-class Slider(_CalmField, QSlider):
+class Slider(_CalmField, QtWidgets.QSlider):
     """A number, to be drawn."""
 
 
-class SearchField(QLineEdit):
+class SearchField(QtWidgets.QLineEdit):
     """A field for words. Enter and Down leave it; Escape empties it, and leaves it once it is empty."""
 
     left = Signal()

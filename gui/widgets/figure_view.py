@@ -1,28 +1,11 @@
-"""Figures in the window: shown as sharp as the screen allows, saved and copied in the light colours.
-
-Where a figure stands for items, a click or its menu asks for them.
-
-Knows: painting SVG, the menu of a figure. Does not know: what a figure shows, how it is drawn.
-"""
+"""Figures in the window: as sharp as the screen allows; saved, copied, asked for the items behind them."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from PySide6 import QtGui
 from PySide6.QtCore import QByteArray, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QContextMenuEvent,
-    QFocusEvent,
-    QGuiApplication,
-    QKeyEvent,
-    QKeySequence,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QResizeEvent,
-)
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy
 
@@ -107,7 +90,7 @@ class FigureView(Painted):
             return 2 * _FRAME
         return round((width - 2 * _FRAME) * size.height() / size.width()) + 2 * _FRAME
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         """Follow the width with the height: a grid alone does not."""
         super().resizeEvent(event)
         self._fit_height()
@@ -129,13 +112,13 @@ class FigureView(Painted):
     def minimumSizeHint(self) -> QSize:
         return QSize(240, self.heightForWidth(240))
 
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    def paintEvent(self, _event: QtGui.QPaintEvent) -> None:
+        painter = QtGui.QPainter(self)
+        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
         if self.has_figure:
             self._renderer.render(painter, self._inner())
         used = colours(QApplication.palette())
-        painter.setPen(QPen(QColor(used.accent if self.hasFocus() else used.border), 1))
+        painter.setPen(QtGui.QPen(QtGui.QColor(used.accent if self.hasFocus() else used.border), 1))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), _FRAME, _FRAME)
         painter.end()
 
@@ -148,11 +131,11 @@ class FigureView(Painted):
                 return spot
         return None
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+    def mouseMoveEvent(self, event: QtGui.QMouseEvent) -> None:
         spot = self.spot_at(event.position())
         self.setCursor(Qt.CursorShape.PointingHandCursor if spot else Qt.CursorShape.ArrowCursor)
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+    def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
         spot = self.spot_at(event.position())
         if spot is not None and event.button() == Qt.MouseButton.LeftButton:
             self.spot_wanted.emit(spot)
@@ -160,23 +143,23 @@ class FigureView(Painted):
     def _inner(self) -> QRectF:
         return QRectF(self.rect()).adjusted(_FRAME, _FRAME, -_FRAME, -_FRAME)
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
+    def focusInEvent(self, event: QtGui.QFocusEvent) -> None:
         super().focusInEvent(event)
         self.update()
 
-    def focusOutEvent(self, event: QFocusEvent) -> None:
+    def focusOutEvent(self, event: QtGui.QFocusEvent) -> None:
         super().focusOutEvent(event)
         self.update()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.matches(QKeySequence.StandardKey.Copy):
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
+        if event.matches(QtGui.QKeySequence.StandardKey.Copy):
             self.copy_wanted.emit(self.name)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self.menu().popup(self.mapToGlobal(self.rect().center()))
         else:
             super().keyPressEvent(event)
 
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+    def contextMenuEvent(self, event: QtGui.QContextMenuEvent) -> None:
         """Offer to save and copy; the menu key comes here too."""
         self.menu().popup(event.globalPos())
 
@@ -194,7 +177,7 @@ class FigureView(Painted):
 
     def _copy_numbers(self) -> None:
         if self._table is not None:
-            QGuiApplication.clipboard().setText(self._table.with_tabs())
+            QtGui.QGuiApplication.clipboard().setText(self._table.with_tabs())
 
     def _spot_menu(self, parent: QMenu) -> QMenu:
         """All spots, by criterion, for those who use no mouse."""

@@ -1,7 +1,4 @@
-"""A file that may be chosen: its name, and buttons to choose another or none.
-
-Asking for a file in one way everywhere; showing it in the system's own program.
-"""
+"""Asking for a file in one way everywhere; showing it in the system's own program."""
 
 import os
 from collections.abc import Callable

@@ -1,9 +1,6 @@
 """Foreign text shown as text, wherever Qt would take what looks like HTML for HTML.
 
-That is in tool tips, labels, message boxes; everything foreign goes through here instead. Markdown is made
-harmless.
-
-Knows: how Qt reads text. Does not know: whose text it is.
+In tool tips, labels and message boxes everything foreign goes through here; Markdown is made harmless.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""A short word on a coloured ground: fits, tight, demo; by itself, and in the cells of a table.
-
-Small bars: how often each label occurs, and how likely each is.
-
-A label as users see it: in words, as a letter, as a small coloured square with that letter.
+"""A label as users see it: in words, as a letter, as a coloured square with that letter; bars and pills.
 
 The letters are those of the keys: A, B, G for both good, X for both bad; a dash for unscored, = for a tie
 that is not specified further.
@@ -91,8 +87,6 @@ def label_icon(which: HumanLabel | None, palette: QPalette) -> QIcon:
 
 
 class LabelSquare(QWidget):
-    """The square as a widget, as high as a line of its text."""
-
     def __init__(self, which: HumanLabel | None = None) -> None:
         super().__init__()
         self._which = which
@@ -260,8 +254,6 @@ def paint_pill(painter: QPainter, place: QRectF, text: str, kind: str, of: Colou
 
 
 class Pill(QWidget):
-    """A pill as a widget."""
-
     def __init__(self, text: str = "", kind: str = "plain") -> None:
         super().__init__()
         self._text = text

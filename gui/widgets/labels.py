@@ -1,9 +1,4 @@
-"""Labels in the roles that the style sheet knows, and frames for what belongs together.
-
-The base of what is painted by hand and shows something: bars, charts, figures.
-
-Rows and columns of widgets, how widgets leave them, how large a dialog is.
-"""
+"""Labels in the roles of the style sheet, rows and columns of widgets, frames, the size of dialogs."""
 
 import re
 import sys

@@ -1,7 +1,4 @@
-"""An error or a note in the window: the problem, the hint, and the details to copy.
-
-Hints in the words of the window.
-"""
+"""An error or a note in the window: the problem, the hint in the window's words, the details to copy."""
 
 import traceback
 from collections.abc import Callable, Hashable, Mapping
@@ -198,8 +195,6 @@ class NoticeWords(QWidget):
 
 
 class CopyButton(QPushButton):
-    """Copies the details of what a notice says."""
-
     def __init__(self) -> None:
         super().__init__(_COPY)
         name(self, "Copy the details of the problem")

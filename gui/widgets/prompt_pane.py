@@ -1,26 +1,12 @@
-"""The text that a model is shown, in colours of whose it is, below a legend of them.
-
-Knows: a prompt made ready to be shown, its tokens. Does not know: models, how prompts and tokens are made.
-"""
+"""The text that a model is shown, in colours of whose it is, below a legend of them."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QHelpEvent,
-    QPainter,
-    QPaintEvent,
-    QTextBlock,
-    QTextCharFormat,
-    QTextCursor,
-    QTextLine,
-    QTextOption,
-)
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QToolTip, QWidget
 
 from engine.core.prompt_text import PlacedToken, Preview, Source
@@ -42,7 +28,7 @@ _WORDS = {
     Source.THOUGHT: "the model's reasoning",
     Source.FOREIGN: "other text",
 }
-_Line = QTextCharFormat.UnderlineStyle
+_Line = QtGui.QTextCharFormat.UnderlineStyle
 # Below the text of each, for those who do not tell the grounds apart; the second as style sheets call it.
 _LINES = {
     Source.INSTRUCTION: (_Line.DashUnderline, "dashed"),
@@ -82,7 +68,7 @@ class PromptPane(QPlainTextEdit):
         self.setUndoRedoEnabled(False)
         self.setTabChangesFocus(True)
         self.setAcceptDrops(False)
-        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setWordWrapMode(QtGui.QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
@@ -100,7 +86,7 @@ class PromptPane(QPlainTextEdit):
         self._prompt = prompt
         self._starts = [token.start for token in prompt.tokens] if prompt else ()
         self._write()
-        self.moveCursor(QTextCursor.MoveOperation.Start)
+        self.moveCursor(QtGui.QTextCursor.MoveOperation.Start)
         self.verticalScrollBar().setValue(place)
         self._tell_token()
 
@@ -117,7 +103,7 @@ class PromptPane(QPlainTextEdit):
 
     def show_verdict(self) -> None:
         """Scroll to where the verdict is read."""
-        self.moveCursor(QTextCursor.MoveOperation.End)
+        self.moveCursor(QtGui.QTextCursor.MoveOperation.End)
         self.ensureCursorVisible()
 
     def tokens_at(self, place: int) -> Sequence[PlacedToken]:
@@ -138,20 +124,20 @@ class PromptPane(QPlainTextEdit):
             self.show_prompt(self._prompt, keep_place=True)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QtGui.QHelpEvent):
             tokens = self.tokens_at(self._character_at(event.pos()))
             QToolTip.showText(event.globalPos(), tip(_in_words(tokens)), self.viewport())
             return True
         return bool(super().viewportEvent(event))
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         super().paintEvent(event)
         if self._prompt is None:
             return
-        painter = QPainter(self.viewport())
+        painter = QtGui.QPainter(self.viewport())
         used = colours(self.palette())
         if self._tokens_shown:
-            painter.setPen(QColor(used.accent))
+            painter.setPen(QtGui.QColor(used.accent))
             painter.setOpacity(0.5)
             for place in self._boundaries(event.rect().top(), event.rect().bottom()):
                 painter.drawLine(place, place + QPointF(0, self.fontMetrics().height() - 1))
@@ -166,7 +152,7 @@ class PromptPane(QPlainTextEdit):
         document.clear()
         if self._prompt is None:
             return
-        cursor = QTextCursor(document)
+        cursor = QtGui.QTextCursor(document)
         cursor.beginEditBlock()
         units = self._prompt.text.encode("utf-16-le")  # Qt counts these
         for span in self._prompt.spans:
@@ -195,7 +181,7 @@ class PromptPane(QPlainTextEdit):
             for token in range(max(first, 1), after):
                 yield origin + QPointF(_left_of(line, self._starts[token] - block.position()), line.y())
 
-    def _lines(self, top: int, bottom: int) -> Iterator[tuple[QTextBlock, QTextLine, QPointF]]:
+    def _lines(self, top: int, bottom: int) -> Iterator[tuple[QtGui.QTextBlock, QtGui.QTextLine, QPointF]]:
         """The lines between these heights, with their block and where it begins."""
         block = self.firstVisibleBlock()
         while block.isValid():
@@ -214,18 +200,18 @@ class PromptPane(QPlainTextEdit):
 
     # The verdict
 
-    def _draw_verdict(self, painter: QPainter, used: Colours) -> None:
-        end = QTextCursor(self.document())
-        end.movePosition(QTextCursor.MoveOperation.End)
+    def _draw_verdict(self, painter: QtGui.QPainter, used: Colours) -> None:
+        end = QtGui.QTextCursor(self.document())
+        end.movePosition(QtGui.QTextCursor.MoveOperation.End)
         place = self.cursorRect(end)
         if not self.viewport().rect().intersects(place):
             return
         bar = QRectF(place.left() + 2, place.top(), 3, place.height())
-        painter.fillRect(bar, QColor(used.accent))
-        font = QFont(self.font())
-        font.setWeight(QFont.Weight.DemiBold)
+        painter.fillRect(bar, QtGui.QColor(used.accent))
+        font = QtGui.QFont(self.font())
+        font.setWeight(QtGui.QFont.Weight.DemiBold)
         painter.setFont(font)
-        painter.setPen(QColor(used.accent))
+        painter.setPen(QtGui.QColor(used.accent))
         text = f"◀ {self._prompt.then if self._prompt else VERDICT_HERE}"
         width = painter.fontMetrics().horizontalAdvance(text)
         room = self.viewport().width() - bar.right() - 6
@@ -238,8 +224,6 @@ class PromptPane(QPlainTextEdit):
 
 
 class InkLegend(QWidget):
-    """As many words as the prompt has kinds of text."""
-
     def __init__(self) -> None:
         super().__init__()
         self._samples = FlowLayout(self, gap=8)
@@ -281,7 +265,7 @@ class InkSample(QWidget):
     def _restyle(self) -> None:
         used = colours(self.palette())
         style = _format(self.source, used)
-        ground = style.background().color().name(QColor.NameFormat.HexArgb)
+        ground = style.background().color().name(QtGui.QColor.NameFormat.HexArgb)
         marked = style.background().style() is not Qt.BrushStyle.NoBrush
         kind = _LINES.get(self.source, _OTHER_LINE)[1]
         line = f"2px {kind} {_colour(self.source, used).name()}" if marked else "0"
@@ -296,8 +280,6 @@ class InkSample(QWidget):
 
 
 class PromptView(QWidget):
-    """A prompt below the legend of its colours."""
-
     def __init__(self) -> None:
         super().__init__()
         self.legend, self.pane = InkLegend(), PromptPane()
@@ -313,27 +295,27 @@ class PromptView(QWidget):
         self.legend.show_prompt(prompt)
 
 
-def _format(source: Source, used: Colours) -> QTextCharFormat:
+def _format(source: Source, used: Colours) -> QtGui.QTextCharFormat:
     """How text of somebody is written: foreign text has a ground and a line, own text has none."""
-    style = QTextCharFormat()
+    style = QtGui.QTextCharFormat()
     if source is Source.CONTROL:
-        style.setForeground(QColor(used.accent))
-        style.setFontWeight(QFont.Weight.DemiBold)
+        style.setForeground(QtGui.QColor(used.accent))
+        style.setFontWeight(QtGui.QFont.Weight.DemiBold)
     elif source is Source.TEMPLATE:
-        style.setForeground(QColor(used.accent))
+        style.setForeground(QtGui.QColor(used.accent))
         style.setFontItalic(True)
     elif source is Source.OWN:
-        style.setForeground(QColor(used.text))
+        style.setForeground(QtGui.QColor(used.text))
     else:
-        style.setForeground(QColor(used.text))
+        style.setForeground(QtGui.QColor(used.text))
         style.setBackground(_ground(source, used))
         style.setUnderlineStyle(_LINES.get(source, _OTHER_LINE)[0])
         style.setUnderlineColor(_colour(source, used))
     return style
 
 
-def _colour(source: Source, used: Colours) -> QColor:
-    return QColor(
+def _colour(source: Source, used: Colours) -> QtGui.QColor:
+    return QtGui.QColor(
         {
             Source.INSTRUCTION: used.label_both_good,
             Source.RESPONSE_A: used.label_a,
@@ -343,13 +325,13 @@ def _colour(source: Source, used: Colours) -> QColor:
     )
 
 
-def _ground(source: Source, used: Colours) -> QColor:
+def _ground(source: Source, used: Colours) -> QtGui.QColor:
     colour = _colour(source, used)
-    colour.setAlpha(_STRENGTH[QColor(used.field).lightness() < 128])
+    colour.setAlpha(_STRENGTH[QtGui.QColor(used.field).lightness() < 128])
     return colour
 
 
-def _left_of(line: QTextLine, place: int) -> float:
+def _left_of(line: QtGui.QTextLine, place: int) -> float:
     """Where a character of a block begins, from the left."""
     return cast(tuple[float, int], line.cursorToX(place))[0]  # Qt gives the place, too
 

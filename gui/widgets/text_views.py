@@ -1,8 +1,6 @@
-"""Sheets in the window: a frame for each section, filled anew in place as more becomes known.
+"""Sheets, filled anew in place as more becomes known; one foreign text to read, plain or as Markdown.
 
-One foreign text to read: plain or as Markdown, with passages marked; nothing in it is loaded or followed.
-
-A very long text is cut until the reader wants it whole.
+Nothing in a text is loaded or followed. A very long one is cut until the reader wants it whole.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,8 +25,6 @@ CUT_AFTER = 20_000  # characters: more takes long to lay out
 
 
 class TextBrowser(QTextBrowser):
-    """A browser that goes nowhere."""
-
     def __init__(self) -> None:
         super().__init__()
         self.setOpenLinks(False)
@@ -253,8 +249,6 @@ class SectionView(QFrame):
 
 
 class _TableView(QFrame):
-    """A table of a section; another may follow in its place."""
-
     listed = Signal(object)  # an ItemsBehind: the user wants to see the items of a row
 
     def __init__(self) -> None:
@@ -280,8 +274,6 @@ class _TableView(QFrame):
 
 
 class _SentencesView(QFrame):
-    """Sentences of a section; others may follow in their place."""
-
     def __init__(self) -> None:
         super().__init__()
         self._label = label("")

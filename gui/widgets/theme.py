@@ -1,7 +1,4 @@
-"""How the window looks: two sets of colours, one style sheet, the size of text.
-
-Knows: palettes and style sheets. Does not know: pages, what is shown.
-"""
+"""How the window looks: two sets of colours, one style sheet, the size of text."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,8 +20,6 @@ TEXT_SIZES = (80, 90, 100, 110, 125, 150, 175, 200)  # percent of the system's
 
 
 class ThemeChoice(StrEnum):
-    """Which colours the user wants."""
-
     SYSTEM = "system"
     LIGHT = "light"
     DARK = "dark"

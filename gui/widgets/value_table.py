@@ -1,9 +1,6 @@
-"""Tables for a view: columns with heads, whatever their rows are.
+"""Tables for a view: columns with heads, whatever their rows are; parts and columns resized by keys.
 
-Does by keys what a mouse drags: the line between two parts of a page, the edge of a table's column.
-
-Those of the engine hold values, shown in the engine's words; headers and the names of rows begin with a
-capital letter.
+Tables of the engine hold values in its words; headers and names of rows get a capital letter here.
 """
 
 from collections.abc import Sequence
@@ -136,8 +133,6 @@ class HeadedModel(QAbstractTableModel):
 
 
 class TableModel(HeadedModel):
-    """Columns and rows of values."""
-
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent=parent)
         self._table = _NOTHING
@@ -181,7 +176,9 @@ class TableModel(HeadedModel):
         column = self._table.columns[index.column()]
         value = self._table.rows[index.row()][index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
-            text = column.text(_in_short(column, value))
+            text = column.text(
+                replace(value, ends=None) if column.shaded and isinstance(value, Estimate) else value
+            )
             return one_line(sentence_case(text) if column.kind is Kind.NAME else text)
         if role == Qt.ItemDataRole.ToolTipRole:
             behind = self._table.behind_cells.get((index.row(), index.column()))
@@ -222,11 +219,6 @@ class TableModel(HeadedModel):
         """The name of a column in the window's words: `Both good` for the label `both_good`."""
         column = self._table.columns[section]
         return column.title if column.foreign else sentence_case(words(column.title))
-
-
-def _in_short(column: Column, value: Value) -> Value:
-    """What a cell has room for."""
-    return replace(value, ends=None) if column.shaded and isinstance(value, Estimate) else value
 
 
 def sentence_case(text: str) -> str:

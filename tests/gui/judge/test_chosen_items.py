@@ -69,8 +69,6 @@ def test_a_run_of_chosen_items_is_shown_and_they_are_judged_again_also_with_othe
     assert "all 4 items are judged in run 1" in text_of(ready.plan_panel)
     qtbot.waitUntil(lambda: ready.workspace.run is not None, timeout=A_WHILE)
     run = ready.workspace.run
-    assert run is not None
-    assert run.dataset is not None
     assert run.dataset.ids == ["3", "5", "17", "20"]
     run_to_the_end(qtbot, ready)
     ready.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, criteria=("safety",), threads=1))
@@ -104,7 +102,6 @@ def test_all_items_are_no_choice_one_is_spoken_of_as_one_and_those_that_lack_are
     qtbot: QtBot, ready: JudgePage, demo_gold: Path
 ) -> None:
     dataset = ready.workspace.dataset
-    assert dataset is not None
     choose(qtbot, ready, demo_gold, dataset.ids)
     assert (ready.setup().ids, ready.setup().items) == ((), None)
     choose(qtbot, ready, demo_gold, ["9"])

@@ -72,7 +72,6 @@ def test_they_are_found_after_a_stop_and_used_with_their_calibration(
     QTest.mouseClick(dialog.act_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: dialog.found is not None, timeout=4 * A_WHILE)
     found = dialog.found
-    assert found is not None
     assert found.path.exists()
     assert found.path.name.startswith("gold-demo-judge-")
     assert [section.key for section in found.sheet.sections] == ["outcome", "compared"]

@@ -70,7 +70,7 @@ def wait_for(qtbot: QtBot, main_content: MainContent, title: str) -> None:
 
 
 def exported(qtbot: QtBot, main_content: MainContent, path: Path) -> bytes:
-    main_content.results.export_explained(path=path)
+    main_content.results.export(Form.EXPLAINED, path)
     qtbot.waitUntil(path.exists, timeout=A_WHILE)
     return path.read_bytes()
 
