@@ -107,8 +107,9 @@ class SystemList(QtWidgets.QWidget):
         self._ticked_runs = (
             {run_id for run_id in runs if isinstance(run_id, int)} if isinstance(runs, list) else set()
         )
-        pairs = [entry for entry in files if _is_file_entry(entry)] if isinstance(files, list) else []
-        self._files = {Path(path): ticked for path, ticked in pairs}
+        pairs = [entry for entry in files if isinstance(entry, list)] if isinstance(files, list) else []
+        known = (pair for pair in pairs if [type(part) for part in pair] == [str, bool])
+        self._files = {Path(path): ticked for path, ticked in known}
         self._fill()
 
     # What there is
@@ -243,10 +244,6 @@ def _words_on(run: "StoredRun", is_open: bool) -> str:
     return f"{run.title}{shown}{model}\n{one_line(', '.join(parts))}"
 
 
-def _is_file_entry(value: object) -> bool:
-    return isinstance(value, list) and [type(part) for part in value] == [str, bool]
-
-
 _KEPT = "compare"  # the name under which the choice is remembered
 LEAST_SYSTEMS = 2
 _IN_USE = "dataset with the human labels of Compare"
@@ -277,9 +274,41 @@ class ChoicePanel(labels.DownScroll):
         self.compare_button = labels.main_button("&Compare")
         labels.name(self.compare_button, "Compare the ticked systems", "Ctrl+Enter")
         self._lacking = labels.hint("")
-        self._build()
-        self._connect()
-        self._restore()
+        self.panel_button = QtWidgets.QPushButton("Make a jur&y…")
+        labels.name(
+            self.panel_button,
+            "Make a jury of the ticked systems",
+            "Combines them into one judge, stored as a run of its own",
+        )
+        self._gold_button = QtWidgets.QPushButton("Choose &labels…")
+        labels.name(self._gold_button, "Choose a dataset with human labels")
+        self._own_button = QtWidgets.QPushButton("Run's o&wn")
+        labels.name(self._own_button, "Use the human labels of the open run's own dataset again")
+        buttons = labels.in_row((self._gold_button, labels.STRETCH), self._own_button)
+        systems = (labels.heading("Systems"), (self.systems, labels.STRETCH), self.panel_button)
+        chosen = (*systems, labels.heading("Human labels"), self.gold_text)
+        self.setWidget(labels.panel(*chosen, buttons, self.whose, self._lacking))
+        space = self._workspace
+        self.systems.files_wanted.connect(self._ask_submissions)
+        self._gold_button.clicked.connect(self._ask_gold)
+        self._own_button.clicked.connect(self.use_default_labels)
+        self._reading.finished.connect(self._take_gold)
+        self._reading.failed.connect(self._refuse_gold)
+        self._reading.put_off.connect(self.bring_up_to_date)
+        self.compare_button.clicked.connect(self.compare_wanted)
+        self.panel_button.clicked.connect(self.jury_wanted)
+        space.runs_changed.connect(self._list_runs)
+        for signal in (self.systems.changed, self.whose.changed):
+            signal.connect(self._remember)
+        for signal in (space.run_changed, space.dataset_changed):
+            signal.connect(self.bring_up_to_date)
+        space.run_changed.connect(self._mark_open)
+        values = self._workspace.state.record(_KEPT)
+        with QSignalBlocker(self.whose):
+            if values.get("labels_of") in list(LabelSourceKind):
+                self.whose.choose(LabelSource(LabelSourceKind(values["labels_of"])))
+        self.systems.restore(values)
+        self._list_runs()
 
     @property
     def choice(self) -> CompareRequest:
@@ -402,47 +431,6 @@ class ChoicePanel(labels.DownScroll):
         self.changed.emit()
 
     # Making
-
-    def _build(self) -> None:
-        self.panel_button = QtWidgets.QPushButton("Make a jur&y…")
-        labels.name(
-            self.panel_button,
-            "Make a jury of the ticked systems",
-            "Combines them into one judge, stored as a run of its own",
-        )
-        self._gold_button = QtWidgets.QPushButton("Choose &labels…")
-        labels.name(self._gold_button, "Choose a dataset with human labels")
-        self._own_button = QtWidgets.QPushButton("Run's o&wn")
-        labels.name(self._own_button, "Use the human labels of the open run's own dataset again")
-        buttons = labels.in_row((self._gold_button, labels.STRETCH), self._own_button)
-        systems = (labels.heading("Systems"), (self.systems, labels.STRETCH), self.panel_button)
-        chosen = (*systems, labels.heading("Human labels"), self.gold_text)
-        self.setWidget(labels.panel(*chosen, buttons, self.whose, self._lacking))
-
-    def _connect(self) -> None:
-        space = self._workspace
-        self.systems.files_wanted.connect(self._ask_submissions)
-        self._gold_button.clicked.connect(self._ask_gold)
-        self._own_button.clicked.connect(self.use_default_labels)
-        self._reading.finished.connect(self._take_gold)
-        self._reading.failed.connect(self._refuse_gold)
-        self._reading.put_off.connect(self.bring_up_to_date)
-        self.compare_button.clicked.connect(self.compare_wanted)
-        self.panel_button.clicked.connect(self.jury_wanted)
-        space.runs_changed.connect(self._list_runs)
-        for signal in (self.systems.changed, self.whose.changed):
-            signal.connect(self._remember)
-        for signal in (space.run_changed, space.dataset_changed):
-            signal.connect(self.bring_up_to_date)
-        space.run_changed.connect(self._mark_open)
-
-    def _restore(self) -> None:
-        values = self._workspace.state.record(_KEPT)
-        with QSignalBlocker(self.whose):
-            if values.get("labels_of") in list(LabelSourceKind):
-                self.whose.choose(LabelSource(LabelSourceKind(values["labels_of"])))
-        self.systems.restore(values)
-        self._list_runs()
 
     # What happens
 

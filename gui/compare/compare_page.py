@@ -336,11 +336,9 @@ class ComparePage(Page):
             return False
         changed = self._listed_otherwise or self._overridden
         other = self.compared.choice != self.choosing.choice
-        return other or bool(changed) or self._has_other_labels(self.compared)
-
-    def _has_other_labels(self, compared: compare_jobs.Compared) -> bool:
         gold = self.choosing.gold
-        return gold is not compared.dataset and gold is not self._equal and not self._looking.busy
+        same_labels = gold is self.compared.dataset or gold is self._equal or self._looking.busy
+        return other or bool(changed) or not same_labels
 
     def _look_at_labels(self) -> None:
         """Find out whether labels that were read again are the same."""

@@ -88,12 +88,9 @@ class DifferenceTableModel(HeadedModel):
                 words(difference.criterion).capitalize(),
                 LABEL_WORDS[difference.human],
             )[column]
-        return self._instruction(difference.item_id)
-
-    def _instruction(self, item_id: str) -> str:
         assert self._compared is not None
         instructions = self._compared.dataset.texts("instruction")
-        return str(instructions[self._compared.rows[item_id]].as_py())
+        return str(instructions[self._compared.rows[difference.item_id]].as_py())
 
     def _is_right(self, index: Index) -> bool:
         system = self.system_at(index.column())
@@ -306,7 +303,8 @@ class ComparisonView(QtWidgets.QTabWidget):
         header = self.agreement_view.horizontalHeader()
         header.setSectionResizeMode(QtWidgets.QHeaderView.ResizeMode.ResizeToContents)
         self.addTab(self._measure_tab(), "Measures")
-        self.addTab(self._agreement_tab(), "Agreement")
+        agreement = (self._notes["agreement"], (self.agreement_view, STRETCH))
+        self.addTab(as_column(*agreement, margins=(0, 8, 0, 0)), "Agreement")
         self.addTab(self.differences, "Differences")
         self._slices_tab = _scrolled(self.slices, "By slice")
         self.addTab(self._slices_tab, "By slice")
@@ -348,7 +346,9 @@ class ComparisonView(QtWidgets.QTabWidget):
 
     def restyle(self) -> None:
         for view in (*self._views, self.agreement_view):
-            _limit_columns(view)
+            # The long path of one file would push all else out of sight.
+            letter = view.fontMetrics().averageCharWidth()
+            view.horizontalHeader().setMaximumSectionSize(letter * _WIDEST_SYSTEM)
         for view in (self.slices.view, self.slices.below_view):  # no name widens them more than a value
             widest = view.fontMetrics().horizontalAdvance(_WIDEST_VALUE) + _BESIDE
             view.horizontalHeader().setMaximumSectionSize(widest)
@@ -393,9 +393,6 @@ class ComparisonView(QtWidgets.QTabWidget):
         layout.addStretch(1)
         return _scrolled(content, "Measures")
 
-    def _agreement_tab(self) -> QtWidgets.QWidget:
-        return as_column(self._notes["agreement"], (self.agreement_view, STRETCH), margins=(0, 8, 0, 0))
-
 
 def _part(*widgets: QtWidgets.QWidget) -> QtWidgets.QWidget:
     """Widgets one below the other, without a frame."""
@@ -407,8 +404,3 @@ def _scrolled(content: QtWidgets.QWidget, accessible: str) -> QtWidgets.QScrollA
     area.setWidget(content)
     area.setAccessibleName(accessible)
     return area
-
-
-def _limit_columns(view: QtWidgets.QTableView) -> None:
-    """Keep the long path of one file from pushing all else out of sight."""
-    view.horizontalHeader().setMaximumSectionSize(view.fontMetrics().averageCharWidth() * _WIDEST_SYSTEM)

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QComboBox, QPushButton, QStackedWidget, QWidget
 
 from engine.annotations.effective import Reviews
 from engine.annotations.records import Filters, ListOrder, WantedItems
-from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError, SetupError
 from engine.core.events import MeasureProgress
 from engine.core.formatting import capitalised, counted, short_name, visible, words
@@ -428,12 +427,9 @@ class RankingPage(Page):
         """Ask which columns of the file name the candidates, and open it by them."""
         dataset = self.choice.dataset
         if dataset is not None:
-            rubric = self.workspace.rubric.rubric
-            request = ColumnsRequest(dataset.path, self._open_by, dataset.columns, rubric=rubric)
+            rubric, open_by = self.workspace.rubric.rubric, self.workspace.open_dataset
+            request = ColumnsRequest(dataset.path, open_by, dataset.columns, rubric=rubric)
             self.workspace.columns_wanted.emit(request)
-
-    def _open_by(self, path: Path, columns: ColumnMap, remember: bool) -> None:
-        self.workspace.open_dataset(path, columns, remember)
 
     @Slot()
     def _ask_where_to_save(self) -> None:

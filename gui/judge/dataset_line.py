@@ -228,7 +228,7 @@ class DatasetLine(QWidget):
         self.until = UntilChoice()
         self.until.changed.connect(self.changed)
         self._there, self._file_name = False, ""
-        self._ids: tuple[str, ...] = ()
+        self.ids: tuple[str, ...] = ()
         self._chosen = labels.label("")
         every = QPushButton("All items")
         labels.name(every, "Judge all items, not only the chosen ones")
@@ -266,16 +266,12 @@ class DatasetLine(QWidget):
     @property
     def items(self) -> int | None:
         """The first this many items, None for all, and where items are drawn or chosen."""
-        return None if self._ids else self.part.items
+        return None if self.ids else self.part.items
 
     @property
     def sample(self) -> ItemSample | None:
         """How items are drawn; None where they are not."""
-        return None if self._ids else self.part.sample
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        return self._ids
+        return None if self.ids else self.part.sample
 
     def set_items(self, items: int | None, sample: ItemSample | None = None) -> None:
         """Judge only the first items, or drawn ones; None of both for all."""
@@ -286,7 +282,7 @@ class DatasetLine(QWidget):
             self.changed.emit()
 
     def set_ids(self, ids: Sequence[str]) -> None:
-        changed, self._ids = self._ids != tuple(ids), tuple(ids)
+        changed, self.ids = self.ids != tuple(ids), tuple(ids)
         self._show_choice()
         if changed:
             self.changed.emit()
@@ -314,13 +310,13 @@ class DatasetLine(QWidget):
 
     def _show_choice(self) -> None:
         """Show the choice in the place of the number, where there is one."""
-        chosen, there = bool(self._ids), self._there
+        chosen, there = bool(self.ids), self._there
         self._name.setVisible(there and not chosen)
         self.part.setVisible(there and not chosen)
         self.until.setVisible(there)
         self._choice.setVisible(there and chosen)
-        more = ", …" if len(self._ids) > _IDS_SHOWN else ""
-        ids = f"{listed(self._ids[:_IDS_SHOWN])}{more}"
-        count = counted(len(self._ids), "chosen item", "chosen items")
+        more = ", …" if len(self.ids) > _IDS_SHOWN else ""
+        ids = f"{listed(self.ids[:_IDS_SHOWN])}{more}"
+        count = counted(len(self.ids), "chosen item", "chosen items")
         self._chosen.setText(visible(f"Only {count} of {self._file_name} ({ids})"))
-        set_tip(self._chosen, listed(self._ids, _IDS_IN_TIP))
+        set_tip(self._chosen, listed(self.ids, _IDS_IN_TIP))

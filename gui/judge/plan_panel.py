@@ -220,7 +220,7 @@ class Planner(QObject):
         super().__init__(parent)
         self._workspace = workspace
         self._wanted: tuple[RunSetup, Dataset] | None = None
-        self._plan: Planned | None = None
+        self.plan: Planned | None = None
         self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self.make)
         threads, model = workspace.threads, ThreadName.MODEL
@@ -243,14 +243,9 @@ class Planner(QObject):
             stopped=self.planned.emit,
         )
 
-    @property
-    def plan(self) -> Planned | None:
-        """The plan; None where there is none yet, or it could not be made."""
-        return self._plan
-
     def want(self, setup: RunSetup, dataset: "Dataset") -> None:
         """Plan this after a moment, unless its plan is there or under way."""
-        under_way = self._rest.isActive() or self._planning.busy or self._plan is not None
+        under_way = self._rest.isActive() or self._planning.busy or self.plan is not None
         if under_way and self._wanted == (setup, dataset):
             return
         self.drop()
@@ -262,14 +257,14 @@ class Planner(QObject):
         self._rest.stop()
         self._planning.drop()
         self._timing.drop()
-        self._plan = None
+        self.plan = None
         self._wanted = None
 
     @Slot()
     def make(self) -> None:
         if self._wanted is not None:
             setup, dataset = self._wanted
-            self._plan = None
+            self.plan = None
             self._rest.stop()
             self._timing.drop()
             waits = self._workspace.threads.busy(ThreadName.MODEL)
@@ -280,14 +275,14 @@ class Planner(QObject):
     @Slot()
     def time_anew(self) -> None:
         """Make the plan again where its time may come from the speed of the model file: that is new."""
-        made = self._plan.forecast if self._plan is not None else None
+        made = self.plan.forecast if self.plan is not None else None
         if made is not None and (made.seconds is None or made.seconds_of_file):
             self.make()
 
     @Slot()
     def time(self) -> None:
-        if self._plan is not None and self._wanted is not None:
-            self._timing.start(run_jobs.time_first(self._plan, self._wanted[1]))
+        if self.plan is not None and self._wanted is not None:
+            self._timing.start(run_jobs.time_first(self.plan, self._wanted[1]))
 
     @Slot()
     def cancel(self) -> None:
@@ -297,18 +292,18 @@ class Planner(QObject):
 
     @Slot(object)
     def _take(self, plan: Planned) -> None:
-        self._plan = plan
+        self.plan = plan
         self.planned.emit()
 
     @Slot(object)
     def _take_time(self, timed: "Forecast") -> None:
-        if self._plan is not None:
-            self._plan = replace(self._plan, forecast=timed)
+        if self.plan is not None:
+            self.plan = replace(self.plan, forecast=timed)
             self.planned.emit()
 
     @Slot(object)
     def _take_no_time(self, error: object) -> None:
-        self._plan = None
+        self.plan = None
         self.failed.emit(error)
 
 

@@ -85,7 +85,8 @@ class RubricChoice(QWidget):
 
     def look(self) -> None:
         # What was found before something was saved must not be heard after it.
-        self._finding.start(rubric_jobs.find_rubrics(self._others()))
+        own = [self._current.path] if self._current.path is not None else []
+        self._finding.start(rubric_jobs.find_rubrics([*own, *self._current.opened]))
 
     # Making
 
@@ -95,10 +96,6 @@ class RubricChoice(QWidget):
         return button
 
     # What is chosen
-
-    def _others(self) -> list[Path]:
-        own = [self._current.path] if self._current.path is not None else []
-        return [*own, *self._current.opened]
 
     @Slot()
     def _choose(self) -> None:
@@ -197,7 +194,8 @@ class RubricChoice(QWidget):
         self.offer.setVisible(bool(unasked))
         if not unasked or dataset is None:
             return
-        fitting = [rubric for rubric in self._rubrics() if set(own) <= set(rubric.names)]
+        files = [file.rubric for file in self._found.files if file.rubric is not None]
+        fitting = [each for each in (*files, *self._found.shipped) if set(own) <= set(each.names)]
         self._offered = min(fitting, key=lambda rubric: len(rubric.names), default=None)
         named = listed([one_line(words(criterion)) for criterion in unasked], _MOST_NAMED)
         self._offer_text.setText(
@@ -211,10 +209,6 @@ class RubricChoice(QWidget):
             count = counted(len(own), "criterion", "criteria")
             self.offer_button.setText(f"Draft a rubric with its {count}…")
             name(self.offer_button, "Draft a rubric with the dataset's own criteria")
-
-    def _rubrics(self) -> list[Rubric]:
-        files = [file.rubric for file in self._found.files if file.rubric is not None]
-        return [*files, *self._found.shipped]
 
     # Showing
 

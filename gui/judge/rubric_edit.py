@@ -250,8 +250,12 @@ class EditedRubric:
             for problem in reversed([*self._of_name(place), *criterion_problems(asdict(criterion))]):
                 found[FieldPlace(place, problem.field)] = _sentences(problem)
         for problem in reversed([*wording_problems(self.wording)]):
-            for part in self._alike(problem.field.split(", ")):
-                found[FieldPlace(WORDING, part)] = _sentences(problem)
+            # Of parts that must differ, those that do not; a part that stands alone.
+            parts = problem.field.split(", ")
+            said = Counter(self.wording[part].casefold() for part in parts)
+            for part in parts:
+                if len(parts) == 1 or said[self.wording[part].casefold()] > 1:
+                    found[FieldPlace(WORDING, part)] = _sentences(problem)
         return dict(sorted(found.items(), key=_as_read))
 
     def sound(self, place: int) -> Rubric:
@@ -281,11 +285,6 @@ class EditedRubric:
         others = (criterion.name for number, criterion in enumerate(self.criteria) if number != place)
         if name and any(True for other in others for _ in criteria_problems((other, name))):
             yield FieldProblem("name", "is that of another criterion.", "Give each a name of its own.")
-
-    def _alike(self, parts: Sequence[str]) -> list[str]:
-        """Of parts of the wording that must differ, those that do not; a part that stands alone."""
-        said = Counter(self.wording[part].casefold() for part in parts)
-        return [part for part in parts if len(parts) == 1 or said[self.wording[part].casefold()] > 1]
 
 
 def _sentences(problem: FieldProblem) -> str:
@@ -342,7 +341,8 @@ class RubricDraft(QObject):
 
     def add(self) -> None:
         if self.can_add:
-            self._put(self.place + 1, EditedCriterion())
+            criteria, place = self.rubric.criteria, self.place + 1
+            self._write_criteria((*criteria[:place], EditedCriterion(), *criteria[place:]), place)
 
     def remove(self) -> None:
         if self.criterion is not None:
@@ -356,10 +356,6 @@ class RubricDraft(QObject):
         if 0 <= here < len(criteria) and 0 <= there < len(criteria):
             criteria[here], criteria[there] = criteria[there], criteria[here]
             self._write_criteria(tuple(criteria), there)
-
-    def _put(self, place: int, criterion: EditedCriterion) -> None:
-        criteria = self.rubric.criteria
-        self._write_criteria((*criteria[:place], criterion, *criteria[place:]), place)
 
     def _write_criteria(self, criteria: tuple[EditedCriterion, ...], place: int) -> None:
         self.rubric = replace(self.rubric, criteria=criteria)

@@ -116,7 +116,33 @@ class CriteriaTab(QWidget):
         self.view = dressed(FillingView(), self.table, "Criteria")
         self._none = label("", "warning")
         self._make_buttons()
-        self._make_fields()
+        self.name_field = LineField(
+            "Name of the criterion", "Letters, digits and underscores: its columns begin with it."
+        )
+        self.question_field = TextField("Question of the criterion", "What the model is asked.", lines=3)
+        self.good_field = TextField("Good", "What makes a response good on it; may be empty.", lines=2)
+        self.bad_field = TextField("Bad", "What makes a response bad on it; may be empty.", lines=2)
+        self.weight_field = NumberField(
+            "Weight of the criterion", "Its weight in weighted scoring, on any scale.", _HIGHEST_WEIGHT, 0.5
+        )
+        self.name_field.setMaxLength(LONGEST_TEXT)
+        self.name_field.setPlaceholderText("politeness")
+        self.question_field.setPlaceholderText("Which response is more polite?")
+        self.fields = FieldGrid(_CAPTION)
+        for key, caption, field in (
+            ("name", "&Name", self.name_field),
+            ("question", "&Question", self.question_field),
+            ("good", "&Good", self.good_field),
+            ("bad", "&Bad", self.bad_field),
+            ("weight", "&Weight", self.weight_field),
+        ):
+            self.fields.add(key, caption, field)
+        self.weight_field.setMaximumWidth(self.fontMetrics().averageCharWidth() * _NUMBER)
+        self.name_field.written.connect(self._write_name)
+        self.question_field.written.connect(lambda text: self._write(question=text))
+        self.good_field.written.connect(lambda text: self._write(good=text))
+        self.bad_field.written.connect(lambda text: self._write(bad=text))
+        self.weight_field.written.connect(lambda weight: self._write(weight=round(weight, 3)))
         buttons = in_row(self.add_button, self.remove_button, self.up_button, self.down_button, STRETCH)
         above = as_column((self.view, STRETCH), self._none, buttons)
         self.view.setMinimumHeight(self.fontMetrics().height() * _ROWS)
@@ -177,35 +203,6 @@ class CriteriaTab(QWidget):
         button = QPushButton(text, autoDefault=False)
         name(button, accessible, what)
         return button
-
-    def _make_fields(self) -> None:
-        self.name_field = LineField(
-            "Name of the criterion", "Letters, digits and underscores: its columns begin with it."
-        )
-        self.question_field = TextField("Question of the criterion", "What the model is asked.", lines=3)
-        self.good_field = TextField("Good", "What makes a response good on it; may be empty.", lines=2)
-        self.bad_field = TextField("Bad", "What makes a response bad on it; may be empty.", lines=2)
-        self.weight_field = NumberField(
-            "Weight of the criterion", "Its weight in weighted scoring, on any scale.", _HIGHEST_WEIGHT, 0.5
-        )
-        self.name_field.setMaxLength(LONGEST_TEXT)
-        self.name_field.setPlaceholderText("politeness")
-        self.question_field.setPlaceholderText("Which response is more polite?")
-        self.fields = FieldGrid(_CAPTION)
-        for key, caption, field in (
-            ("name", "&Name", self.name_field),
-            ("question", "&Question", self.question_field),
-            ("good", "&Good", self.good_field),
-            ("bad", "&Bad", self.bad_field),
-            ("weight", "&Weight", self.weight_field),
-        ):
-            self.fields.add(key, caption, field)
-        self.weight_field.setMaximumWidth(self.fontMetrics().averageCharWidth() * _NUMBER)
-        self.name_field.written.connect(self._write_name)
-        self.question_field.written.connect(lambda text: self._write(question=text))
-        self.good_field.written.connect(lambda text: self._write(good=text))
-        self.bad_field.written.connect(lambda text: self._write(bad=text))
-        self.weight_field.written.connect(lambda weight: self._write(weight=round(weight, 3)))
 
     # Writing
 

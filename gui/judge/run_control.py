@@ -47,8 +47,8 @@ class RunControl(QObject):
         super().__init__(parent)
         self._workspace = workspace
         self._task: Task | None = None
-        self._setup: RunSetup | None = None
-        self._stopping = self._ending = False
+        self.setup: RunSetup | None = None
+        self.stopping = self.ending = False
         self._follower = events.RunFollower()
         self.computing = Computing()
         self._tick = QTimer(self, interval=_TICK_MS)
@@ -61,24 +61,9 @@ class RunControl(QObject):
         return self._task is not None
 
     @property
-    def stopping(self) -> bool:
-        """True once the run was asked to stop, until it has ended."""
-        return self._stopping
-
-    @property
-    def ending(self) -> bool:
-        """True once the run was asked to stop after the items that are judged, until it has ended."""
-        return self._ending
-
-    @property
-    def setup(self) -> RunSetup | None:
-        """What the run that is under way, or ended last, was asked to be."""
-        return self._setup
-
-    @property
     def note(self) -> str:
         """What is done now, or what the user should know of the model; empty for nothing."""
-        return "Stopping …" if self._stopping else self._follower.note
+        return "Stopping …" if self.stopping else self._follower.note
 
     @property
     def clear(self) -> Sequence[str]:
@@ -158,8 +143,8 @@ class RunControl(QObject):
             self._workspace.tell_begun()
         current, store = self._workspace.dataset, self._workspace.store_path
         waits = self._workspace.threads.busy(ThreadName.MODEL)
-        self._setup = setup
-        self._stopping = self._ending = False
+        self.setup = setup
+        self.stopping = self.ending = False
         self._follower = events.RunFollower(f"{WAITING} …" if waits else "")
         self.computing = Computing()
         self._task = self._workspace.threads.start(ThreadName.MODEL, run_jobs.judge(setup, store, current))
@@ -174,9 +159,9 @@ class RunControl(QObject):
     @Slot()
     def stop(self) -> None:
         """Ask the run to stop; `ended` tells when it has, which takes a second at most."""
-        if self._task is None or self._stopping:
+        if self._task is None or self.stopping:
             return
-        self._stopping = True
+        self.stopping = True
         if self._task.begun:
             self._task.cancel()
             self.progressed.emit()
@@ -188,8 +173,8 @@ class RunControl(QObject):
     @Slot()
     def stop_soon(self) -> None:
         """Ask the run to stop after the items that are judged now, so that nothing of them is lost."""
-        if self._task is not None and self.progress is not None and not self._stopping:
-            self._ending = True
+        if self._task is not None and self.progress is not None and not self.stopping:
+            self.ending = True
             self._task.end_soon()
             self.progressed.emit()
             self.ending_asked.emit()
@@ -211,8 +196,8 @@ class RunControl(QObject):
             self.health_seen.emit(event.health)
 
     def _remember(self, event: events.RunStarted) -> None:
-        if event.judged < event.items and self._setup is not None:
-            setup = replace(self._setup, fresh=False, name=None, note=None)  # the run has them, or others
+        if event.judged < event.items and self.setup is not None:
+            setup = replace(self.setup, fresh=False, name=None, note=None)  # the run has them, or others
             kept = {"run": event.run_id, "setup": setup.as_json()}
             self._keep([*self._others(event.run_id), kept])
         self._workspace.refresh_runs()
@@ -226,7 +211,7 @@ class RunControl(QObject):
         self._tick.stop()
         self._follower.end()
         self._task = None
-        self._stopping = self._ending = False
+        self.stopping = self.ending = False
         if isinstance(how, events.RunEnded) and not how.stopped:
             self._keep(self._others(how.run_id))
         progress = self.progress

@@ -373,7 +373,11 @@ class RunPanel(QWidget):
         show_text(self._note, note)
         show_text(self._clear, visible(_clear(self._control.clear)))
         self._grid.setVisible(progress is not None)
-        self._show_computing(self._control.computing if progress is not None else Computing())
+        # A GPU that computes is named, and as long as the run is shown, why one does not any more.
+        computing = self._control.computing if progress is not None else Computing()
+        on = f"Computes on: {computing.device}" if computing.device else ""
+        show_text(self._computing, computing.remark or on)
+        set_role(self._computing, "warning" if computing.remark else "hint")
         if progress is None:
             self._heading.setText("Run")
             return
@@ -396,12 +400,6 @@ class RunPanel(QWidget):
         self._bar.setAccessibleDescription(f"{progress.judged} of {progress.items}")
         if progress.group is not None:
             self.group.show_group(progress.group, self._control.ending)
-
-    def _show_computing(self, computing: Computing) -> None:
-        """Name a GPU that computes, and say as long as the run is shown why one does not any more."""
-        on = f"Computes on: {computing.device}" if computing.device else ""
-        show_text(self._computing, computing.remark or on)
-        set_role(self._computing, "warning" if computing.remark else "hint")
 
     def show_awake(self, awake: bool) -> None:
         self._awake.setVisible(awake)

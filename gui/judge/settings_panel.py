@@ -163,7 +163,9 @@ class MethodsPanel(QWidget):
         layout = labels.in_column(on=inside, margins=(18, 0, 0, 0), spacing=2)
         for method, box in self.boxes.items():
             layout.addWidget(box)
-            layout.addWidget(_indented(labels.hint(METHODS[method].help)))
+            what = labels.hint(METHODS[method].help)
+            what.setContentsMargins(22, 0, 0, 2)
+            layout.addWidget(what)
         self._reasoning_samples = QWidget()
         form = QFormLayout(self._reasoning_samples, rowWrapPolicy=QFormLayout.RowWrapPolicy.WrapLongRows)
         form.setContentsMargins(22, 4, 0, 0)
@@ -200,11 +202,6 @@ class MethodsPanel(QWidget):
                 f" “{Method.CHAIN_OF_THOUGHT.title.capitalize()}”."
             )
         labels.show_text(self._problem, problem)
-
-
-def _indented(widget: QWidget) -> QWidget:
-    widget.setContentsMargins(22, 0, 0, 2)
-    return widget
 
 
 _OF_EXAMPLES = ("shots", "example_choice")
@@ -349,7 +346,8 @@ class SettingsPanel(QWidget):
         """Show what a setup says, and remember it."""
         with QSignalBlocker(self):
             self._mode.show_setup(setup)
-            self._orders.setCurrentIndex(_index_of(setup))
+            both = _BOTH if setup.second_order_below is None else _UNCERTAIN
+            self._orders.setCurrentIndex(both if setup.both_orders else _ONE)
             self._workspace.rubric.ask(setup.rubric)
             self.criteria.show_rubric(self._workspace.rubric.rubric, setup.criteria)
             self.methods.show_setup(setup)
@@ -434,12 +432,6 @@ class SettingsPanel(QWidget):
         self.advanced.follow(setup)
         self._state.set_record(_KEPT, setup.as_json())
         self.changed.emit()
-
-
-def _index_of(setup: RunSetup) -> int:
-    if not setup.both_orders:
-        return _ONE
-    return _BOTH if setup.second_order_below is None else _UNCERTAIN
 
 
 class CriteriaBoxes(QWidget):

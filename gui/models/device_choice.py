@@ -47,7 +47,7 @@ class DeviceChoice(QWidget):
         """`threads`: how many are set."""
         super().__init__()
         self._threads_of = threads
-        self._request: str | None = None
+        self.request: str | None = None
         self._model: Path | None = None
         self._found: tuple[Device, ...] | None = None  # None: nobody has looked for them
         self._trial: DeviceTrial | None = None
@@ -88,11 +88,6 @@ class DeviceChoice(QWidget):
         self._show()
 
     @property
-    def request(self) -> str | None:
-        """What is chosen: None for Automatic, CPU, or what a device is called."""
-        return self._request
-
-    @property
     def known(self) -> tuple[Device, ...]:
         """The devices that were found since the start, or else those that the chosen model was tried with."""
         if self._found is not None:
@@ -101,7 +96,7 @@ class DeviceChoice(QWidget):
 
     def choose(self, request: str | None) -> None:
         """Show a choice; `changed` is not emitted."""
-        self._request = CPU if request is not None and request.strip().casefold() == CPU else request
+        self.request = CPU if request is not None and request.strip().casefold() == CPU else request
         self._show()
 
     def set_model(self, path: Path) -> None:
@@ -120,7 +115,7 @@ class DeviceChoice(QWidget):
 
     @Slot()
     def _choose(self) -> None:
-        self._request = self.field.currentData() or None
+        self.request = self.field.currentData() or None
         self._say()
         self.changed.emit()
 
@@ -157,7 +152,7 @@ class DeviceChoice(QWidget):
     def _say(self) -> None:
         trial, found = self._trial, self._found
         if found is not None and not found:
-            lost = self._request is not None and self._request != CPU
+            lost = self.request is not None and self.request != CPU
             text = f"{NONE_FOUND}\n{_CHOOSE_OTHERWISE}" if lost else NONE_FOUND
         elif trial is None or self._model is None:
             text = NOT_TRIED
@@ -173,27 +168,22 @@ class DeviceChoice(QWidget):
             self.field.addItem("Automatic", _AUTOMATIC)
             self.field.addItem("Processor only (CPU)", CPU)
             for device in self.known:
-                self.field.addItem(_named(device), self._called(device))
+                # By what it is found again: its name, too, may be another device's after a restart.
+                alone = sum(each.key == device.key for each in self.known) == 1
+                self.field.addItem(_named(device), device.key if alone else device.name)
             self.field.setCurrentIndex(self._place())
 
     def _place(self) -> int:
         """The row of what is chosen; made where it lacks."""
-        if self._request is None or self._request == CPU:
-            return self.field.findData(self._request or _AUTOMATIC)
+        if self.request is None or self.request == CPU:
+            return self.field.findData(self.request or _AUTOMATIC)
         for place, device in enumerate(self.known):
-            if device.is_called(self._request):
-                self.field.setItemData(2 + place, self._request)  # what was said stays as it was
+            if device.is_called(self.request):
+                self.field.setItemData(2 + place, self.request)  # what was said stays as it was
                 return 2 + place
         where = "Not looked for yet" if self._found is None else "Not found now"
-        self.field.addItem(
-            f"{where}: {one_line(without_middle(self._request, _LONGEST_NAME))}", self._request
-        )
+        self.field.addItem(f"{where}: {one_line(without_middle(self.request, _LONGEST_NAME))}", self.request)
         return self.field.count() - 1
-
-    def _called(self, device: Device) -> str:
-        """By what it is found again: its name, too, may be another device's after a restart."""
-        alike = sum(each.key == device.key for each in self.known)
-        return device.key if alike == 1 else device.name
 
 
 def _named(device: Device) -> str:

@@ -285,17 +285,14 @@ def _speed(model: "ModelFile", file_hash: str, request: ModelRequest) -> dict[st
     if request.device != CPU:
         trial = remembered_trial(file_hash)
         tried = tuple(finding.device for finding in trial.findings) if trial else ()
-        device = (trial.best if trial else None) if request.device is None else _called(request, tried)
-        if device is None and request.device is not None:
-            return {}
+        if request.device is None:
+            device = trial.best if trial else None
+        else:  # as it is now, or as it was when it was tried
+            known = (each for each in (*request.devices, *tried) if each.is_called(request.device))
+            if (device := next(known, None)) is None:
+                return {}
     speed = remembered_speed(file_hash, machine_on(device, request.threads, request.gpu_layers, model))
     return {"speed": speed, "speed_on": device.title if device and speed else ""}
-
-
-def _called(request: ModelRequest, tried: Sequence[Device]) -> Device | None:
-    """The device that is requested, as it is now, or as it was when it was tried."""
-    words = request.device or ""
-    return next((device for device in (*request.devices, *tried) if device.is_called(words)), None)
 
 
 def _with_runs(candidates: Sequence[Candidate], request: ModelRequest) -> Iterator[Candidate]:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QItemSelectionModel, QObject, QPoint, Qt, QTimer, Sig
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QWidget
 
-from engine.core.errors import EngineError, SetupError
+from engine.core.errors import SetupError
 from engine.core.formatting import counted, visible, without_middle
 from engine.settings.rows import KvType
 from engine.system.paths import demo_model, home
@@ -96,7 +96,10 @@ class SearchedPlaces(QObject):
             if paths:
                 self._menu.addSection(kind)
             for path in paths:
-                entry = self._menu.addAction(_in_short(path).translate(_NO_AMPERSAND))
+                at_home = path.is_relative_to(home())
+                shown = visible(f"~/{path.relative_to(home())}" if at_home else str(path))
+                short = without_middle(" ".join(shown.split()), _LONGEST_ENTRY)
+                entry = self._menu.addAction(short.translate(_NO_AMPERSAND))
                 entry.setToolTip(tip(str(path)))
                 entry.triggered.connect(partial(self._remove_chosen, path))
 
@@ -156,11 +159,6 @@ class FolderWatch(QObject):
         if self._is_seen():
             # On a slow disk less often: the listing never takes more than a small part of the time.
             self._rest.start(max(PAUSE_MS, int(1000 * _SHARE * stamps.seconds)))
-
-
-def _in_short(path: Path) -> str:
-    shown = f"~/{path.relative_to(home())}" if path.is_relative_to(home()) else str(path)
-    return without_middle(" ".join(visible(shown).split()), _LONGEST_ENTRY)
 
 
 class Offered(NamedTuple):
@@ -226,7 +224,9 @@ class ModelActions(QObject):
     def _take(self, result: SpeedsMeasured) -> None:
         disturbed = [each for each in result.measured if each.speed is not None and each.speed.disturbed]
         if result.failed:
-            self._workspace.problem.emit(_together(result.failed))
+            first, *others = result.failed
+            together = "\n".join(error.problem for error in result.failed)
+            self._workspace.problem.emit(SetupError(together, first.hint) if others else first)
         elif disturbed:
             models = counted(len(disturbed), "model was", "models were")
             self._workspace.note.emit(
@@ -257,13 +257,6 @@ class ModelActions(QObject):
         audit.setEnabled(offered.chosen is not None and self._workspace.dataset is not None)
 
 
-def _together(errors: Sequence[SetupError]) -> EngineError:
-    """Several errors as one, the first with its next step."""
-    if len(errors) == 1:
-        return errors[0]
-    return SetupError("\n".join(error.problem for error in errors), errors[0].hint)
-
-
 _FEWEST_ROWS, _MOST_ROWS = 3, 7
 _MANY = 8  # files; a filter is offered above that
 _NAME_WIDTH, _FOLDER_WIDTH = 24, 10  # characters, at the least
@@ -291,7 +284,7 @@ class ModelPicker(QWidget):
         self._high = _FEWEST_ROWS  # rows that have room
         self._there: set[Path] = set()  # what a search has found so far
         self._note = workspace.note
-        self._path = Path(self._state.text(_LAST) or demo_model())
+        self.path = Path(self._state.text(_LAST) or demo_model())
         self._remembered = True  # from last time; whether it is still there is not known yet
         threads, failures = workspace.threads, workspace.failures
         self._searching = TaskPanel(
@@ -308,17 +301,41 @@ class ModelPicker(QWidget):
         self.doing = ModelActions(workspace, self._offered, self)
         self.doing.measured.connect(self._take_fit)
         self.doing.ended.connect(self.measured)
-        self._build()
-
-    @property
-    def path(self) -> Path:
-        """The chosen file; the demo model where nothing else was."""
-        return self._path
+        self.table = model_table.ModelTableModel(self)
+        self._order = model_table.ModelOrder(self.table, self)
+        self.view = dressed(FillingView(), self._order, "Model files")
+        self.view.setItemDelegate(PillDelegate(self.view))
+        self.view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.view.setSortingEnabled(True)
+        self.view.sortByColumn(model_table.MODEL, Qt.SortOrder.AscendingOrder)
+        header = self.view.horizontalHeader()
+        order = self._order
+        for signal in (order.rowsInserted, order.rowsRemoved, order.modelReset, order.dataChanged):
+            signal.connect(self.refit)
+        header.sortIndicatorChanged.connect(self.refit)
+        self.view.selectionModel().selectionChanged.connect(self._choose_row)
+        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.view.customContextMenuRequested.connect(self._open_menu)
+        self._busy = BusyLine()
+        self._busy.cancelled.connect(self._searching.cancel)
+        self._about = label("")
+        self.unusable = model_table.UnusableModels()
+        in_column(
+            self._heading(),
+            self.view,
+            self._about,
+            self._busy,
+            self.doing.line,
+            self.unusable,
+            self._buttons(),
+            on=self,
+        )
+        self.refit()
 
     @property
     def candidate(self) -> Candidate | None:
         """The chosen file as it was found; None before the search has come to it."""
-        row = self.table.row_of(self._path)
+        row = self.table.row_of(self.path)
         return None if row is None else self.table.candidate(row)
 
     @Slot()
@@ -336,7 +353,7 @@ class ModelPicker(QWidget):
     def _looked_at(self) -> tuple[list[Path], list[Path]]:
         """The files and folders beside the defaults: those that were added, and the chosen file."""
         files = self.places.files
-        return [*([] if self._path in files else [self._path]), *files], self.places.folders
+        return [*([] if self.path in files else [self.path]), *files], self.places.folders
 
     def showEvent(self, event: QShowEvent) -> None:
         """Follow what comes and goes while somebody sees it."""
@@ -389,38 +406,6 @@ class ModelPicker(QWidget):
             header.resizeSection(column, wanted)
         self.view.fill({model_table.MODEL: _NAME_WIDTH * letter, model_table.FOLDER: _FOLDER_WIDTH * letter})
 
-    def _build(self) -> None:
-        self.table = model_table.ModelTableModel(self)
-        self._order = model_table.ModelOrder(self.table, self)
-        self.view = dressed(FillingView(), self._order, "Model files")
-        self.view.setItemDelegate(PillDelegate(self.view))
-        self.view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        self.view.setSortingEnabled(True)
-        self.view.sortByColumn(model_table.MODEL, Qt.SortOrder.AscendingOrder)
-        header = self.view.horizontalHeader()
-        order = self._order
-        for signal in (order.rowsInserted, order.rowsRemoved, order.modelReset, order.dataChanged):
-            signal.connect(self.refit)
-        header.sortIndicatorChanged.connect(self.refit)
-        self.view.selectionModel().selectionChanged.connect(self._choose_row)
-        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.view.customContextMenuRequested.connect(self._open_menu)
-        self._busy = BusyLine()
-        self._busy.cancelled.connect(self._searching.cancel)
-        self._about = label("")
-        self.unusable = model_table.UnusableModels()
-        in_column(
-            self._heading(),
-            self.view,
-            self._about,
-            self._busy,
-            self.doing.line,
-            self.unusable,
-            self._buttons(),
-            on=self,
-        )
-        self.refit()
-
     def _heading(self) -> QHBoxLayout:
         self._filter = QLineEdit(placeholderText="Filter", clearButtonEnabled=True)
         name(self._filter, "Show only model files with this text")
@@ -444,27 +429,27 @@ class ModelPicker(QWidget):
         return buttons
 
     def _browse(self) -> None:
-        chosen = ask_source(self, "Choose a model file", self._path.parent, "Models (*.gguf)")
+        chosen = ask_source(self, "Choose a model file", self.path.parent, "Models (*.gguf)")
         if chosen is not None:
             self.choose_file(chosen)
 
     def _add_folder(self) -> None:
-        chosen = ask_folder(self, "Look for model files in this folder too", self._path.parent)
+        chosen = ask_folder(self, "Look for model files in this folder too", self.path.parent)
         if chosen is not None:
             self.add_folder(chosen)
 
     @Slot(object)
     def _leave(self, path: Path) -> None:
         """Choose the demo model where the chosen file was taken out of the list, or lies in such a folder."""
-        if self._path == path or path in self._path.parents:
+        if self.path == path or path in self.path.parents:
             self._state.set_text(_LAST, str(demo_model()))
             self._select(demo_model())
         self.scan()
 
     def _select(self, path: Path) -> None:
-        if path != self._path:
+        if path != self.path:
             self._remembered = False
-            self._path = path
+            self.path = path
             self.changed.emit()
         self._show_choice()
 
@@ -479,10 +464,10 @@ class ModelPicker(QWidget):
             if not self._busy.isHidden():
                 self._busy.go_on(f"Looking for model files … {count} found")
             self._filter.setVisible(count > _MANY or bool(self._filter.text()))
-            if event.path != self._path and self._path in event.files:
-                self._path = event.path  # a part of a split model was chosen: the whole is meant
+            if event.path != self.path and self.path in event.files:
+                self.path = event.path  # a part of a split model was chosen: the whole is meant
                 self.changed.emit()
-            if event.path == self._path:
+            if event.path == self.path:
                 self._show_choice()
                 self._check_remembered(event)
 
@@ -552,10 +537,10 @@ class ModelPicker(QWidget):
 
     def _show_choice(self) -> None:
         """Mark the chosen row, and say below the table what must be known of it."""
-        row = self.table.row_of(self._path)
+        row = self.table.row_of(self.path)
         if row is None:
-            self._about.setText(visible(f"Chosen: {without_middle(self._path.name, _LONGEST_NAME)}"))
-            set_tip(self._about, str(self._path))
+            self._about.setText(visible(f"Chosen: {without_middle(self.path.name, _LONGEST_NAME)}"))
+            set_tip(self._about, str(self.path))
             return
         place = self._order.mapFromSource(self.table.index(row, 0))
         selection = self.view.selectionModel()

@@ -24,7 +24,7 @@ from gui.widgets.labels import STRETCH, DownScroll, in_column, in_row, label, na
 from gui.widgets.notice import IN_THE_WINDOW, Message, problem_of
 from gui.workspace.figures import DRAWING
 from gui.workspace.task_panel import TaskPanel
-from gui.workspace.threads import EngineThreads, Job, ThreadName
+from gui.workspace.threads import EngineThreads, ThreadName
 from gui.workspace.workspace import Workspace
 
 _KINDS = {
@@ -335,7 +335,10 @@ class Exporter(QObject):
             job = export_jobs.export_dataset(what, path)
         else:
             job = export_jobs.export(form, what, path)
-        self._start(job, folder)
+        task = self._workspace.threads.start(DRAWING, job, must_end=True)
+        task.finished.connect(self._tell)
+        self._workspace.failures.follow(task, _EXPORT)
+        self._workspace.state.keep_export_folder(folder)
 
     def _possible(self, form: Form, what: Exported) -> bool:
         if form is Form.EXPLAINED and not what.whole.explains:
@@ -358,15 +361,13 @@ class Exporter(QObject):
             )
             return False
         if form in _OF_LABELS and what.gold is None:
-            self._workspace.failures.fail(_EXPORT, _no_labels(_OF_LABELS[form]))
+            none = SetupError(
+                f"Without human labels there is {_OF_LABELS[form]}.",
+                "Choose a labelled dataset on the Results page, with “Choose labels…”.",
+            )
+            self._workspace.failures.fail(_EXPORT, none)
             return False
         return True
-
-    def _start(self, job: Job[Written], folder: Path) -> None:
-        task = self._workspace.threads.start(DRAWING, job, must_end=True)
-        task.finished.connect(self._tell)
-        self._workspace.failures.follow(task, _EXPORT)
-        self._workspace.state.keep_export_folder(folder)
 
     def _tell(self, written: Written) -> None:
         path, steps = written.path, {}
@@ -382,10 +383,3 @@ class Exporter(QObject):
                 self._workspace.note.emit(f"No program opens it here: {path}")
         except SetupError as error:
             self._workspace.problem.emit(error)
-
-
-def _no_labels(what: str) -> SetupError:
-    return SetupError(
-        f"Without human labels there is {what}.",
-        "Choose a labelled dataset on the Results page, with “Choose labels…”.",
-    )

@@ -316,17 +316,15 @@ class ResultsPage(Page):
         self._follow_judging()
         self._follow_overrides()
         self.can_export_changed.emit(run is not None)
-        self._name_export(run.results.run if run is not None else None)
-        self._measure_soon(0)
-
-    def _name_export(self, run: "StoredRun | None") -> None:
-        """Which run would be written: another one may have ended meanwhile."""
-        what = f" {run.in_short}" if run is not None else ""
-        whole = f"Write {run.called} {of_what(run)} to files" if run else "There is no run to write"
+        # Which run would be written is said: another one may have ended meanwhile.
+        stored = run.results.run if run is not None else None
+        what = f" {stored.in_short}" if stored is not None else ""
+        whole = f"Write {stored.called} {of_what(stored)} to files" if stored else "There is no run to write"
         self.export_button.setText(f"E&xport{what}")
         name(self.export_button, f"Export{what}")
         set_tip(self.export_button, visible(whole))
         self.export_button.setEnabled(run is not None)
+        self._measure_soon(0)
 
     @Slot()
     def _follow_overrides(self) -> None:

@@ -282,7 +282,8 @@ class FiguresPanel(QWidget):
             view.save_wanted.connect(self.files.ask_where)
             view.copy_wanted.connect(self.files.copy)
             view.spot_wanted.connect(self._list_items)
-            self._cells[key] = _cell(key, view)
+            self._cells[key] = as_column(heading(TITLES[key]), view, STRETCH)
+            self._cells[key].hide()
         in_column(self.hint, self._grid, STRETCH, on=self, margins=(0, 0, 6, 0))
         self._columns = 0
         self._arrange(1)
@@ -362,12 +363,6 @@ class FiguresPanel(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange(2 if self.width() > 84 * self.fontMetrics().height() else 1)
-
-
-def _cell(name: str, view: FigureView) -> QWidget:
-    cell = as_column(heading(TITLES[name]), view, STRETCH)
-    cell.hide()
-    return cell
 
 
 class GoldPicker(QWidget):

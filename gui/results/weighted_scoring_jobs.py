@@ -60,9 +60,11 @@ class Basis:
 @job
 def weigh(_control: JobControl, basis: Basis, request: WeightsChoice) -> WeightedResult:
     """Decide all items of the run. SetupError where no criterion counts, or none is informative."""
+    from engine.report.weighted_scoring import overall_agreement_table
+
     weighted_scoring = weighed(basis, request)
     weighted_scoring.informative.check()
-    decided, rates = weighted_scoring.result, weighted_scoring.rates
+    decided, rates, agreement = weighted_scoring.result, weighted_scoring.rates, weighted_scoring.agreement
     return WeightedResult(
         request,
         comparisons=len(decided["results"]),
@@ -72,7 +74,7 @@ def weigh(_control: JobControl, basis: Basis, request: WeightsChoice) -> Weighte
         tie=rates["tie"],
         mean_margin=decided["avg_margin"],
         bins=_bins(weighted_scoring),
-        agreement=_agreement(weighted_scoring),
+        agreement=overall_agreement_table(agreement) if agreement else None,
         caveats=[*weighted_scoring.informative.sentences, *filter(None, [weighted_scoring.fit_in_words])],
     )
 
@@ -163,12 +165,6 @@ def _bins(weighted_scoring: "WeightedScoring") -> list[tuple[int, int, int]]:
         place = min(MARGIN_BINS - 1, int(decision["margin"] * MARGIN_BINS / HIGHEST_MARGIN))
         counts[place][places[decision["winner"]]] += 1
     return [(a, b, tie) for a, b, tie in counts]
-
-
-def _agreement(weighted_scoring: "WeightedScoring") -> Table | None:
-    from engine.report.weighted_scoring import overall_agreement_table
-
-    return overall_agreement_table(weighted_scoring.agreement) if weighted_scoring.agreement else None
 
 
 @dataclass(frozen=True)

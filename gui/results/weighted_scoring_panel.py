@@ -1,6 +1,6 @@
 """Weighted scoring: a weight for each criterion, and what follows from them at once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -63,7 +63,7 @@ class WeightControl(QObject):
         self.slider.setRange(0, round(highest * _STEPS))
         self.slider.setPageStep(_STEPS)
         name(self.slider, what)
-        self._value = 0.0
+        self.value = 0.0
         self.field = _NumberField()
         self.field.setDecimals(run_weights.MOST_DIGITS)
         self.field.setRange(0.0, highest)
@@ -73,22 +73,18 @@ class WeightControl(QObject):
         self.field.valueChanged.connect(self._take_field)
 
     @property
-    def value(self) -> float:
-        return self._value
-
-    @property
     def _shown(self) -> float:
-        return round(self._value, run_weights.digits_of(self._value))
+        return round(self.value, run_weights.digits_of(self.value))
 
     def set_value(self, value: float) -> None:
-        self._value = min(max(value, self.field.minimum()), self.field.maximum())
+        self.value = min(max(value, self.field.minimum()), self.field.maximum())
         with QSignalBlocker(self.field):
             self.field.setValue(self._shown)
         self._show_in_slider()
 
     def _show_in_slider(self) -> None:
         with QSignalBlocker(self.slider):
-            self.slider.setValue(round(self._value * _STEPS))
+            self.slider.setValue(round(self.value * _STEPS))
 
     def _take_slider(self, steps: int) -> None:
         self.set_value(steps / _STEPS)
@@ -97,7 +93,7 @@ class WeightControl(QObject):
     def _take_field(self, value: float) -> None:
         if value == self._shown:  # Enter alone changes nothing
             return
-        self._value = value  # the field is not filled again under the hand that writes in it
+        self.value = value  # the field is not filled again under the hand that writes in it
         self._show_in_slider()
         self.changed.emit()
 
@@ -210,7 +206,9 @@ class WeightedScoringPanel(QWidget):
         alike = (request.weights, request.tie_threshold) == (own, default.tie_threshold)
         origin = default if alike and request.source == run_weights.BY_HAND else request
         self._source, self._fit = origin.source, origin.fit
-        self._show_shares(request.weights)
+        total = sum(request.weights.values())
+        for criterion, shown in self._shares.items():
+            shown.setText(percent(request.weights[criterion] / total if total else None))
         self.source.setText(visible(f"Weights and tie threshold of this run: {self._source}."))
         if self._run is not None:
             self.weights.keep(self._run, self.request)
@@ -443,8 +441,3 @@ class WeightedScoringPanel(QWidget):
         self._rows.addWidget(control.slider, row, 1)
         self._rows.addWidget(control.field, row, 2)
         self._rows.addWidget(after, row, 3)
-
-    def _show_shares(self, weights: Mapping[str, float]) -> None:
-        total = sum(weights.values())
-        for criterion, shown in self._shares.items():
-            shown.setText(percent(weights[criterion] / total if total else None))

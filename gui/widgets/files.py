@@ -103,8 +103,8 @@ class FileChoice(QWidget):
 
     def __init__(self, what: str, kinds: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._what, self._kinds = what, kinds
-        self._path: Path | None = None
+        self.what, self._kinds = what, kinds
+        self.path: Path | None = None
         self._shown = OneLine(role="")
         self._choose = QPushButton("Choose…")
         name(self._choose, f"Choose a file of {what}")
@@ -115,27 +115,19 @@ class FileChoice(QWidget):
         in_row((self._shown, STRETCH), self._choose, self._clear, on=self)
         self.set_path(None)
 
-    @property
-    def what(self) -> str:
-        return self._what
-
-    @property
-    def path(self) -> Path | None:
-        return self._path
-
     def set_path(self, path: Path | None) -> None:
-        self._path = path
+        self.path = path
         self._shown.setText(one_line(path.name) if path else "None")
         set_tip(self._shown, str(path) if path else "")
         self._clear.setVisible(path is not None)
-        self.setAccessibleName(f"{self._what}: {self._shown.text()}")
+        self.setAccessibleName(f"{self.what}: {self._shown.text()}")
 
     def _take(self, path: Path | None) -> None:
         self.set_path(path)
         self.changed.emit()
 
     def _ask(self) -> None:
-        start = self._path.parent if self._path else home()
-        chosen = ask_source(self, f"Choose a file of {self._what}", start, self._kinds)
+        start = self.path.parent if self.path else home()
+        chosen = ask_source(self, f"Choose a file of {self.what}", start, self._kinds)
         if chosen is not None:
             self._take(chosen)

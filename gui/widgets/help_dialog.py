@@ -44,11 +44,8 @@ class HelpDialog(QtWidgets.QDialog):
             self.search.setFocus()
             return
         # Once the sections have their heights.
-        QTimer.singleShot(0, self, lambda: self._scroll_to(topic))
-
-    def _scroll_to(self, topic: Topic) -> None:
+        QTimer.singleShot(0, self, lambda: self.area.verticalScrollBar().setValue(self.sections[topic].y()))
         self.area.setFocus()
-        self.area.verticalScrollBar().setValue(self.sections[topic].y())
 
     @Slot(str)
     def _filter(self, text: str) -> None:

@@ -61,7 +61,7 @@ class PromptPane(QPlainTextEdit):
 
     def __init__(self) -> None:
         super().__init__()
-        self._prompt: ShownPrompt | None = None
+        self.prompt: ShownPrompt | None = None
         self._starts: Sequence[int] = ()
         self._tokens_shown = False
         self.setReadOnly(True)
@@ -76,14 +76,10 @@ class PromptPane(QPlainTextEdit):
         name(self, "Prompt of the model")
         self.cursorPositionChanged.connect(self._tell_token)
 
-    @property
-    def prompt(self) -> ShownPrompt | None:
-        return self._prompt
-
     def show_prompt(self, prompt: ShownPrompt | None, keep_place: bool = False) -> None:
         """Show a prompt from its beginning, or at the place where the last one was scrolled to."""
         place = self.verticalScrollBar().value() if keep_place else 0
-        self._prompt = prompt
+        self.prompt = prompt
         self._starts = [token.start for token in prompt.tokens] if prompt else ()
         self._write()
         self.moveCursor(QtGui.QTextCursor.MoveOperation.Start)
@@ -108,9 +104,9 @@ class PromptPane(QPlainTextEdit):
 
     def tokens_at(self, place: int) -> Sequence[PlacedToken]:
         """The tokens of a character: several, where a tokenizer cuts it."""
-        if self._prompt is None:
+        if self.prompt is None:
             return ()
-        tokens = self._prompt.tokens
+        tokens = self.prompt.tokens
         last = bisect_right(self._starts, place)
         first = last
         # Those before may reach into it: a character of several tokens begins them all.
@@ -121,7 +117,7 @@ class PromptPane(QPlainTextEdit):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_prompt"):
-            self.show_prompt(self._prompt, keep_place=True)
+            self.show_prompt(self.prompt, keep_place=True)
 
     def viewportEvent(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QtGui.QHelpEvent):
@@ -132,7 +128,7 @@ class PromptPane(QPlainTextEdit):
 
     def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         super().paintEvent(event)
-        if self._prompt is None:
+        if self.prompt is None:
             return
         painter = QtGui.QPainter(self.viewport())
         used = colours(self.palette())
@@ -150,12 +146,12 @@ class PromptPane(QPlainTextEdit):
     def _write(self) -> None:
         document = self.document()
         document.clear()
-        if self._prompt is None:
+        if self.prompt is None:
             return
         cursor = QtGui.QTextCursor(document)
         cursor.beginEditBlock()
-        units = self._prompt.text.encode("utf-16-le")  # Qt counts these
-        for span in self._prompt.spans:
+        units = self.prompt.text.encode("utf-16-le")  # Qt counts these
+        for span in self.prompt.spans:
             text = units[2 * span.start : 2 * span.end].decode("utf-16-le")
             cursor.insertText(text, _format(span.source, colours(self.palette())))
         cursor.endEditBlock()
@@ -179,7 +175,9 @@ class PromptPane(QPlainTextEdit):
             first = bisect_left(self._starts, start)
             after = bisect_left(self._starts, start + line.textLength())
             for token in range(max(first, 1), after):
-                yield origin + QPointF(_left_of(line, self._starts[token] - block.position()), line.y())
+                place = self._starts[token] - block.position()
+                left, _place = cast(tuple[float, int], line.cursorToX(place))
+                yield origin + QPointF(left, line.y())
 
     def _lines(self, top: int, bottom: int) -> Iterator[tuple[QtGui.QTextBlock, QtGui.QTextLine, QPointF]]:
         """The lines between these heights, with their block and where it begins."""
@@ -212,7 +210,7 @@ class PromptPane(QPlainTextEdit):
         font.setWeight(QtGui.QFont.Weight.DemiBold)
         painter.setFont(font)
         painter.setPen(QtGui.QColor(used.accent))
-        text = f"◀ {self._prompt.then if self._prompt else VERDICT_HERE}"
+        text = f"◀ {self.prompt.then if self.prompt else VERDICT_HERE}"
         width = painter.fontMetrics().horizontalAdvance(text)
         room = self.viewport().width() - bar.right() - 6
         where = QRectF(bar.right() + 5, place.top(), width + 4, place.height())
@@ -308,7 +306,9 @@ def _format(source: Source, used: Colours) -> QtGui.QTextCharFormat:
         style.setForeground(QtGui.QColor(used.text))
     else:
         style.setForeground(QtGui.QColor(used.text))
-        style.setBackground(_ground(source, used))
+        ground = _colour(source, used)
+        ground.setAlpha(_STRENGTH[QtGui.QColor(used.field).lightness() < 128])
+        style.setBackground(ground)
         style.setUnderlineStyle(_LINES.get(source, _OTHER_LINE)[0])
         style.setUnderlineColor(_colour(source, used))
     return style
@@ -323,17 +323,6 @@ def _colour(source: Source, used: Colours) -> QtGui.QColor:
             Source.EXPLANATION: used.label_both_bad,
         }.get(source, used.unscored)
     )
-
-
-def _ground(source: Source, used: Colours) -> QtGui.QColor:
-    colour = _colour(source, used)
-    colour.setAlpha(_STRENGTH[QtGui.QColor(used.field).lightness() < 128])
-    return colour
-
-
-def _left_of(line: QtGui.QTextLine, place: int) -> float:
-    """Where a character of a block begins, from the left."""
-    return cast(tuple[float, int], line.cursorToX(place))[0]  # Qt gives the place, too
 
 
 def _in_words(tokens: Sequence[PlacedToken]) -> str:

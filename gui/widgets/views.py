@@ -228,7 +228,10 @@ def measure_view(model: TableModel, accessible: str, widest: int | None = None) 
     view.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
     for words, text in (
         ("&Copy", model.as_text),
-        ("Copy as &LaTeX", lambda: _latex(model, view.accessibleName())),
+        (
+            "Copy as &LaTeX",
+            lambda: latex_table(model.table, title := view.accessibleName(), latex_label(title)),
+        ),
         ("Copy as &Markdown", lambda: markdown_table(model.table)),
     ):
         action = QtGui.QAction(words, view)

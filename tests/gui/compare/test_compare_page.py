@@ -45,51 +45,45 @@ def test_without_a_run_the_page_leads_to_judge(qtbot: QtBot, workspace: Workspac
     assert wanted.args == ["Judge"]
 
 
-def test_a_run_and_a_submission_are_ranked(
-    qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path
-) -> None:
-    choose(qtbot, page, demo_gold, worse)
-    assert compare(qtbot, page) == ""
-    table = cells(page.view.measures)
-    measured = measure_table(page.compared.comparison)
+def test_a_run_and_a_submission_are_ranked(both: ComparePage, worse: Path) -> None:
+    table = cells(both.view.measures)
+    measured = measure_table(both.compared.comparison)
     assert table == [list(row) for row in (measured.titles, *measured.texts())]
     assert table[0] == ["measure", "run 1", "worse.tsv", "best baseline"]
     assert table[1][0] == "accuracy (%), relevance"
     assert table[1][1].endswith(" [1]")
-    assert page.view.measures.index(0, 1).data(Qt.ItemDataRole.FontRole).bold()
-    assert page.view.measures.index(0, 2).data(Qt.ItemDataRole.FontRole) is None
-    assert cells(page.view.borda)[1:] == [list(row) for row in borda_table(page.compared.comparison).texts()]
-    assert len(cells(page.view.agreement)) == 1 + 5 + 1
-    assert page.view.published.rowCount() == 0  # of the task, whose items these are not
-    first, second = page.view.systems.text().splitlines()
+    assert both.view.measures.index(0, 1).data(Qt.ItemDataRole.FontRole).bold()
+    assert both.view.measures.index(0, 2).data(Qt.ItemDataRole.FontRole) is None
+    assert cells(both.view.borda)[1:] == [list(row) for row in borda_table(both.compared.comparison).texts()]
+    assert len(cells(both.view.agreement)) == 1 + 5 + 1
+    assert both.view.published.rowCount() == 0  # of the task, whose items these are not
+    first, second = both.view.systems.text().splitlines()
     assert first.startswith("run 1: demo-judge on gold.tsv")
     assert second.startswith("worse.tsv: submission")
-    assert "The best of 2 systems is selected on these items" in page.view._notes["measures"].text()
+    assert "The best of 2 systems is selected on these items" in both.view._notes["measures"].text()
 
 
-def test_differences_are_filtered(qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path) -> None:
-    choose(qtbot, page, demo_gold, worse)
-    compare(qtbot, page)
-    everything = differences(qtbot, page)
-    assert len(everything) == len(page.compared.differences) > 10
+def test_differences_are_filtered(qtbot: QtBot, both: ComparePage) -> None:
+    everything = differences(qtbot, both)
+    assert len(everything) == len(both.compared.differences) > 10
     assert {row[4] for row in everything} <= {"A", "A ✓"}
-    found = page.view.differences
+    found = both.view.differences
     found.criterion.setCurrentIndex(found.criterion.findData("safety"))
-    safety = differences(qtbot, page)
+    safety = differences(qtbot, both)
     assert safety == [row for row in everything if row[1] == "Safety"]
     found.one_is_right.setChecked(True)
-    assert differences(qtbot, page) == [row for row in safety if "✓" in row[3] + row[4]]
+    assert differences(qtbot, both) == [row for row in safety if "✓" in row[3] + row[4]]
     found.criterion.setCurrentIndex(0)
     found.one_is_right.setChecked(False)
-    page.view.setCurrentWidget(found)
+    both.view.setCurrentWidget(found)
     press(found.view, Qt.Key.Key_Slash)
     assert found.search.hasFocus()
     QTest.keyClicks(found.search, everything[0][-1].upper()[:20])
-    shown = differences(qtbot, page)
+    shown = differences(qtbot, both)
     assert everything[0] in shown
     assert len(shown) < len(everything)
     found.search.setText("no such words anywhere")
-    assert differences(qtbot, page) == []
+    assert differences(qtbot, both) == []
     assert not found.open_button.isEnabled()
 
 
@@ -219,51 +213,47 @@ def test_a_damaged_memory_is_an_empty_choice(qtbot: QtBot, space: Workspace, kep
 
 
 def test_the_comparison_is_saved_but_never_over_what_was_compared(
-    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path, tmp_path: Path
+    qtbot: QtBot, both: ComparePage, space: Workspace, worse: Path, tmp_path: Path
 ) -> None:
-    choose(qtbot, page, demo_gold, worse)
-    compare(qtbot, page)
     path = tmp_path / "comparison.json"
     with qtbot.waitSignal(space.note):
-        page.save(path)
+        both.save(path)
     saved = json.loads(path.read_text("utf-8"))
     assert saved["systems"] == ["run 1", "worse.tsv"]
     assert saved["scores"]["run 1"]["details"]["items"] == DEMO_ITEMS
     before = worse.read_bytes()
-    page.save(worse)
-    qtbot.waitUntil(page.notice.isVisible)
-    assert "would be overwritten" in page.notice.text
+    both.save(worse)
+    qtbot.waitUntil(both.notice.isVisible)
+    assert "would be overwritten" in both.notice.text
     assert worse.read_bytes() == before
 
 
 def test_a_comparison_of_something_else_is_marked_as_old(
-    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
+    qtbot: QtBot, both: ComparePage, space: Workspace
 ) -> None:
-    choose(qtbot, page, demo_gold, worse)
-    compare(qtbot, page)
-    assert not page.stale.isVisible()
-    page.choosing.whose.choose(JUDGE_ALONE)
-    assert page.stale.isVisible()
-    page.choosing.whose.choose(LAST)
-    assert not page.stale.isVisible()
+    assert not both.stale.isVisible()
+    both.choosing.whose.choose(JUDGE_ALONE)
+    assert both.stale.isVisible()
+    both.choosing.whose.choose(LAST)
+    assert not both.stale.isVisible()
     with qtbot.waitSignal(space.run_changed):
         space.open_run(1)
-    assert not page.stale.isVisible()
+    assert not both.stale.isVisible()
     item = space.run.results.judged[0].item_id
     with qtbot.waitSignal(space.overrides_changed):
         space.override(JudgmentKey(item, "safety"), Preference.BOTH_BAD, None)
-    assert page.stale.isVisible()
+    assert both.stale.isVisible()
     with qtbot.waitSignal(space.overrides_changed):
         [step] = space.steps(space.run.results.judged[0])
         space.take_back(Undo(item, "", space.author, step.at))
-    assert not page.stale.isVisible()
+    assert not both.stale.isVisible()
     with RunStore(space.store_path) as store:  # judged otherwise since
         store.describe(1, {**store.run(1).manifest, "rewritten": [{"explanations": 1}]})
     with qtbot.waitSignal(space.runs_changed):
-        page.entered()
-    assert page.stale.isVisible()
-    compare(qtbot, page)
-    assert not page.stale.isVisible()
+        both.entered()
+    assert both.stale.isVisible()
+    compare(qtbot, both)
+    assert not both.stale.isVisible()
 
 
 def test_a_comparison_can_be_cancelled(qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path) -> None:
@@ -443,14 +433,10 @@ def test_a_choice_that_was_made_does_not_follow_the_shown_run(
     assert page.choosing.choice.runs == ()
 
 
-def test_return_opens_a_difference_in_review(
-    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
-) -> None:
-    choose(qtbot, page, demo_gold, worse)
-    compare(qtbot, page)
-    rows = differences(qtbot, page)
-    page.view.setCurrentWidget(page.view.differences)
-    view = page.view.differences.view
+def test_return_opens_a_difference_in_review(qtbot: QtBot, both: ComparePage, space: Workspace) -> None:
+    rows = differences(qtbot, both)
+    both.view.setCurrentWidget(both.view.differences)
+    view = both.view.differences.view
     view.selectRow(2)
     received: list[tuple[str, ...]] = []
     space.page_wanted.connect(lambda page_name: received.append((page_name,)))
@@ -473,13 +459,11 @@ def wanted_in_review(qtbot: QtBot, space: Workspace, act: Callable[[], object]) 
 
 
 def test_all_items_that_differ_are_listed_in_review(
-    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
+    qtbot: QtBot, both: ComparePage, space: Workspace, worse: Path
 ) -> None:
-    choose(qtbot, page, demo_gold, worse)
-    compare(qtbot, page)
-    found = page.view.differences
+    found = both.view.differences
     found.criterion.setCurrentIndex(found.criterion.findData("safety"))
-    rows = differences(qtbot, page)
+    rows = differences(qtbot, both)
     wanted = wanted_in_review(qtbot, space, found.list_button.click)
     assert (wanted.run_id, wanted.filters.criterion) == (1, "safety")
     assert set(wanted.filters.ids or ()) == {row[0] for row in rows}
@@ -488,14 +472,12 @@ def test_all_items_that_differ_are_listed_in_review(
 
 
 def test_a_row_of_the_agreement_lists_where_its_two_systems_differ(
-    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
+    qtbot: QtBot, both: ComparePage, space: Workspace
 ) -> None:
-    choose(qtbot, page, demo_gold, worse)
-    compare(qtbot, page)
-    view = page.view.agreement_view
-    page.view.setCurrentIndex(1)
-    view.setCurrentIndex(page.view.agreement.index(1, 0))
-    pair = page.compared.comparison.agreements[1]
+    view = both.view.agreement_view
+    both.view.setCurrentIndex(1)
+    view.setCurrentIndex(both.view.agreement.index(1, 0))
+    pair = both.compared.comparison.agreements[1]
     wanted = wanted_in_review(qtbot, space, lambda: press(view, Qt.Key.Key_Return))
     assert wanted.filters.criterion == pair.criterion
     assert len(wanted.filters.ids or ()) == round(pair.items * (1 - pair.same)) > 0

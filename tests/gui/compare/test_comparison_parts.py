@@ -26,14 +26,6 @@ from tests.conftest import DEMO_ITEMS
 from tests.gui.compare.steps import Save, cells, choose, compare, comparisons_file, press, run_of
 
 
-@pytest.fixture
-def compared(qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path) -> ComparePage:
-    """The page with two systems side by side."""
-    choose(qtbot, page, demo_gold, worse)
-    assert compare(qtbot, page) == ""
-    return page
-
-
 def adjudicated(qtbot: QtBot, page: ComparePage) -> None:
     tab = page.view.slices
     qtbot.waitUntil(lambda: not (tab.choice._dividing.busy or tab._measuring.busy), timeout=10_000)
@@ -69,14 +61,14 @@ def test_there_is_nothing_to_divide_before_a_comparison(page: ComparePage) -> No
 
 
 def test_all_systems_stand_on_each_slice_also_in_what_is_saved(
-    qtbot: QtBot, compared: ComparePage, tmp_path: Path
+    qtbot: QtBot, both: ComparePage, tmp_path: Path
 ) -> None:
-    assert compared.slices.isVisible()
-    division = divide(qtbot, compared, "longer")
-    assert compared.view.tabText(compared.view.currentIndex()) == "By slice"
-    matched = [evaluation.matched for evaluation in compared.compared.evaluations]
+    assert both.slices.isVisible()
+    division = divide(qtbot, both, "longer")
+    assert both.view.tabText(both.view.currentIndex()) == "By slice"
+    matched = [evaluation.matched for evaluation in both.compared.evaluations]
     measured = [measure_slices(one, division) for one in matched]
-    tab = compared.view.slices
+    tab = both.view.slices
     assert shown(tab.table) == compared_slice_table(matched, measured).texts()
     assert cells(tab.table)[0][-2:] == ["difference", ""]
     weighed = {one.system.name: weigh_by_default(one, division) for one in matched}
@@ -85,8 +77,8 @@ def test_all_systems_stand_on_each_slice_also_in_what_is_saved(
     assert "Many slices mean multiple comparisons" in tab.what.text()
     assert tab.title.text().startswith("By which response is longer: accuracy in percent")
     path = tmp_path / "comparison.json"
-    with qtbot.waitSignal(compared.workspace.note, timeout=10_000):
-        compared.save(path)
+    with qtbot.waitSignal(both.workspace.note, timeout=10_000):
+        both.save(path)
     saved = json.loads(path.read_text("utf-8"))
     assert set(saved["slices"]) == set(saved["wins"][0]) == {"run 1", "worse.tsv"}
     names = [found["slice"] for found in saved["slices"]["run 1"][0]["slices"]]
@@ -94,44 +86,42 @@ def test_all_systems_stand_on_each_slice_also_in_what_is_saved(
 
 
 @pytest.mark.slow
-def test_one_slice_restricts_measures_agreement_and_differences(qtbot: QtBot, compared: ComparePage) -> None:
-    whole = shown(compared.view.measures), compared.view.tabText(2)
-    division = divide(qtbot, compared, "longer")
-    keep_to(qtbot, compared, 1)
+def test_one_slice_restricts_measures_agreement_and_differences(qtbot: QtBot, both: ComparePage) -> None:
+    whole = shown(both.view.measures), both.view.tabText(2)
+    division = divide(qtbot, both, "longer")
+    keep_to(qtbot, both, 1)
     part = division.slices[0]
-    assert compared.compared.comparison.items == len(part) < DEMO_ITEMS
-    assert {found.item_id for found in compared.compared.differences} <= part.known
-    text = f"On {len(part)} items with the human labels of gold.tsv: {compared.slices.words}"
-    assert compared.view._titles["measures"].text() == text
-    assert shown(compared.view.measures) != whole[0]
-    assert len(shown(compared.view.slices.table)) == len(division.slices)  # all of them still
-    assert not compared.stale.isVisible()
-    assert compare(qtbot, compared) == ""  # again: what is chosen stays
-    adjudicated(qtbot, compared)
-    assert compared.compared.comparison.items == len(part)
-    keep_to(qtbot, compared, 0)  # which was not measured this time
-    assert (shown(compared.view.measures), compared.view.tabText(2)) == whole
-    assert (
-        compared.view._titles["measures"].text() == f"On {DEMO_ITEMS} items with the human labels of gold.tsv"
-    )
+    assert both.compared.comparison.items == len(part) < DEMO_ITEMS
+    assert {found.item_id for found in both.compared.differences} <= part.known
+    text = f"On {len(part)} items with the human labels of gold.tsv: {both.slices.words}"
+    assert both.view._titles["measures"].text() == text
+    assert shown(both.view.measures) != whole[0]
+    assert len(shown(both.view.slices.table)) == len(division.slices)  # all of them still
+    assert not both.stale.isVisible()
+    assert compare(qtbot, both) == ""  # again: what is chosen stays
+    adjudicated(qtbot, both)
+    assert both.compared.comparison.items == len(part)
+    keep_to(qtbot, both, 0)  # which was not measured this time
+    assert (shown(both.view.measures), both.view.tabText(2)) == whole
+    assert both.view._titles["measures"].text() == f"On {DEMO_ITEMS} items with the human labels of gold.tsv"
 
 
-def test_a_row_lists_its_items_in_review(qtbot: QtBot, compared: ComparePage) -> None:
-    division = divide(qtbot, compared, "longer")
-    view = compared.view.slices.view
+def test_a_row_lists_its_items_in_review(qtbot: QtBot, both: ComparePage) -> None:
+    division = divide(qtbot, both, "longer")
+    view = both.view.slices.view
     place = view.model().index(1, 0)
     view.setCurrentIndex(place)
     port, spot = view.viewport(), view.visualRect(place).center()
     methods: list[Callable[[], object]] = [lambda: press(view, Qt.Key.Key_Return)]
     methods.append(lambda: QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=spot))
     for ask in methods:
-        with qtbot.waitSignal(compared.workspace.listing_wanted, timeout=10_000) as wanted:
+        with qtbot.waitSignal(both.workspace.listing_wanted, timeout=10_000) as wanted:
             ask()
         assert wanted.args[0].filters.ids == division.slices[1].known
         assert wanted.args[0].words == f"which response is longer = {division.slices[1].name}"
-    wins = compared.view.slices.below_view
+    wins = both.view.slices.below_view
     for row, slice_place in ((1, 0), (2, 1)):  # two systems on each slice
-        with qtbot.waitSignal(compared.view.listed, timeout=10_000) as listed:
+        with qtbot.waitSignal(both.view.listed, timeout=10_000) as listed:
             wins.activated.emit(wins.model().index(row, 0))
         assert listed.args[0].ids == division.slices[slice_place].known
 
@@ -155,16 +145,16 @@ def test_a_slice_without_labels_is_refused_and_not_shown_as_chosen(
     assert page.compared.comparison.items == DEMO_ITEMS
 
 
-def test_items_are_divided_by_tags(qtbot: QtBot, compared: ComparePage, space: Workspace) -> None:
-    assert compared.slices.by.findData("tag") < 0
-    hashes = [item.content_hash for item in compared.compared.dataset]
+def test_items_are_divided_by_tags(qtbot: QtBot, both: ComparePage, space: Workspace) -> None:
+    assert both.slices.by.findData("tag") < 0
+    hashes = [item.content_hash for item in both.compared.dataset]
     with RunStore(space.store_path) as store:
         store.note(hashes[0], "", ["hard", "odd"], "Ada")
         store.note(hashes[1], "", ["hard"], "Ada")
-    assert compare(qtbot, compared) == ""
+    assert compare(qtbot, both) == ""
     space.noted.emit(hashes[0])
-    divide(qtbot, compared, "tag")
-    found = [(row[0], row[1]) for row in shown(compared.view.slices.table)]
+    divide(qtbot, both, "tag")
+    found = [(row[0], row[1]) for row in shown(both.view.slices.table)]
     assert found == [("hard", "2"), ("odd", "1"), ("(no tag)", str(DEMO_ITEMS - 2))]
 
 
