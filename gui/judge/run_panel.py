@@ -70,7 +70,7 @@ class GroupPanel(QWidget):
     def show_group(self, group: GroupUnderWay, ending: bool) -> None:
         """Show how far a group is; `ending`: the run is to stop after it."""
         item = one_line(group.item_id)
-        item = f"{item[:_LONGEST_READ_ID]}…" if len(item) > _LONGEST_ID else item
+        item = f"{item[:_LONGEST_READ_ID]}…" if len(item) > _LONGEST_READ_ID else item
         self._bar.setRange(0, max(group.total, 1))
         self._bar.setValue(group.done)
         if group.writing:

@@ -30,7 +30,16 @@ from gui.models.model_jobs import blamed
 from gui.models.model_table import SPEED, about
 from gui.runs.queue import Queued, QueueState, RunQueue
 from gui.workspace.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, cut_off, new_page, open_dataset, plan_of, press, wait_for_plan
+from tests.gui.judge.pages import (
+    A_WHILE,
+    cut_off,
+    new_page,
+    open_dataset,
+    plan_of,
+    press,
+    says,
+    wait_for_plan,
+)
 from tests.gui.labels import text_of
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -144,7 +153,7 @@ def test_a_remembered_trial_is_shown_without_trying_with_the_speed_of_what_would
     def speed() -> str:
         return str(page.picker.table.index(0, SPEED).data())
 
-    qtbot.waitUntil(lambda: "Tried with demo-judge" in text_of(choice_of(page)), timeout=A_WHILE)
+    says(qtbot, choice_of(page), "Tried with demo-judge")
     said = choice_of(page).outcome.text()
     assert "• The processor reads 100 and writes 40." in said
     assert f"• {GONE.title} gives the processor's results, and reads 9,000 and writes 8,000." in said
@@ -190,7 +199,7 @@ def test_a_chosen_device_is_kept_and_not_lost_where_it_is_gone(
     choice_of(page).field.setCurrentText(GONE.title)
     assert page.setup().device == GONE.key
     words = f"No device is called '{GONE.key}'. On this computer, besides the processor: none."
-    qtbot.waitUntil(lambda: words in text_of(page.plan_panel), timeout=A_WHILE)
+    says(qtbot, page.plan_panel, words)
     assert "“Compute on”: cpu" in text_of(page.plan_panel)
     again = new_page(qtbot, page.workspace)
     assert again.setup().device == GONE.key
@@ -318,7 +327,7 @@ def test_a_device_that_fails_in_a_run_is_left_for_good(
     """It is there when it is looked for, and gone when the model is to be loaded there."""
     monkeypatch.setattr(loading, "found_devices", lambda _cancel: [GONE])
     page.planner.make()
-    qtbot.waitUntil(lambda: f"{GONE.title}\nComputes on" in text_of(page.plan_panel), timeout=A_WHILE)
+    says(qtbot, page.plan_panel, f"{GONE.title}\nComputes on")
     with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
         page.run()
     assert ended.args[0] == RunEnded(1, 2, 2, stopped=False)

@@ -45,6 +45,7 @@ from tests.gui.judge.pages import (
     open_dataset,
     plan_of,
     press,
+    says,
     wait_for_plan,
 )
 from tests.gui.labels import text_of
@@ -69,10 +70,6 @@ def ready(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> JudgePage:
     page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, threads=1))
     open_dataset(qtbot, page, demo_gold, items=4)
     return page
-
-
-def wait_for_problem(qtbot: QtBot, page: JudgePage, words: str) -> None:
-    qtbot.waitUntil(lambda: words in text_of(page.plan_panel), timeout=A_WHILE)
 
 
 def run_to_the_end(qtbot: QtBot, page: JudgePage) -> None:
@@ -271,9 +268,7 @@ def test_items_that_do_not_fit_are_named_with_what_helps(
     open_dataset(qtbot, page, save("long.tsv", text.encode()))
     assert "1 of 2 items will be unscored: long." in text_of(page.plan_panel)
     press(page.plan_panel, "Shorten them")
-    qtbot.waitUntil(
-        lambda: "1 of 2 items will be shortened: long." in text_of(page.plan_panel), timeout=A_WHILE
-    )
+    says(qtbot, page.plan_panel, "1 of 2 items will be shortened: long.")
     assert page.setup().shorten
     (larger,) = [
         button
@@ -281,7 +276,7 @@ def test_items_that_do_not_fit_are_named_with_what_helps(
         if button.text().startswith("Use a context")
     ]
     larger.click()
-    qtbot.waitUntil(lambda: "every item fits" in text_of(page.plan_panel), timeout=A_WHILE)
+    says(qtbot, page.plan_panel, "every item fits")
 
 
 def test_a_context_without_room_for_an_item_names_the_fields_that_help(
@@ -292,7 +287,7 @@ def test_a_context_without_room_for_an_item_names_the_fields_that_help(
         replace(default_setup(), mode=Mode.LABELS, context=512, examples_path=demo_gold, shots=8)
     )
     page.workspace.open_dataset(demo_gold)
-    wait_for_problem(qtbot, page, "the context holds 512: no item fits.")
+    says(qtbot, page.plan_panel, "the context holds 512: no item fits.")
     assert "Use a larger “Context”, fewer “Few-shot examples” or shorter examples." in text_of(
         page.plan_panel
     )
@@ -346,9 +341,7 @@ def test_no_figure_of_another_dataset_stands_while_a_plan_is_made(
 def test_the_first_items_can_be_timed(qtbot: QtBot, ready: JudgePage) -> None:
     assert "not known before a run with this model" in text_of(ready.plan_panel)
     press(ready.plan_panel, "Time some items")
-    qtbot.waitUntil(
-        lambda: "at the speed of some items of typical length" in text_of(ready.plan_panel), timeout=A_WHILE
-    )
+    says(qtbot, ready.plan_panel, "at the speed of some items of typical length")
     assert ready.run_button.text() == "Run"
 
 
@@ -357,13 +350,13 @@ def test_a_file_that_is_no_model_is_folded_away_and_says_why(
 ) -> None:
     bad = save("<b>a.gguf", b"not a model")
     ready.choose_model(bad)
-    wait_for_problem(qtbot, ready, "<b>a.gguf")
+    says(qtbot, ready.plan_panel, "<b>a.gguf")
     qtbot.waitUntil(lambda: len(candidates(ready)) == 2, timeout=A_WHILE)
     order, unusable = ready.picker.view.model(), ready.picker.unusable
     assert [order.index(row, MODEL).data() for row in range(order.rowCount())] == ["demo-judge"]
     qtbot.waitUntil(unusable.isVisible, timeout=A_WHILE)
     unusable.set_open(True)
-    qtbot.waitUntil(lambda: f"<b>a ({bad.parent})" in text_of(unusable), timeout=A_WHILE)
+    says(qtbot, unusable, f"<b>a ({bad.parent})")
     assert "This is not a GGUF file: it begins with the text 'not '." in text_of(unusable)
     ready.picker.view.selectRow(0)
     wait_for_plan(qtbot, ready)

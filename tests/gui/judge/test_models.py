@@ -41,7 +41,7 @@ from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 from tests.gui.jobs import done
-from tests.gui.judge.pages import A_WHILE, new_page, open_dataset
+from tests.gui.judge.pages import A_WHILE, new_page, open_dataset, says
 from tests.gui.labels import text_of
 from tests.model_files import JUDGES, OTHERS, Listed, PublishedFile
 
@@ -83,7 +83,7 @@ def test_a_measured_speed_is_shown_and_gives_the_plan_its_time(qtbot: QtBot, pag
     assert not page.picker.view.isColumnHidden(SPEED)
     assert f"Here it reads {rate(speed.reading)} tokens a second" in about(page.picker.table.candidate(0))
     words = "at the speed of this model file when it was measured here"
-    qtbot.waitUntil(lambda: words in text_of(page.plan_panel), timeout=A_WHILE)
+    says(qtbot, page.plan_panel, words)
     (button,) = [each for each in page.plan_panel.findChildren(QPushButton) if each.text().startswith("Time")]
     assert button.isVisible()  # some items know better
     assert not page.picker.doing.line.isVisible()

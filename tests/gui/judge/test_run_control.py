@@ -270,6 +270,8 @@ def test_a_slow_group_is_shown_with_what_a_stop_would_lose(qtbot: QtBot, shown: 
     shown.show_group(GROUP, ending=False)
     assert shown.isVisible()
     assert "Reading item x7: 512 of 1,200 tokens" in shown.text
+    shown.show_group(replace(GROUP, item_id="a-name-that-is-whole"), ending=False)
+    assert "Reading item a-name-that-is-whole:" in shown.text
     assert (
         "Stopping now loses 40 s of work on the 2 items judged now; in about 80 s it is stored." in shown.text
     )

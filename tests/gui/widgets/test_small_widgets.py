@@ -65,16 +65,11 @@ def test_a_field_follows_the_wheel_only_with_the_focus(
 
 
 def made_in(path: Path) -> Iterator[str]:
-    """Classes that are called or inherited from."""
+    """Classes that are called or inherited from, as `QSlider` or `QtWidgets.QSlider`."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        named = (
-            [node.func]
-            if isinstance(node, ast.Call)
-            else node.bases
-            if isinstance(node, ast.ClassDef)
-            else []
-        )
-        yield from (each.id for each in named if isinstance(each, ast.Name))
+        called = [node.func] if isinstance(node, ast.Call) else []
+        for each in node.bases if isinstance(node, ast.ClassDef) else called:
+            yield ast.unparse(each).rpartition(".")[2]
 
 
 @pytest.mark.slow
