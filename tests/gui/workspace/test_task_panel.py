@@ -43,9 +43,8 @@ def test_the_line_says_how_far_the_newest_job_is_and_goes_with_it(
 ) -> None:
     done: list[object] = []
     busy: list[bool] = []
-    panel = TaskPanel(
-        threads, ThreadName.FILES, threads, done.append, changed=lambda: busy.append(panel.busy)
-    )
+    panel = TaskPanel(threads, ThreadName.FILES, threads, done.append)
+    panel.busy_changed.connect(busy.append)
     on_screen(qtbot, panel.line)
     panel.begin(wait(AtWork("Reading …", 1, 2)), "Starting …")
     assert shown_text(panel.line) == "Starting …"
