@@ -48,7 +48,6 @@ class SystemList(QtWidgets.QWidget):
     """What can be compared. A file that is lost, or does not fit, keeps its place but cannot be chosen."""
 
     changed = Signal()
-    files_wanted = Signal()  # the button that adds submissions was pressed
 
     def __init__(self) -> None:
         super().__init__()
@@ -68,15 +67,16 @@ class SystemList(QtWidgets.QWidget):
         add_key(self.view, QKeySequence.StandardKey.Delete, self.remove_current)
         self._gone = plain_label(role="warning")
         self._gone.hide()
-        self._add = QtWidgets.QPushButton("&Add submission…")
+        self.add_button = QtWidgets.QPushButton("&Add submission…")
         labels.name(
-            self._add, "Add submission files", "Submissions are .tsv files. They can be dropped here too."
+            self.add_button,
+            "Add submission files",
+            "Submissions are .tsv files. They can be dropped here too.",
         )
-        self._add.clicked.connect(self.files_wanted)
         self._remove = QtWidgets.QPushButton("Re&move")
         labels.name(self._remove, "Remove the submission from the list", "The file itself stays.")
         self._remove.clicked.connect(self.remove_current)
-        buttons = labels.in_row((self._add, labels.STRETCH), self._remove)
+        buttons = labels.in_row((self.add_button, labels.STRETCH), self._remove)
         labels.in_column((self.view, labels.STRETCH), self._gone, buttons, on=self)
         self.fit()
         self._follow_current()
@@ -254,8 +254,6 @@ class ChoicePanel(labels.DownScroll):
     """Systems to tick, labels to choose, options. `compare_button`, which starts, stands in the header."""
 
     changed = Signal()
-    compare_wanted = Signal()
-    jury_wanted = Signal()  # the ticked systems are to be decided together
     gold_changed = Signal()
     refused = Signal(object)  # an EngineError: files that cannot be compared were not added
 
@@ -289,14 +287,12 @@ class ChoicePanel(labels.DownScroll):
         chosen = (*systems, labels.heading("Human labels"), self.gold_text)
         self.setWidget(labels.panel(*chosen, buttons, self.whose, self._lacking))
         space = self._workspace
-        self.systems.files_wanted.connect(self._ask_submissions)
+        self.systems.add_button.clicked.connect(self._ask_submissions)
         self._gold_button.clicked.connect(self._ask_gold)
         self._own_button.clicked.connect(self.use_default_labels)
         self._reading.finished.connect(self._take_gold)
         self._reading.failed.connect(self._refuse_gold)
         self._reading.put_off.connect(self.bring_up_to_date)
-        self.compare_button.clicked.connect(self.compare_wanted)
-        self.panel_button.clicked.connect(self.jury_wanted)
         space.runs_changed.connect(self._list_runs)
         for signal in (self.systems.changed, self.whose.changed):
             signal.connect(self._remember)

@@ -307,8 +307,8 @@ class ComparePage(Page):
     def _connect(self) -> None:
         space = self.workspace
         self.choosing.changed.connect(self._bring_up_to_date)
-        self.choosing.compare_wanted.connect(self.compare)
-        self.choosing.jury_wanted.connect(self.decide_together)
+        self.choosing.compare_button.clicked.connect(self.compare)
+        self.choosing.panel_button.clicked.connect(self.decide_together)
         self.choosing.refused.connect(self.notice.show_error)
         self.slices.changed.connect(self._keep_to_slice)
         self.save_button.clicked.connect(self._ask_where_to_save)

@@ -217,8 +217,6 @@ class DatasetLine(QWidget):
     """Without a dataset it offers the way to one."""
 
     changed = Signal()
-    dataset_wanted = Signal()
-    demo_wanted = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -234,17 +232,15 @@ class DatasetLine(QWidget):
         labels.name(every, "Judge all items, not only the chosen ones")
         every.clicked.connect(self._choose_all)
         self._choice = labels.as_row((self._chosen, labels.STRETCH), (every, Qt.AlignmentFlag.AlignTop))
-        choose = QPushButton("Choose a dataset")
-        labels.name(choose, "Choose a dataset on the Dataset page")
-        choose.clicked.connect(self.dataset_wanted)
-        demo = QPushButton("Open the demo dataset")
-        demo.clicked.connect(self.demo_wanted)
+        self.choose_button = QPushButton("Choose a dataset")
+        labels.name(self.choose_button, "Choose a dataset on the Dataset page")
+        self.demo_button = QPushButton("Open the demo dataset")
         self._reading = labels.hint("")
         self._reading.hide()
         self._without = QWidget()
         labels.in_column(
             labels.hint("No dataset is open. A run judges the items of a dataset."),
-            labels.as_row(choose, demo, labels.STRETCH),
+            labels.as_row(self.choose_button, self.demo_button, labels.STRETCH),
             on=self._without,
         )
         labels.in_column(

@@ -82,9 +82,9 @@ class JudgePage(Page):
         self.planner.planned.connect(self._show_plan)
         self.planner.failed.connect(self._show_no_plan)
         self.planner.stopped.connect(self.plan_panel.show_stopped)
-        self.plan_panel.again_wanted.connect(self.planner.make)
+        self.plan_panel.again_button.clicked.connect(self.planner.make)
         self.plan_panel.cancelled.connect(self.planner.cancel)
-        self.plan_panel.time_wanted.connect(self.planner.time)
+        self.plan_panel.time_button.clicked.connect(self.planner.time)
         self.picker.measured.connect(self.planner.time_anew)
         self._auditing = TaskPanel(
             threads, ThreadName.FILES, self, self.audit_described.emit, failed=failures
@@ -187,25 +187,27 @@ class JudgePage(Page):
         self.banner.resumed.connect(self.resume)
         self.dataset_line = DatasetLine()
         self.dataset_line.changed.connect(self._change)
-        self.dataset_line.dataset_wanted.connect(lambda: self.workspace.page_wanted.emit(PageName.DATASET))
-        self.dataset_line.demo_wanted.connect(lambda: self.workspace.open_dataset(demo_dataset()))
+        self.dataset_line.choose_button.clicked.connect(
+            lambda: self.workspace.page_wanted.emit(PageName.DATASET)
+        )
+        self.dataset_line.demo_button.clicked.connect(lambda: self.workspace.open_dataset(demo_dataset()))
         self.picker = ModelPicker(self.workspace)
         self.picker.changed.connect(self._change)
         self.settings = SettingsPanel(self.workspace, self.setup)
         self.settings.changed.connect(self._change)
         self.settings.advanced.device.tried.connect(self._follow_trial)
-        self.settings.best_wanted.connect(self._find_best)
+        self.settings.best_button.clicked.connect(self._find_best)
         self.first_steps = FirstSteps()
         self.first_steps.closed.connect(self._close_first_steps)
         self.first_steps.hide()  # until it is known that nothing was ever judged here
         self.plan_panel = PlanPanel()
         self.plan_panel.context_wanted.connect(self.settings.advanced.set_context)
-        self.plan_panel.shorten_wanted.connect(self.settings.advanced.set_shorten)
+        self.plan_panel.shorten_button.clicked.connect(self.settings.advanced.set_shorten)
         self.run_panel = RunPanel(self.control)
         for follow in (self.picker.refit, self.run_panel.restyle):
             self.restyled.connect(follow)
-        self.run_panel.results_wanted.connect(lambda: self._show_run(PageName.RESULTS))
-        self.run_panel.review_wanted.connect(lambda: self._show_run(PageName.REVIEW))
+        self.run_panel.results_button.clicked.connect(lambda: self._show_run(PageName.RESULTS))
+        self.run_panel.review_button.clicked.connect(lambda: self._show_run(PageName.REVIEW))
         self.run_panel.item_wanted.connect(self._want_item)
 
     def _make_header(self) -> None:

@@ -33,11 +33,8 @@ if TYPE_CHECKING:
 class PlanPanel(QWidget):
     """Shows that a plan is being made, the plan, or why there is none."""
 
-    again_wanted = Signal()
     cancelled = Signal()
-    time_wanted = Signal()
     context_wanted = Signal(object)  # tokens
-    shorten_wanted = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,35 +42,32 @@ class PlanPanel(QWidget):
         self._busy = BusyLine()
         self._busy.cancelled.connect(self.cancelled)
         self._problem = Notice()
-        self._again = QPushButton("Try again")
-        labels.name(self._again, "Plan again")
-        self._again.clicked.connect(self.again_wanted)
+        self.again_button = QPushButton("Try again")
+        labels.name(self.again_button, "Plan again")
         self._hint = labels.hint("")
         self._notices = labels.label("")
         self._notices.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._outcomes = (self._problem, self._again, self._hint)  # why there is no plan
+        self._outcomes = (self._problem, self.again_button, self._hint)  # why there is no plan
         self._subject = OneLine()  # what is planned
         self._fit = Pill()
-        self._time_button = QPushButton("Time some items")
+        self.time_button = QPushButton("Time some items")
         labels.name(
-            self._time_button,
+            self.time_button,
             "Judge some items to know the time",
             "Judges four items of typical length (two if that takes minutes) and stores nothing.",
         )
-        self._time_button.clicked.connect(self.time_wanted)
         self._context_button = QPushButton("")
         self._context_button.clicked.connect(lambda: self.context_wanted.emit(self._context))
-        self._shorten_button = QPushButton("Shorten them")
+        self.shorten_button = QPushButton("Shorten them")
         labels.name(
-            self._shorten_button,
+            self.shorten_button,
             "Shorten the items that do not fit",
             "Omits the middle of their responses; the run records it.",
         )
-        self._shorten_button.clicked.connect(self.shorten_wanted)
-        self._buttons = (self._fit, self._time_button, self._context_button, self._shorten_button)
+        self._buttons = (self._fit, self.time_button, self._context_button, self.shorten_button)
         top = labels.in_row(labels.heading("Plan"), (self._subject, labels.STRETCH))
         shown = (self._hint, self._busy, self._problem, self._facts(), self._notices)
-        labels.in_column(labels.panel(top, *shown, (self._again, Qt.AlignmentFlag.AlignLeft)), on=self)
+        labels.in_column(labels.panel(top, *shown, (self.again_button, Qt.AlignmentFlag.AlignLeft)), on=self)
         self.show_nothing("")
 
     @property
@@ -111,11 +105,11 @@ class PlanPanel(QWidget):
     def show_error(self, error: EngineError) -> None:
         self._reset()
         self._problem.show_error(error)
-        self._again.show()
+        self.again_button.show()
 
     def show_stopped(self) -> None:
         self.show_nothing("The plan is not complete. A run can start without it.")
-        self._again.show()
+        self.again_button.show()
 
     def show_plan(self, planned: Planned) -> None:
         self._reset()
@@ -128,7 +122,7 @@ class PlanPanel(QWidget):
         self._fit.say(str(planned.fit), FIT_ROLES[str(planned.fit)])
         self._fit.show()
         untimed = (forecast.seconds is None or forecast.seconds_of_file) and not forecast.complete
-        self._time_button.setVisible(untimed and len(forecast.too_long) < forecast.items)
+        self.time_button.setVisible(untimed and len(forecast.too_long) < forecast.items)
         self._offer_room(planned)
         labels.show_text(self._notices, "\n".join(f"• {visible(notice)}" for notice in planned.notices))
         self._table.show()
@@ -142,7 +136,7 @@ class PlanPanel(QWidget):
         if self._context is not None:
             self._context_button.setText(f"Use a context of {self._context:,}")
             self._context_button.show()
-        self._shorten_button.setVisible(bool(lost) and not planned.setup.shorten)
+        self.shorten_button.setVisible(bool(lost) and not planned.setup.shorten)
 
     def _facts(self) -> QWidget:
         self._captions: dict[str, QLabel] = {}
@@ -157,12 +151,12 @@ class PlanPanel(QWidget):
             ("In the store", ()),
             ("Raw predictions", ()),
             ("Too long", ()),
-            ("", (self._context_button, self._shorten_button)),
+            ("", (self._context_button, self.shorten_button)),
             ("Tokens", ()),
             ("Elicitation methods", ()),
             ("Memory", (self._fit,)),
             ("Computes on", ()),
-            ("Time", (self._time_button,)),
+            ("Time", (self.time_button,)),
         )
         for row, (caption, beside) in enumerate(rows):
             grid.addLayout(_line(beside, self._value(caption)), row, 1)

@@ -251,8 +251,6 @@ _PARTS = 1000  # of the progress bar; Qt's numbers end at two thousand million
 class RunPanel(QWidget):
     """Hidden until the first run of the window."""
 
-    results_wanted = Signal()
-    review_wanted = Signal()
     item_wanted = Signal(object)  # a JudgmentKey
 
     def __init__(self, control: RunControl) -> None:
@@ -278,12 +276,10 @@ class RunPanel(QWidget):
         self._result = label("")
         self._health = label("", "warning")
         self._buttons = QWidget()
-        self._results = QPushButton("Show results")
-        self._results.clicked.connect(self.results_wanted)
-        self._review = QPushButton("Review")
-        name(self._review, "Review the judgments of this run")
-        self._review.clicked.connect(self.review_wanted)
-        in_row(self._results, self._review, STRETCH, on=self._buttons)
+        self.results_button = QPushButton("Show results")
+        self.review_button = QPushButton("Review")
+        name(self.review_button, "Review the judgments of this run")
+        in_row(self.results_button, self.review_button, STRETCH, on=self._buttons)
         self._grid = self._figures_grid()
         self.table = LatestTableModel(self)
         self.view = dressed(FillingView(), self.table, "Latest judgments")
@@ -446,7 +442,7 @@ class RunPanel(QWidget):
 
     def offer_results(self, offered: bool) -> None:
         """Show the button that leads to the results, or not where the page has one already."""
-        self._results.setVisible(offered)
+        self.results_button.setVisible(offered)
 
     def restyle(self) -> None:
         self.table.use_palette(QGuiApplication.palette())

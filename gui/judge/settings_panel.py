@@ -323,7 +323,6 @@ class SettingsPanel(QWidget):
     """Shows and remembers all of a setup but dataset, items and model."""
 
     changed = Signal()
-    best_wanted = Signal()  # the best settings are to be found
 
     def __init__(self, workspace: Workspace, described: Callable[[], RunSetup]) -> None:
         """`described`: the run that the page describes."""
@@ -397,7 +396,6 @@ class SettingsPanel(QWidget):
             "Try elicitation methods, orders, prompts and few-shot examples on labelled items, and use the"
             " best",
         )
-        self.best_button.clicked.connect(self.best_wanted)
         self._reset = QPushButton("Back to defaults")
         labels.name(self._reset, "Set all settings back to their defaults")
         self._reset.clicked.connect(self._show_defaults)

@@ -501,7 +501,7 @@ class ResultsPage(Page):
         self.measurer.changed.connect(partial(space.failures.end, self.measurer))
         self.busy.cancelled.connect(self.measurer.cancel)
         self.scores.measure_wanted.connect(self._ask_for_model)
-        self.scores.explanations_wanted.connect(self.measurer.measure_explanations)
+        self.scores.go_on_button.clicked.connect(self.measurer.measure_explanations)
         self.scores.item_wanted.connect(space.show_in_review)
 
 

@@ -175,7 +175,6 @@ class ScoresPanel(QWidget):
     """Shows Scores as they grow. `sheet`: what is said of them; `stale`: what to do about explanations."""
 
     measure_wanted = Signal(object)  # a ModelMeasure
-    explanations_wanted = Signal()
     item_wanted = Signal(object)  # a JudgmentKey
 
     def __init__(self, stale: QWidget) -> None:
@@ -241,7 +240,6 @@ class ScoresPanel(QWidget):
             button.clicked.connect(lambda _checked=False, wanted=measure: self.measure_wanted.emit(wanted))
         self.go_on_button = QPushButton("Go on measuring ROUGE-L")
         name(self.go_on_button, "Go on measuring ROUGE-L", "Measure the explanations that are left")
-        self.go_on_button.clicked.connect(self.explanations_wanted)
         in_row(*self.model_buttons.values(), self.go_on_button, STRETCH, on=made)
         return made
 

@@ -33,6 +33,10 @@ def stop(line: BusyLine) -> None:
     line.findChild(QPushButton).click()
 
 
+def wait_for_text(qtbot: QtBot, widget: QWidget, text: str) -> None:
+    qtbot.waitUntil(lambda: shown_text(widget) == text)
+
+
 def on_screen(qtbot: QtBot, widget: QWidget) -> None:
     qtbot.addWidget(widget)
     widget.show()
@@ -54,7 +58,7 @@ def test_the_line_says_how_far_the_newest_job_is_and_goes_with_it(
         (Preparing("Looking"), "Looking …"),
     ):
         panel.begin(wait(event), "Counting …")
-        qtbot.waitUntil(lambda text=text: shown_text(panel.line) == text)
+        wait_for_text(qtbot, panel.line, text)
     panel.begin(wait(result=7), "Counting …")
     qtbot.waitUntil(lambda: not panel.busy)
     assert done == [7]
