@@ -13,7 +13,6 @@ from engine.core.judgments import JudgmentKey
 from gui.compare import compare_jobs
 from gui.compare.choice_panel import ChoicePanel
 from gui.compare.comparison_view import ComparisonView
-from gui.widgets.actions import add_key
 from gui.widgets.fields import DoubleSpinBox
 from gui.widgets.files import ask_target
 from gui.widgets.foreign_text import plain_label
@@ -170,13 +169,6 @@ _WHAT = (
 
 class ComparePage(Page):
     NAME = PageName.COMPARE
-    KEYS = (
-        ("Ctrl+Enter", "Compare the ticked systems"),
-        ("Space", "Tick a run or a submission"),
-        ("Delete", "Remove a submission from the list"),
-        ("/", "Search the items that differ"),
-        ("Enter", "Open the item in Review; list the items on which two systems differ, or those of a slice"),
-    )
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
@@ -317,7 +309,7 @@ class ComparePage(Page):
         self.view.differences.failed.connect(self.notice.show_error)
         for signal in (space.run_changed, space.overrides_changed, space.runs_changed):
             signal.connect(self._look_at_runs)
-        add_key(self, "Ctrl+Return", self.compare, inside=True)
+        self.add_keys(compare=self.compare)
 
     # What happens
 

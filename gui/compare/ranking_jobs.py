@@ -6,19 +6,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.tables import Sheet, Table
+from engine.core.tables import Sheet
 from gui.results.export_jobs import figure_source
 from gui.results.run_weights import WeightsChoice
 from gui.workspace.figures import FigureSource
 from gui.workspace.threads import JobControl, job
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from engine.data.dataset import Dataset
     from engine.ranking.labelled_part import RankedByLabels
     from engine.ranking.ranking import Ranking
-    from engine.report.ranking import RankedBy
+    from engine.report.drawing import ReportFigure
+    from engine.report.rankings import RankedBy
     from engine.results.run_results import RunResults
 
 _FIGURE = "ranking"
@@ -68,7 +67,8 @@ def rank_candidates(control: JobControl, request: RankRequest) -> RankedCandidat
     from engine.ranking.comparisons import comparisons_of
     from engine.ranking.labelled_part import by_labels
     from engine.ranking.ranking import rank
-    from engine.report.ranking import RankedBy, ranking_sheet
+    from engine.report.ranking import ranking_sheet
+    from engine.report.rankings import RankedBy
     from gui.widgets.notice import IN_THE_WINDOW
 
     if not request.dataset.names_candidates:
@@ -94,7 +94,7 @@ def rank_candidates(control: JobControl, request: RankRequest) -> RankedCandidat
 def _by_run(request: RankRequest, results: "RunResults") -> tuple["RankedBy", Sequence[str]]:
     """By whose labels of a run, and what is to be said of items that take no part."""
     from engine.metrics.matching import annotator_caveats, match_items, system_of_run
-    from engine.report.ranking import RankedBy
+    from engine.report.rankings import RankedBy
     from gui.results.weighted_scoring_jobs import Basis, weighed
 
     system = system_of_run(results)
@@ -113,15 +113,13 @@ def _by_run(request: RankRequest, results: "RunResults") -> tuple["RankedBy", Se
 
 
 def figure_of(ranked: RankedCandidates) -> FigureSource:
-    return figure_source(_FIGURE, partial(_draw, ranked), ranked.sheet, _FIGURE)
+    return figure_source(_FIGURE, partial(_figure, ranked), ranked.sheet, _FIGURE)
 
 
-def _draw(ranked: RankedCandidates, dark: bool) -> "tuple[Figure, str, Table]":
-    from engine.report.ranking import candidate_table
-    from engine.report.topic_figures import ranking_figure, ranking_in_words
+def _figure(ranked: RankedCandidates) -> "ReportFigure":
+    from engine.report.ranking import ranking_report_figure
 
-    figure = ranking_figure(ranked.ranking, ranked.by.title, dark)
-    return figure, ranking_in_words(ranked.ranking), candidate_table(ranked.ranking)
+    return ranking_report_figure(ranked.ranking, ranked.by.title)
 
 
 @job

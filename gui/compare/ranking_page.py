@@ -19,7 +19,6 @@ from gui.compare import ranking_jobs
 from gui.compare.ranking_jobs import RankedCandidates, RankRequest, rank_candidates, save_ranking
 from gui.results.run_weights import RunWeights
 from gui.widgets import labels
-from gui.widgets.actions import add_key
 from gui.widgets.fields import FlowLayout, narrow_box
 from gui.widgets.files import ask_target
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip, tip
@@ -220,14 +219,6 @@ class RankingPage(Page):
     """The candidates of the open run, or of a dataset with human labels, the best first."""
 
     NAME = PageName.RANKING
-    KEYS = (
-        ("Ctrl+Enter", "Rank again"),
-        (
-            "Enter",
-            "List the items of a row or of a pair in Review; menu of the picture",
-        ),
-        ("Ctrl+C", "Copy the table or the picture that has the focus"),
-    )
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
@@ -341,7 +332,7 @@ class RankingPage(Page):
         self.save_button.clicked.connect(self._ask_where_to_save)
         self._later.timeout.connect(self._rank_if_stale)
         self.sheet.listed.connect(self._list_behind)
-        add_key(self, "Ctrl+Return", self.rank_anew, inside=True)
+        self.add_keys(rank=self.rank_anew)
 
     # What happens
 

@@ -7,10 +7,8 @@ What the Dataset page says while no dataset is open.
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import ClassVar
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QPushButton, QScrollArea, QStackedWidget
 
 from engine.core.column_map import ColumnMap
@@ -20,11 +18,12 @@ from engine.system.paths import demo_dataset
 from gui.dataset import dataset_jobs
 from gui.dataset.columns_dialog import ColumnAsker
 from gui.dataset.dataset_jobs import Counted
-from gui.dataset.item_list import KEY, PROMPT_KEY, ItemList, judge_words
+from gui.dataset.item_list import ItemList, judge_words
 from gui.dataset.item_preview import ItemPreview
 from gui.dataset.outputs_dialog import OutputsDialog
 from gui.dataset.summary_panel import SummaryPanel
-from gui.widgets.actions import BusyLine, MenuButton, add_key
+from gui.widgets.action_table import with_keys
+from gui.widgets.actions import BusyLine, MenuButton
 from gui.widgets.files import DATASETS, let_choose
 from gui.widgets.foreign_text import one_line, set_tip, tip
 from gui.widgets.glossary import WHAT_IT_DOES
@@ -189,18 +188,6 @@ class DatasetPage(Page):
     prompt_wanted = Signal(object)  # an Item: what the model is shown of it
 
     NAME = PageName.DATASET
-    KEYS: ClassVar[Sequence[tuple[str, str]]] = (
-        ("/ or Ctrl+F", "Search the items"),
-        ("Enter or Down", "From the search field to the items"),
-        ("Esc", "Clear the search"),
-        ("Up, Down, Page Up, Page Down", "Go through the items"),
-        ("Shift+Up, Shift+Down, Ctrl+A", "Select several items, or all; also Ctrl or Shift with a click"),
-        (KEY, "Judge only the selected items (also: right click)"),
-        (PROMPT_KEY, "The exact prompt of the item for the model chosen on the Judge page"),
-        ("Ctrl+C", "Copy the text of the cell"),
-        ("Alt+N", "A new dataset of pairs from the outputs of several models"),
-        ("Alt+C", "Change which columns of a file are used"),
-    )
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
@@ -239,7 +226,7 @@ class DatasetPage(Page):
 
     def _build_header(self) -> None:
         self.open_button = QPushButton("Open…")
-        name(self.open_button, "Open a dataset", "Open a dataset (Ctrl+O)")
+        name(self.open_button, "Open a dataset", with_keys("Open a dataset", "open_dataset"))
         self.outputs_button = QPushButton("&New…")
         name(self.outputs_button, "New from outputs", NEW_FROM_OUTPUTS)
         self.outputs_dialog: OutputsDialog | None = None
@@ -302,11 +289,9 @@ class DatasetPage(Page):
         self.items.item_chosen.connect(self._show_item)
         self.items.selected.prompt_wanted.connect(self._want_prompt)
         self.preview.prompt_wanted.connect(self._want_prompt)
-        add_key(self, PROMPT_KEY, self._want_prompt, inside=True)
         self._counting.finished.connect(self._show_summary)
         space.failures.follow(self._counting)
-        for key in ("/", QKeySequence.StandardKey.Find):
-            add_key(self, key, self.items.start_search, inside=True)
+        self.add_keys(search=self.items.start_search, prompt=self._want_prompt)
 
     # The dataset
 

@@ -17,6 +17,7 @@ from engine.core.formatting import counted
 from gui.dataset import dataset_jobs
 from gui.dataset.dataset_jobs import ItemQuery
 from gui.dataset.item_columns import ColumnChooser, ItemColumns, ItemTableModel, column_named
+from gui.widgets.action_table import of_page
 from gui.widgets.actions import add_key
 from gui.widgets.fields import SearchField
 from gui.widgets.foreign_text import plain_label
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.data.dataset_views import Rows
 
-KEY = "Ctrl+J"
-PROMPT_KEY = "P"
+_JUDGE, _PROMPT = of_page("Dataset", "judge_selected"), of_page("Dataset", "prompt")
 
 
 class SelectedItems(QPushButton):
@@ -47,11 +47,11 @@ class SelectedItems(QPushButton):
         self._table = table
         self._judge = QAction("", self)
         self._judge.triggered.connect(self._tell)
-        self._judge.setShortcut(QKeySequence(KEY))
+        self._judge.setShortcuts(_JUDGE.sequences)
         self._judge.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self.context_menu = QMenu(self)
         self.context_menu.addAction(self._judge)
-        self._prompt = QAction(f"Prompt… ({PROMPT_KEY})", self)
+        self._prompt = QAction(f"Prompt… ({_PROMPT.keys})", self)
         self._prompt.triggered.connect(self.prompt_wanted)
         self.context_menu.addAction(self._prompt)
         self.clicked.connect(self._tell)
@@ -84,7 +84,7 @@ class SelectedItems(QPushButton):
         self._judge.setEnabled(count > 0)
         self._prompt.setEnabled(count > 0)
         self.setText(text)
-        name(self, text, f"Choose a model for only the selected items ({KEY})")
+        name(self, text, f"Choose a model for only the selected items ({_JUDGE.keys})")
         if self.isHidden() and count > 1:
             # It takes its room from the table, whose last row may be the one that was just selected.
             QTimer.singleShot(0, self._keep_in_sight)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, cast
+from typing import cast
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
@@ -39,14 +39,6 @@ _STEPS_CLOSED = "judge/first_steps_closed"
 
 class JudgePage(Page):
     NAME = PageName.JUDGE
-    KEYS: ClassVar[Sequence[tuple[str, str]]] = (
-        ("Ctrl+R, F5", "Run, or resume a run; a complete run is not judged again"),
-        ("Ctrl+.", "Stop the run, and the queue; judged items stay saved"),
-        ("Ctrl+Shift+R", "Add the described run to the queue"),
-        ("Shift+F5", "Start the queue"),
-        ("Alt+Up, Alt+Down, F2, Delete", "In the queue: move, name or remove a run"),
-        ("Enter", "In the latest judgments: open one in Review"),
-    )
 
     audit_described = Signal(object)  # a DescribedAudit
 

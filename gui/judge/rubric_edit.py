@@ -8,6 +8,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QMimeData, QObject, QSize, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
 
+from engine.core.codec import plain
 from engine.core.errors import SetupError
 from engine.core.formatting import words
 from engine.core.rubric import (
@@ -222,7 +223,7 @@ class EditedRubric:
             rubric.name,
             rubric.source,
             rubric.tie_threshold,
-            tuple(EditedCriterion(**asdict(criterion)) for criterion in rubric.criteria),
+            tuple(EditedCriterion(**plain(criterion)) for criterion in rubric.criteria),
             asdict(rubric.wording),
         )
 

@@ -15,7 +15,7 @@ from engine.core.formatting import short_name, without_middle, words
 from engine.core.items import Method
 from engine.core.methods import METHODS
 from engine.core.rubric import Rubric
-from engine.settings.rows import DEFAULT_MARGIN, OF_EXPLANATIONS, SettingRow, row_of
+from engine.settings.rows import DEFAULT_MARGIN, Group, SettingRow, Surface, rows_on
 from engine.settings.run_setup import RunSetup
 from gui.judge.rubric_choice import RubricChoice
 from gui.judge.run_control import default_setup
@@ -38,10 +38,10 @@ SortedFiles = SignalInstance | Callable[[], None]
 
 
 class SettingFields:
-    """One field for each of some settings, by name; whenever one of them changes, `changed` is told."""
+    """One field for each setting of some groups, by name; whenever one of them changes, `changed` is told."""
 
-    def __init__(self, names: tuple[str, ...], changed: SortedFiles) -> None:
-        self._rows = tuple(map(row_of, names))
+    def __init__(self, groups: Collection[Group], changed: SortedFiles) -> None:
+        self._rows = rows_on(Surface.WINDOW, *groups)
         self.by_name: dict[str, Any] = {row.name: _field(row, changed) for row in self._rows}
 
     def show_setup(self, setup: RunSetup) -> None:
@@ -55,8 +55,8 @@ class SettingFields:
         for row in self._rows:
             self.by_name[row.name].setEnabled(row.counts(setup))
 
-    def add_to(self, form: QFormLayout, *names: str) -> None:
-        for row in map(row_of, names):
+    def add_to(self, form: QFormLayout, *groups: Group) -> None:
+        for row in rows_on(Surface.WINDOW, *groups):
             form.addRow("" if row.kind is bool else row.field_label, self.by_name[row.name])
 
 
@@ -107,9 +107,6 @@ def _value(row: SettingRow, field: Any) -> Any:
     return None if row.special and value == row.instead else value
 
 
-_OF_THOUGHTS = ("reasoning_samples", "max_reasoning_tokens")
-
-
 class MethodsPanel(QWidget):
     """Folded to one line that names what is chosen; `changed` whenever that is."""
 
@@ -128,7 +125,7 @@ class MethodsPanel(QWidget):
             labels.name(box, f"Elicitation method “{method.title}”", METHODS[method].help)
             box.toggled.connect(self._tell)
             self.boxes[method] = box
-        self.of_reasoning_samples = SettingFields(_OF_THOUGHTS, self._tell)
+        self.of_reasoning_samples = SettingFields([Group.METHODS], self._tell)
         self.fold = Fold("", self._inside())
         self._problem = labels.label("", "bad")
         # The problem is above, where it is seen whether the methods are folded or not.
@@ -169,7 +166,7 @@ class MethodsPanel(QWidget):
         self._reasoning_samples = QWidget()
         form = QFormLayout(self._reasoning_samples, rowWrapPolicy=QFormLayout.RowWrapPolicy.WrapLongRows)
         form.setContentsMargins(22, 4, 0, 0)
-        self.of_reasoning_samples.add_to(form, *_OF_THOUGHTS)
+        self.of_reasoning_samples.add_to(form, Group.METHODS)
         layout.addWidget(self._reasoning_samples)
         layout.addWidget(
             labels.hint("The label probabilities of all methods are averaged; Review shows each method.")
@@ -204,8 +201,6 @@ class MethodsPanel(QWidget):
         labels.show_text(self._problem, problem)
 
 
-_OF_EXAMPLES = ("shots", "example_choice")
-_OF_COMPUTER = ("context", "shorten", "kv_type", "threads")
 _CALIBRATIONS = "Calibrations (*.json)"
 
 
@@ -223,8 +218,7 @@ class AdvancedPanel(QWidget):
         self._reading.finished.connect(self._take_examples)
         self._reading.failed.connect(self._refuse_examples)
         self._reading.left.connect(self._leave_examples)
-        names = (*_OF_EXAMPLES, "second_order_below", *_OF_COMPUTER, "gpu_layers", *OF_EXPLANATIONS)
-        self.default = SettingFields(names, self.changed)
+        self.default = SettingFields(set(Group) - {Group.OUTPUT, Group.METHODS}, self.changed)
         # The fields that the table of settings does not make, and what its fields have in addition.
         self._examples = FileChoice("labelled examples", DATASETS)
         self._examples.changed.connect(self._read_examples)
@@ -240,11 +234,13 @@ class AdvancedPanel(QWidget):
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         form.addRow(FIELDS[Setting.EXAMPLES], self._examples)
-        self.default.add_to(form, *_OF_EXAMPLES)
+        self.default.add_to(form, Group.EXAMPLES)
         form.addRow("Calibration", self._calibration)
-        self.default.add_to(form, "second_order_below", *_OF_COMPUTER)
+        self.default.add_to(form, Group.ORDERS)
+        self.default.add_to(form, Group.ITEMS, Group.COMPUTER)
         form.addRow(FIELDS[Setting.DEVICE], self.device)
-        self.default.add_to(form, "gpu_layers", *OF_EXPLANATIONS)
+        self.default.add_to(form, Group.GPU)
+        self.default.add_to(form, Group.EXPLANATIONS)
         self.follow(default_setup())
 
     def show_setup(self, setup: RunSetup) -> None:
@@ -332,7 +328,7 @@ class SettingsPanel(QWidget):
         self.rubric = RubricChoice(workspace, described)
         self._make_fields()
         form = QFormLayout(rowWrapPolicy=QFormLayout.RowWrapPolicy.WrapLongRows)
-        self._mode.add_to(form, "mode")
+        self._mode.add_to(form, Group.OUTPUT)
         form.addRow("Show the responses", self._orders)
         form.addRow("Rubric", self.rubric)
         form.addRow("Criteria", self.criteria)
@@ -372,7 +368,7 @@ class SettingsPanel(QWidget):
         self.methods.set_model(path)
 
     def _make_fields(self) -> None:
-        self._mode = SettingFields(("mode",), self._tell)
+        self._mode = SettingFields([Group.OUTPUT], self._tell)
         self._orders = ComboBox()
         labels.narrow(self._orders)
         self._orders.addItem("In both orders")

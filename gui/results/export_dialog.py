@@ -82,7 +82,7 @@ class ExportDialog(QtWidgets.QDialog):
         name(self.with_judge, "Include the judge's labels", "Fill in the cells that no annotator labelled")
         self.with_judge.setVisible(form is Form.DATASET)
         self.with_curve = QtWidgets.QCheckBox(
-            "With the &learning curve: calibration quality by number of labels. It takes a while"
+            "With the &learning curve: calibration quality by number of labels; takes a while"
         )
         name(self.with_curve, "With the learning curve", "Calibration quality by number of human labels")
         self.with_curve.setVisible(form is Form.REPORT and not what.whole.run.submitted)
@@ -97,7 +97,7 @@ class ExportDialog(QtWidgets.QDialog):
         set_role(self.health, uncertainty if health.doubted else "hint")
         self._say_unfinished()
         number = self._what.results.stale if self._form is Form.EXPLAINED else 0
-        theirs = counted(number, "explanation that was", "explanations that were")
+        theirs = counted(number, "explanation", "explanations")
         self.stale.setText(f"&Include {theirs} written for another label than the effective one")
         self.stale.setVisible(number > 0)
         if self._form is Form.FIGURES:

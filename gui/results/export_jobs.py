@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from engine.annotations.records import LAST, LabelSource
+from engine.core.codec import plain
 from engine.core.errors import SetupError
 from engine.core.formatting import short_name, words
 from engine.core.health import NOT_LOOKED_AT, Health
 from engine.core.items import PREFERENCES, HumanLabel, Preference, labels_beside
-from engine.core.tables import Picture, Sheet, Table
+from engine.core.tables import Picture, Sheet
 from engine.system.places import PathKind, found_at, is_there
 from gui.results.run_weights import WeightsChoice
 from gui.results.score_jobs import Scores, with_annotators
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from engine.data.slices import Slicing
     from engine.metrics.evaluation import Evaluation
     from engine.metrics.matching import Pair
+    from engine.report.drawing import ReportFigure
     from engine.results.run_results import RunResults
 
 TITLES = {
@@ -48,18 +50,15 @@ TITLES = {
 @job
 def draw(control: JobControl, evaluation: "Evaluation", dark: bool) -> Sequence[DrawnFigure]:
     """All figures of an evaluation in the colours of the window; reports each Drawn."""
-    from engine.report.figure_style import as_svg
-    from engine.report.figures import all_figures, figure_table
-    from engine.report.html_report import figure_in_words, order_report_of, reliability_of
+    from engine.report.drawing import as_svg
+    from engine.report.html_report import figures_of
 
-    bins, orders = reliability_of(evaluation.matched), order_report_of(evaluation.matched)
     drawn = []
-    for name, figure in all_figures(evaluation, bins, orders=orders, dark=dark).items():
+    for name, found in figures_of(evaluation).items():
         control.cancel.raise_if_requested()
-        said = figure_in_words(name, evaluation, bins, orders)
-        numbers = figure_table(name, evaluation, bins, orders)
+        figure, said = found.draw(dark), found.in_words
         spots = spots_of(name, figure, evaluation)
-        drawn.append(DrawnFigure(name, as_svg(figure, said), said, spots, numbers))
+        drawn.append(DrawnFigure(name, as_svg(figure, said), said, spots, found.numbers))
         control.report(drawn[-1])
     return drawn
 
@@ -131,65 +130,45 @@ _PLACES: Mapping[str, Callable[["Axes", Sequence[HumanLabel]], Iterator[tuple[_L
 }
 
 
-Drawing = Callable[[bool], "tuple[Figure, str, Table]"]
-"""Draws a figure, in dark colours or light ones; what it shows in words, and its numbers."""
-
-
-def figure_source(key: str, drawing: Drawing, sheet: Sheet, file_name: str) -> FigureSource:
-    """A figure by its `drawing`, read as the pictures of its sheet say."""
+def figure_source(key: str, make: "Callable[[], ReportFigure]", sheet: Sheet, file_name: str) -> FigureSource:
+    """A figure of a report, read as the pictures of its sheet say."""
     parts = (part for section in sheet.sections for part in section.parts)
     notes = [part.note for part in parts if isinstance(part, Picture)]
-    return FigureSource(partial(_drawn, key, drawing), partial(_as_file, drawing), " ".join(notes), file_name)
+    return FigureSource(partial(_drawn, key, make), partial(_as_file, make), " ".join(notes), file_name)
 
 
 @job
-def _drawn(_control: JobControl, key: str, drawing: Drawing, dark: bool) -> DrawnFigure:
-    from engine.report.figure_style import as_svg
-
-    figure, said, numbers = drawing(dark)
-    return DrawnFigure(key, as_svg(figure, said), said, table=numbers)
+def _drawn(_control: JobControl, key: str, make: "Callable[[], ReportFigure]", dark: bool) -> DrawnFigure:
+    figure = make()
+    return DrawnFigure(key, figure.as_bytes("svg", dark), figure.in_words, table=figure.numbers)
 
 
 @job
-def _as_file(_control: JobControl, drawing: Drawing, form: str) -> bytes:
+def _as_file(_control: JobControl, make: "Callable[[], ReportFigure]", form: str) -> bytes:
     """In the light colours, as `png` or `svg`."""
-    figure, said, _numbers = drawing(False)
-    return _bytes(figure, said, form)
+    return make().as_bytes(form)
 
 
 @job
 def figure_bytes(_control: JobControl, evaluation: "Evaluation", name: str, form: str) -> bytes:
     """One figure in the light colours, as `png` or `svg`."""
-    return _bytes(*_light(evaluation, name)[name], form)
+    from engine.report.html_report import figures_of
+
+    return figures_of(evaluation)[name].as_bytes(form)
 
 
 @job
 def save_figures(control: JobControl, evaluation: "Evaluation", folder: Path, name: str) -> Path:
     """Write all figures as PNG and SVG into a new folder `name`; where that exists, `name-2` and so on."""
+    from engine.report.html_report import figures_of
     from engine.system.files import write_whole
 
     target = _new_folder(folder, name)
-    for figure_name, drawn in _light(evaluation).items():
+    for figure_name, figure in figures_of(evaluation).items():
         for form in ("png", "svg"):
             control.cancel.raise_if_requested()
-            write_whole(target / f"{figure_name}.{form}", _bytes(*drawn, form))
+            write_whole(target / f"{figure_name}.{form}", figure.as_bytes(form))
     return target
-
-
-def _light(evaluation: "Evaluation", only: str | None = None) -> "dict[str, tuple[Figure, str]]":
-    """Figures in the light colours by name, each with what it shows in words."""
-    from engine.report.figures import all_figures
-    from engine.report.html_report import figure_in_words, order_report_of, reliability_of
-
-    bins, orders = reliability_of(evaluation.matched), order_report_of(evaluation.matched)
-    drawn = all_figures(evaluation, bins, orders=orders, only=only)
-    return {name: (figure, figure_in_words(name, evaluation, bins, orders)) for name, figure in drawn.items()}
-
-
-def _bytes(figure: "Figure", in_words: str, form: str) -> bytes:
-    from engine.report.figure_style import as_png, as_svg
-
-    return as_svg(figure, in_words) if form == "svg" else as_png(figure)
 
 
 def _new_folder(folder: Path, name: str) -> Path:
@@ -443,7 +422,7 @@ def _weights_json(request: WeightsChoice) -> dict[str, object]:
         "tie_threshold": request.tie_threshold,
         "from": request.source,
     }
-    return weights | ({"fit": request.fit.as_json()} if request.fit else {})
+    return weights | ({"fit": plain(request.fit)} if request.fit else {})
 
 
 def _checked(what: Exported, path: Path) -> _Checked:

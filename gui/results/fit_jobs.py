@@ -5,16 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.tables import Section, Sentences, Sheet, Table, Tone
+from engine.core.tables import Section, Sentences, Sheet, Tone
 from gui.results.export_jobs import figure_source
 from gui.workspace.figures import FigureSource
 from gui.workspace.threads import JobControl, job
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from engine.calibration.learning import LearningCurve
     from engine.data.dataset import Dataset
+    from engine.report.drawing import ReportFigure
     from engine.results.calibration import Calibration
     from engine.results.run_results import RunResults
 
@@ -119,14 +118,12 @@ class Learned:
 
     @property
     def figure(self) -> FigureSource:
-        return figure_source(CURVE_FIGURE, self._draw, self.sheet, self.file_name)
+        return figure_source(CURVE_FIGURE, self._figure, self.sheet, self.file_name)
 
-    def _draw(self, dark: bool) -> "tuple[Figure, str, Table]":
-        from engine.report.learning import point_table
-        from engine.report.topic_figures import learning_figure, learning_in_words
+    def _figure(self) -> "ReportFigure":
+        from engine.report.learning import learning_report_figure
 
-        figure = learning_figure(self.curve, self.title, dark)
-        return figure, learning_in_words(self.curve), point_table(self.curve)
+        return learning_report_figure(self.curve, self.title)
 
 
 @job

@@ -1,6 +1,6 @@
 """The page of results: what the open run is worth, measured in the background, and the ways to get it out."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +21,8 @@ from gui.results.export_jobs import Exported, Form
 from gui.results.score_jobs import Measuring, ModelMeasure, Scores
 from gui.results.scores_panel import FiguresPanel, GoldPicker, MeasureModelDialog, ScoresPanel
 from gui.results.weighted_scoring_panel import WeightedScoringPanel
-from gui.widgets.actions import BusyLine, Entry, MenuButton
+from gui.widgets.action_table import EXPORTS_OF_RESULTS
+from gui.widgets.actions import BusyLine, MenuButton, add_entry
 from gui.widgets.foreign_text import set_tip
 from gui.widgets.glossary import Topic
 from gui.widgets.help_dialog import beside_help
@@ -195,15 +196,6 @@ _NO_RUN = (
     " results appear here.",
 )
 _STOPPED = "Measuring was stopped. Open this page again to measure the labels."
-_EXPORTS: tuple[tuple[Form, str, tuple[str, ...]], ...] = (
-    (Form.LABELS, "Submission for sub-task &1: labels…", ("Ctrl+E",)),
-    (Form.EXPLAINED, "Submission for sub-task &2: labels and explanations…", ("Ctrl+Shift+E",)),
-    (Form.DATASET, "&Dataset with these labels…", ()),
-    (Form.CSV, "All data as &CSV…", ()),
-    (Form.JSON, "All data as &JSON…", ()),
-    (Form.REPORT, "&Report as HTML…", ()),
-    (Form.FIGURES, "&Figures as PNG and SVG…", ()),
-)
 _TAB = "results/tab"
 _TABS = ("&Scores", "Fi&gures", "&Weighted scoring", "&Calibration", "B&y slice")
 _SLICES = SliceWords(
@@ -218,7 +210,6 @@ class ResultsPage(Page):
     """Scores, figures, the weighted judge and calibration of the run that is looked at."""
 
     NAME = PageName.RESULTS
-    KEYS = (("Enter", "menu of the figure that has the focus"), ("Ctrl+C", "copy the table or figure"))
 
     can_export_changed = Signal(bool)
 
@@ -249,8 +240,9 @@ class ResultsPage(Page):
     # Exports, for the menus too
 
     @property
-    def exports(self) -> tuple[Entry, ...]:
-        return tuple(Entry(text, partial(self.export, form), keys) for form, text, keys in _EXPORTS)
+    def exports(self) -> dict[str, Callable[[], object]]:
+        """All ways to get the run out, by the names of their actions."""
+        return {f"export_{form}": partial(self.export, form) for form in Form}
 
     def export(self, form: Form, path: Path | None = None) -> None:
         """Write the run in a form; a dialog asks where no path says. `path`: of figures their folder."""
@@ -439,8 +431,8 @@ class ResultsPage(Page):
     def _build_header(self) -> None:
         self.picker = RunPicker(self.workspace)
         self.export_button = MenuButton()
-        for entry in self.exports:
-            entry.add_to(self.export_button.menu(), with_keys=False)
+        for row in EXPORTS_OF_RESULTS:
+            add_entry(self.export_button.menu(), row.text, self.exports[row.name])
         self.header.addWidget(self.picker, 4)
         self.header.addWidget(OfferedRun(self.workspace))
         self.header.addWidget(self.export_button)

@@ -256,7 +256,7 @@ def look_at_model(_control: JobControl, measure: ModelMeasure, path: Path) -> Me
 @job
 def cut_encoder(control: JobControl, path: Path, target: Path, in_use: Mapping[str, Path]) -> Path:
     """Write a copy of an encoder with the layers alone that bert-score computes with, over no file in use."""
-    from engine.models.encoder_cut import cut_to_scored_layers
+    from engine.models.encoder_file import cut_to_scored_layers
     from engine.system.files import check_targets
 
     check_targets({"the copy": target}, {**in_use, "encoder": path})

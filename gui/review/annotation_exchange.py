@@ -25,7 +25,6 @@ from PySide6.QtWidgets import (
 from engine.core.formatting import counted, file_stem, listed, visible
 from gui.review import review_jobs
 from gui.review.review_jobs import CountedFiles
-from gui.widgets.actions import Entry
 from gui.widgets.files import ask_target, let_choose_several
 from gui.widgets.labels import (
     STRETCH,
@@ -179,14 +178,6 @@ class AnnotationExchange(QObject):
         self._counting = LatestTask(workspace.threads, ThreadName.FILES, self)
         self._counting.finished.connect(self._show)
         self._counting.failed.connect(workspace.problem)
-
-    @property
-    def exports(self) -> tuple[Entry, ...]:
-        """The menu entries that export annotations."""
-        return (
-            Entry("&My annotations…", self.export_mine),
-            Entry("Annotations of &all annotators…", self.export_all),
-        )
 
     @Slot()
     def export_mine(self, *, path: Path | None = None) -> None:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from engine.core.formatting import counted
 from gui.review.review_list import ReviewList
+from gui.widgets.action_table import of_page
 from gui.workspace.workspace import Workspace
 
 _PAUSE_MS = 1000  # without a key, after which letters are keys of the page again
@@ -90,7 +91,7 @@ class PageKeys(QObject):
             shortcut.setEnabled(not isinstance(now, spared))
 
 
-KEYS = ("Ctrl+J", "Ctrl+Shift+J")
+KEYS = tuple(of_page("Review", name).keys for name in ("judge_again", "judge_listed"))
 
 
 class JudgeAgain(QObject):

@@ -6,7 +6,6 @@ made, stored, put in order or changed.
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import ClassVar
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
@@ -52,43 +51,6 @@ class ReviewPage(Page):
     prompt_wanted = Signal(object, str)  # an Item, a criterion: what the model is shown of it
 
     NAME = PageName.REVIEW
-    KEYS: ClassVar[Sequence[tuple[str, str]]] = (
-        ("J, K", "Next, previous item"),
-        ("1 to 9", "Criterion"),
-        ("A, B", "Override the label of the open criterion with A, with B"),
-        ("G, X", "Override it with both good, both bad"),
-        (
-            "L",
-            "After a label: stay, go to the next criterion, or to the next criterion and then the next item",
-        ),
-        ("U, Shift+U", "Undo your last action on this item, or on the previous item; redo it"),
-        ("E", "Write another explanation: Ctrl+Enter saves, Esc leaves"),
-        ("V", "Other systems side by side, or the judgment alone"),
-        ("M", "Markdown or plain text"),
-        ("F", "Fold the judgment to one line, or open it"),
-        ("D", "Highlight differences, shared words, nothing"),
-        ("Enter", "Accept the item: all its labels, or that of the criterion chosen above"),
-        (
-            "Enter, while you adjudicate",
-            "Adjudicate the judgment by majority; go to the next on which annotators differ",
-        ),
-        ("S", "Skip the item; go to the next one to do"),
-        ("T", "Reopen the item: mark it to do"),
-        ("Space", "Large bars for each order of the responses"),
-        (
-            "W",
-            "Raw predictions of each elicitation method, and the chain of thought; again for the top of the"
-            " judgment",
-        ),
-        ("O", "Scroll the judgment, or the columns, by one page; from the end back to the top"),
-        ("F6, Shift+F6", "To the next part, or back: list, texts, judgment or columns; arrows scroll"),
-        ("H", "History: who changed the judgment, what and when"),
-        ("N", "Note and tags of the item: Ctrl+Enter saves, Esc leaves"),
-        ("P", "The exact prompt of the item"),
-        ("/", "Search: Enter or Down goes to the list, Esc empties the search"),
-        ("Ctrl+J", "Judge this item again, alone or with another model (also: right click in the list)"),
-        ("Ctrl+Shift+J", "Judge all listed items"),
-    )
 
     def __init__(self, workspace: Workspace, rewriter: Rewriter) -> None:
         super().__init__(workspace)

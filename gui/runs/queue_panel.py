@@ -14,6 +14,7 @@ from engine.core.formatting import short_name, visible
 from engine.settings.run_setup import RunSetup
 from gui.runs.queue import MOST_QUEUED, Queued, QueueState, RunQueue
 from gui.runs.runs_table import RunNameDialog
+from gui.widgets.action_table import with_keys
 from gui.widgets.actions import add_key
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, one_line, tip
@@ -89,7 +90,8 @@ class QueuePanel(QFrame):
         self._queue = queue
         self._wanted = wanted
         self.add_button = QPushButton("Add to queue")
-        name(self.add_button, "Add to queue (Ctrl+Shift+R)", "Judge the described run after the others")
+        accessible = with_keys("Add to queue", "add_to_queue")
+        name(self.add_button, accessible, "Judge the described run after the others")
         self.add_button.clicked.connect(self.add_run)
         self.table = QueueTableModel(self)
         self.view = dressed(FillingView(lines=_LINES), self.table, "Queue of runs")

@@ -5,7 +5,6 @@ part that another page puts in would come last.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6 import QtGui, QtWidgets
@@ -158,25 +157,18 @@ def _place(part: _Part, seen: Sequence[QtWidgets.QWidget]) -> QRect:
     return place
 
 
-Key = QtGui.QKeySequence.StandardKey | str
+Key = QtGui.QKeySequence | QtGui.QKeySequence.StandardKey | str
 
 
-@dataclass(frozen=True)
-class Entry:
-    """`title` with `&` before its letter; `action` is called without arguments; `keys` work in the window."""
-
-    title: str
-    action: Callable[[], object]
-    keys: tuple[Key, ...] = ()
-
-    def add_to(self, menu: QtWidgets.QMenu, with_keys: bool = True) -> QtGui.QAction:
-        """Put the entry at the end of a menu. Only one menu may have the keys: two make Qt ignore them."""
-        added = menu.addAction(self.title)
-        if with_keys:
-            added.setShortcuts([QtGui.QKeySequence(key) for key in self.keys])
-        # The signal carries whether the action is checked, which nobody wants to know.
-        added.triggered.connect(lambda _checked=False: self.action())
-        return added
+def add_entry(
+    menu: QtWidgets.QMenu, text: str, do: Callable[[], object], keys: Sequence[QtGui.QKeySequence] = ()
+) -> QtGui.QAction:
+    """Put an entry at the end of a menu. Only one menu may have the keys: two make Qt ignore them."""
+    added = menu.addAction(text)
+    added.setShortcuts(keys)
+    # The signal carries whether the action is checked, which nobody wants to know.
+    added.triggered.connect(lambda _checked=False: do())
+    return added
 
 
 class PanelMenu(QtWidgets.QMenu):

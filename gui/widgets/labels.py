@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
@@ -135,6 +135,22 @@ def ok_and_cancel(dialog: QDialog) -> QDialogButtonBox:
     buttons.accepted.connect(dialog.accept)
     buttons.rejected.connect(dialog.reject)
     return buttons
+
+
+def close_button(dialog: QDialog) -> QDialogButtonBox:
+    """The one button of a dialog that asks for nothing."""
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+    buttons.rejected.connect(dialog.reject)
+    return buttons
+
+
+def button(text: str, do: Callable[[], object], accessible: str = "", what: str = "") -> QPushButton:
+    """A button that does something; `accessible`, `what`: see `name`."""
+    made = QPushButton(text)
+    if accessible or what:
+        name(made, accessible or text.replace("&", ""), what)
+    made.clicked.connect(do)
+    return made
 
 
 def make_room(dialog: QWidget, letters: int, lines: int, share: float = 0.9) -> None:

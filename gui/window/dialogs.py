@@ -9,7 +9,7 @@ The settings of the window: who overrides, how it looks, what follows a label, w
 The diagnostics on the clipboard: what the engine tells, and what the window alone knows.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,7 @@ from engine.system.computer import KeepAwake
 from engine.system.paths import text_of_path, third_party_licences
 from gui.review.judgment_desk import AFTER_LABEL, NEXT_ITEM
 from gui.runs.run_desk import KEEP_AWAKE, kept_awake
+from gui.widgets.action_table import PAGES, keys_of
 from gui.widgets.actions import BusyLine
 from gui.widgets.fields import ComboBox
 from gui.widgets.foreign_text import plain_label
@@ -141,7 +142,6 @@ PACKAGES = (
     "matplotlib",
     "rouge-score",
 )
-Keys = Sequence[tuple[str, str]]
 
 
 def package_versions() -> list[str]:
@@ -184,7 +184,8 @@ class AboutDialog(QDialog):
 class KeysDialog(QDialog):
     """Two columns: the key, and what it does."""
 
-    def __init__(self, keys: Mapping[str, Keys], parent: QWidget | None = None) -> None:
+    def __init__(self, page: str, parent: QWidget | None = None) -> None:
+        """`page`: whose keys come first; then those that work everywhere, then the other pages'."""
         super().__init__(parent)
         self.setWindowTitle("Keys")
         content = QWidget()
@@ -192,11 +193,9 @@ class KeysDialog(QDialog):
         grid = QGridLayout(content)
         grid.setColumnStretch(1, 1)
         grid.setHorizontalSpacing(24)
-        for place, entries in keys.items():
-            if not entries:
-                continue
+        for place in (page, "Everywhere", *(other for other in PAGES if other != page)):
             grid.addWidget(heading(place), grid.rowCount(), 0, 1, 2)
-            for key, what in entries:
+            for key, what in keys_of(place):
                 row = grid.rowCount()
                 grid.addWidget(label(key, wrap=False), row, 0)
                 grid.addWidget(label(what, "hint"), row, 1)

@@ -12,6 +12,7 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QListWidgetItem, QMainWindow, QMessageBox, QStackedWidget, QWidget
 
 from engine.core.errors import EngineError
+from gui.widgets.action_table import MENUS, with_keys
 from gui.widgets.actions import Announcer, ReadingOrder
 from gui.widgets.foreign_text import one_line
 from gui.widgets.labels import STRETCH, as_row, breakable, hint, scrolling, set_role
@@ -64,7 +65,6 @@ def _drawn(svg: str, side: int = _SIDE) -> QPixmap:
     return pixmap
 
 
-MENUS = ("&File", "&View", "&Run", "&Help")
 _PAGES = tuple(PageName)
 _FIRST_SIZE = QSize(1280, 800)
 _TITLE_BAR = QSize(0, 40)  # and the edges of a window, which the system draws around it
@@ -167,9 +167,9 @@ class MainWindow(ReadingOrder, QMainWindow):
         self.rail.setAccessibleName("Pages")
         self.rail.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.stack = QStackedWidget()
-        for number, name in enumerate(PageName, start=1):
+        for name in PageName:
             entry = QListWidgetItem(name)
-            entry.setToolTip(f"{name} (Ctrl+{number})")
+            entry.setToolTip(with_keys(name, f"show_{name}"))
             self.rail.addItem(entry)
         content = as_row(self.rail, (self.stack, STRETCH), spacing=0)
         self.setCentralWidget(content)

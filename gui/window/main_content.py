@@ -7,6 +7,7 @@ any of them does.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
@@ -34,11 +35,12 @@ from gui.review.drafts import IN_STATE as DRAFTS
 from gui.review.review_page import ReviewPage
 from gui.runs.queue import QUEUE
 from gui.runs.run_desk import RunDesk
+from gui.widgets.action_table import When
 from gui.widgets.files import show_folder
 from gui.widgets.foreign_text import one_line
 from gui.widgets.help_dialog import show_help
 from gui.widgets.notice import IN_THE_WINDOW, Message, question
-from gui.widgets.theme import colours, dressed_at_once
+from gui.widgets.theme import ThemeChoice, colours, dressed_at_once
 from gui.window.dialogs import (
     AboutDialog,
     CheckDialog,
@@ -48,7 +50,7 @@ from gui.window.dialogs import (
     SettingsDialog,
 )
 from gui.window.frame import MainWindow, icon, window_icon
-from gui.window.menus import MenuActions, Menus
+from gui.window.menus import Menus
 from gui.window.openers import DatasetOpener, KindOpener, SubmissionOpener
 from gui.window.prompt_dialog import PromptDialog, PromptRequest
 from gui.window.submission_jobs import Answered
@@ -89,7 +91,8 @@ class MainContent(QObject):
             self.datasets = DatasetOpener(frame, self.dataset, self.compare)
             self.kinds = KindOpener(space, self.notices, self._places())
             self.diagnostics = DiagnosticsCopier(space)
-            self.menus = Menus(frame.menuBar(), self._menu_actions(), frame)
+            recent = partial(frame.state.recent, "datasets")
+            self.menus = Menus(frame.menuBar(), self._actions(), recent, self.datasets.open)
             frame.setWindowIcon(window_icon())
             frame.fill(self.pages)
         self._follow_look()
@@ -199,41 +202,47 @@ class MainContent(QObject):
         dialog.diagnostics_wanted.connect(self.diagnostics.copy)
         self._show(dialog)
 
-    def _menu_actions(self) -> MenuActions:
-        frame, space = self.frame, self.workspace
-        return MenuActions(
-            open_dataset=self.datasets.ask,
-            new_from_outputs=self.datasets.make_pairs,
-            open_submission=self.submissions.ask,
-            check_submission=self._show_check,
-            open_demo=self.datasets.open_demo,
-            recent_datasets=lambda: space.state.recent("datasets"),
-            open_recent=self.datasets.open,
-            clear_recent=lambda: space.state.clear_recent("datasets"),
-            exports=(*self.results.exports, *self.annotation_exchange.exports),
-            add_labels=self.annotation_exchange.add,
-            show_runs=self.runs.show_runs,
-            show_settings=self._show_settings,
-            quit=frame.close,
-            show_page=frame.show_page,
-            show_notices=frame.notices.take_keys,
-            set_theme=frame.set_theme,
-            step_text_size=frame.step_text_size,
-            reset_text_size=lambda: frame.set_text_size(100),
-            resize_part=frame.resize_part,
-            resize_column=frame.resize_column,
-            run=self.run,
-            stop=self.run_control.stop,
-            add_to_queue=self.runs.add_to_queue,
-            start_queue=self.runs.start_queue,
-            show_help=lambda: show_help(frame),
-            show_keys=self._show_keys,
-            show_self_test=self._show_self_test,
-            copy_diagnostics=self.diagnostics.copy,
-            open_data_folder=lambda: self._open_folder(data_folder()),
-            open_log_folder=lambda: self._open_folder(log_folder()),
-            show_about=lambda: self._show(AboutDialog(frame)),
-        )
+    def _actions(self) -> Mapping[str, Callable[[], object]]:
+        """What the entries of the menus do, by their names in the table of actions."""
+        frame, across, down = self.frame, Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+        return {
+            "open_dataset": self.datasets.ask,
+            "new_from_outputs": self.datasets.make_pairs,
+            "open_submission": self.submissions.ask,
+            "clear_recent": partial(self.workspace.state.clear_recent, "datasets"),
+            "open_demo": partial(self.datasets.open, demo_dataset()),
+            **self.results.exports,
+            "export_mine": self.annotation_exchange.export_mine,
+            "export_all": self.annotation_exchange.export_all,
+            "check_submission": self._show_check,
+            "import_annotations": self.annotation_exchange.add,
+            "show_runs": self.runs.show_runs,
+            "show_settings": self._show_settings,
+            "quit": frame.close,
+            **{f"show_{page}": partial(frame.show_page, page) for page in PageName},
+            "show_notices": frame.notices.take_keys,
+            **{f"theme_{choice}": partial(frame.set_theme, choice) for choice in ThemeChoice},
+            "larger_text": partial(frame.step_text_size, 1),
+            "smaller_text": partial(frame.step_text_size, -1),
+            "normal_text": partial(frame.set_text_size, 100),
+            "wider_part": partial(frame.resize_part, across, True),
+            "narrower_part": partial(frame.resize_part, across, False),
+            "higher_part": partial(frame.resize_part, down, True),
+            "lower_part": partial(frame.resize_part, down, False),
+            "wider_column": partial(frame.resize_column, True),
+            "narrower_column": partial(frame.resize_column, False),
+            "run": self.run,
+            "stop": self.run_control.stop,
+            "add_to_queue": self.runs.add_to_queue,
+            "start_queue": self.runs.start_queue,
+            "show_help": lambda: show_help(frame),
+            "show_keys": lambda: self._show(KeysDialog(frame.page, frame)),
+            "show_self_test": self._show_self_test,
+            "copy_diagnostics": self.diagnostics.copy,
+            "open_data_folder": lambda: self._open_folder(data_folder()),
+            "open_log_folder": lambda: self._open_folder(log_folder()),
+            "show_about": lambda: self._show(AboutDialog(frame)),
+        }
 
     def _connect_frame(self) -> None:
         self.frame.page_turned.connect(self._turn_to)
@@ -264,7 +273,7 @@ class MainContent(QObject):
         space.items_wanted.connect(self._show_choice)
         space.dataset_changed.connect(self._tell_dataset)
         space.dataset_failed.connect(self._show_bad_dataset)
-        self.results.can_export_changed.connect(self.menus.enable_exports)
+        self.results.can_export_changed.connect(partial(self.menus.enable, When.RUN_OPEN))
         control.started.connect(self._follow_run)
         control.started.connect(self._tell_start)
         control.progressed.connect(self._follow_run)
@@ -396,12 +405,6 @@ class MainContent(QObject):
             lines.insert(0, f"It is identical to {known}, which was opened before, and has that name.")
         if lines:
             self.notices.add(Message("\n".join([f"Found in {short_name(opened.path.name)}:", *lines])))
-
-    def _show_keys(self) -> None:
-        """Show all keys: those of the page that is open, those that work everywhere, the other pages'."""
-        here = self._page(self.frame.page)
-        others = {str(page.NAME): page.KEYS for page in self.pages if page is not here}
-        self._show(KeysDialog({here.NAME: here.KEYS, "Everywhere": self.menus.keys(), **others}, self.frame))
 
     def _open_folder(self, path: Path) -> None:
         """Show a folder in the system's own program for files."""

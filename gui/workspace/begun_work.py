@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QObject, Signal, SignalInstance
 
+from engine.core.codec import plain_values
 from engine.core.errors import EngineError, SetupError
-from engine.system.files import make_folder, plain_values, sync_folder, write_whole
+from engine.system.files import make_folder, sync_folder, write_whole
 from engine.system.locks import Claim, claimed, left_by_the_dead
 
 if TYPE_CHECKING:

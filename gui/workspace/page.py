@@ -3,14 +3,15 @@
 Knows: the frame of a page, whether parts were ever on the screen. Does not know: any page.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import ClassVar
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QSplitter, QWidget
 
-from gui.widgets.actions import controls
+from gui.widgets.action_table import of_page
+from gui.widgets.actions import add_key, controls
 from gui.widgets.foreign_text import OneLine
 from gui.widgets.labels import STRETCH, in_column, in_row, title
 from gui.widgets.views import RowsView
@@ -61,7 +62,6 @@ class Page(QWidget):
     restyled = Signal()
 
     NAME: ClassVar[PageName]
-    KEYS: ClassVar[Sequence[tuple[str, str]]] = ()  # key and what it does, for the list of all keys
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
@@ -82,6 +82,12 @@ class Page(QWidget):
         proxy = self.focusProxy()
         for target in [proxy] if proxy is not None else controls(self)[:1]:
             target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def add_keys(self, **does: Callable[[], object]) -> None:
+        """Let keys work wherever the focus is in the page; by the names of its actions in the table."""
+        for action, do in does.items():
+            for key in of_page(self.NAME, action).sequences:
+                add_key(self, key, do, inside=True)
 
     def keep_splitter(self, key: str, splitter: PageSplitter) -> None:
         """Remember the sizes of its parts, unless it was never on the screen."""

@@ -14,8 +14,8 @@ from typing import Any
 
 from PySide6.QtCore import QByteArray, QObject, QSettings, QTimer, Signal, Slot
 
+from engine.core.codec import LARGEST, plain_values
 from engine.core.errors import SetupError
-from engine.system.files import LARGEST, plain_values
 from engine.system.paths import data_folder
 from engine.system.places import shown
 from gui.widgets.files import folder_for_new_files

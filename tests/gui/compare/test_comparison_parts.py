@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from engine.analysis.review_order import by_item, review_rows
-from engine.annotations.records import ListOrder
+from engine.annotations.records import ListOrder, new_note
 from engine.cli import compare as compare_command
 from engine.data.slices import Slicing
 from engine.metrics.slices import measure_slices
@@ -149,8 +149,8 @@ def test_items_are_divided_by_tags(qtbot: QtBot, both: ComparePage, space: Works
     assert both.slices.by.findData("tag") < 0
     hashes = [item.content_hash for item in both.compared.dataset]
     with RunStore(space.store_path) as store:
-        store.note(hashes[0], "", ["hard", "odd"], "Ada")
-        store.note(hashes[1], "", ["hard"], "Ada")
+        store.annotate(None, new_note(hashes[0], "", ["hard", "odd"], "Ada"))
+        store.annotate(None, new_note(hashes[1], "", ["hard"], "Ada"))
     assert compare(qtbot, both) == ""
     space.noted.emit(hashes[0])
     divide(qtbot, both, "tag")

@@ -14,6 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTableView
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import new_note
 from engine.core.errors import RunBusyError
 from engine.core.judgments import CriterionCalibration
 from engine.data.dataset import load_dataset
@@ -21,7 +22,7 @@ from engine.data.slices import Slicing, slicing
 from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import match, system_of_run
 from engine.metrics.slices import measure_slices
-from engine.report.evaluation import accuracy_table
+from engine.report.accuracy import accuracy_table
 from engine.report.slices import slice_table
 from engine.results.calibration import Calibration, judge_of_run, save_calibration
 from engine.results.run_results import load_results
@@ -320,7 +321,7 @@ def test_without_human_labels_labels_are_counted_by_slice(
 def tag(space: Workspace, item: int, author: str, *tags: str) -> None:
     """Tag an item of the open run; what is written there is read again when the slices are shown."""
     with RunStore(space.store_path) as store:
-        store.note(space.run.results.judged[item].content_hash, "", tags, author)
+        store.annotate(None, new_note(space.run.results.judged[item].content_hash, "", tags, author))
     space.noted.emit(space.run.results.judged[item].content_hash)
 
 

@@ -25,14 +25,10 @@ from engine.core.tables import Column, Kind, Table
 from engine.data.dataset import load_dataset
 from engine.metrics.evaluation import Evaluation, evaluate
 from engine.ranking.weighted_scoring import ScoredPairs, weigh
-from engine.report.figure_style import as_svg
-from engine.report.figures import (
-    accuracy_figure,
-    confusion_figure,
-    label_figure,
-    margin_figure,
-    reliability_figure,
-)
+from engine.report.accuracy import accuracy_figure, confusion_figure, label_figure
+from engine.report.calibration import reliability_figure
+from engine.report.drawing import as_svg
+from engine.report.weighted_scoring import margin_figure
 from engine.results.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
 from gui.results.export_jobs import TITLES, spots_of

@@ -12,8 +12,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import new_override
 from engine.core.items import Preference
-from engine.core.judgments import NewOverride
 from engine.core.rubric import Criterion, Rubric
 from engine.store.run_store import RunStore
 from gui.runs.run_dialogs import DeleteDialog, DifferencesDialog
@@ -259,7 +259,7 @@ def test_what_people_decided_goes_only_where_that_is_ticked(
 ) -> None:
     with stored(workspace) as store:
         item_id = next(store.judged(1)).item_id
-        store.override(1, NewOverride(item_id, "safety", Preference.BOTH_BAD, None, "Ada"))
+        store.annotate(1, new_override(item_id, "safety", Preference.BOTH_BAD, None, "Ada"))
     dialog.choose(1)
     question = asked(qtbot, dialog)
     assert "1 override, by Ada" in question.list.toPlainText()

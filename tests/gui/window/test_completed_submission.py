@@ -10,21 +10,19 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from engine.annotations.records import JUDGE_ALONE
+from engine.annotations.records import JUDGE_ALONE, new_override
 from engine.core.items import Prediction, Preference
-from engine.core.judgments import NewOverride
 from engine.data.submission import Submission, read_submission, write_submission
 from engine.store.run_store import RunStore
 from gui.results.export_dialog import ExportDialog
 from gui.results.export_jobs import Form
 from gui.review.review_table import MARKS
 from gui.window.dialogs import CheckDialog
-from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
-from gui.workspace.state import PageName, State
+from gui.workspace.state import PageName
 from tests.gui.review.steps import current, press, save
+from tests.gui.steps import whole_window
 
-A_WHILE = 60_000
 TAKEN = (0, 1, 12, 40, 41, 42, 77, 98)
 """Places of items that are taken away: the first, the last, neighbours, single ones."""
 EMPTIED = 50
@@ -41,16 +39,9 @@ def baseline(shared_data: Path) -> Path:
 @pytest.fixture
 def main_content(qtbot: QtBot, tmp_path: Path, shared_data: Path) -> Iterator[MainContent]:
     """A window with the items that the baseline answers."""
-    frame = MainWindow(State(tmp_path / "state"))
-    qtbot.addWidget(frame)
-    frame.resize(1280, 720)
-    frame.show()
-    made = MainContent(frame, tmp_path / "runs.sqlite")
-    made.begin(shared_data / "eloquent" / "validation.tsv")
-    made.workspace.set_author("Ada")
-    qtbot.waitUntil(lambda: made.workspace.dataset is not None, timeout=A_WHILE)
-    yield made
-    assert made.end()
+    dataset = shared_data / "eloquent" / "validation.tsv"
+    with whole_window(qtbot, tmp_path, dataset, author="Ada") as made:
+        yield made
 
 
 def without(whole: Submission, places: Sequence[int], path: Path) -> Path:
@@ -65,13 +56,13 @@ def wait_for(qtbot: QtBot, main_content: MainContent, title: str) -> None:
         run = main_content.workspace.run
         return run is not None and run.results.run.title == title and bool(main_content.review.list.shown)
 
-    qtbot.waitUntil(is_open, timeout=A_WHILE)
+    qtbot.waitUntil(is_open)
     qtbot.waitUntil(lambda: main_content.frame.page is PageName.REVIEW)
 
 
 def exported(qtbot: QtBot, main_content: MainContent, path: Path) -> bytes:
     main_content.results.export(Form.EXPLAINED, path)
-    qtbot.waitUntil(path.exists, timeout=A_WHILE)
+    qtbot.waitUntil(path.exists)
     return path.read_bytes()
 
 
@@ -164,11 +155,11 @@ def test_results_and_exports_say_that_it_is_complete(
         for place in TAKEN:
             for criterion, said in whole.rows[place].predictions.items():
                 item_id = whole.rows[place].id
-                store.override(1, NewOverride(item_id, criterion, said.preference, said.explanation, "Ada"))
+                store.annotate(1, new_override(item_id, criterion, said.preference, said.explanation, "Ada"))
     main_content.frame.show_page(PageName.RESULTS)
     with qtbot.waitSignal(main_content.workspace.run_changed):
         main_content.workspace.read_run_again()
-    qtbot.waitUntil(lambda: measured(main_content) == 99, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: measured(main_content) == 99)
     assert exported(qtbot, main_content, tmp_path / "whole.tsv") == baseline.read_bytes()
     qtbot.waitUntil(lambda: "it answers all 99 items completely" in main_content.notices.text)
     run = main_content.workspace.run
@@ -180,7 +171,7 @@ def test_results_and_exports_say_that_it_is_complete(
     assert what is not None
     dialog = ExportDialog(Form.EXPLAINED, what, tmp_path, main_content.workspace.threads)
     qtbot.addWidget(dialog)
-    assert dialog.facts["Items"].text() == "91 of 99 answered, 8 labelled by people"
+    assert dialog.facts["Items"].text() == "91 of 99 answered, 8 labelled by annotators"
     assert not dialog.unfinished.isVisibleTo(dialog)
     main_content.notices.dismiss_all()
     with qtbot.waitSignals([main_content.submissions.opened, main_content.workspace.run_changed]):
@@ -189,4 +180,4 @@ def test_results_and_exports_say_that_it_is_complete(
     qtbot.waitUntil(lambda: main_content.frame.page is PageName.REVIEW)
     main_content.results.whose.choose(JUDGE_ALONE)
     main_content.frame.show_page(PageName.RESULTS)
-    qtbot.waitUntil(lambda: measured(main_content) == 91, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: measured(main_content) == 91)

@@ -24,6 +24,7 @@ from engine.core.judgments import JudgmentKey
 from engine.system.paths import demo_dataset, demo_model
 from gui.results.export_jobs import Form
 from gui.results.run_weights import RunWeights, WeightsChoice
+from gui.widgets.action_table import keys_of
 from gui.widgets.help_dialog import HelpDialog
 from gui.widgets.theme import ThemeChoice, is_dark
 from gui.window.frame import MainWindow
@@ -118,7 +119,7 @@ def test_the_first_start_has_the_demo_ready_to_run_and_keys_turn_the_pages(
     frame.rail.setFocus()
     qtbot.keyClick(frame.rail, Qt.Key.Key_J)  # letters belong to the page
     assert frame.rail.currentItem().text() == "Review"
-    keys = dict(main_content.menus.keys())
+    keys = dict(keys_of("Everywhere"))
     assert (keys["F1"], keys["?"]) == ("What the words mean", "Keys")
     qtbot.keyClick(frame, Qt.Key.Key_F1)
     dialogs = frame.findChildren(HelpDialog)
@@ -401,7 +402,7 @@ def test_review_and_dataset_open_what_the_model_is_shown(
     main_content.review.prompt_wanted.emit(item, "safety")
     qtbot.waitUntil(lambda: len(main_content.frame.findChildren(PromptDialog)) == 1)
     of_run = dialog()
-    assert " as run 1 asked " in of_run.title.text()
+    assert " as in run 1 for " in of_run.title.text()
     assert of_run.key.criterion == "safety"
     assert not of_run.ask.isEnabled()
     main_content.review.reviewer.switch_blind(False)

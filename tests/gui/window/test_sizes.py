@@ -86,7 +86,7 @@ def own_dialogs(made: MainContent) -> Iterator[QDialog]:
     rubric = EditedRubric.of(space.rubric.rubric)
     yield RubricDialog(space, RubricRequest(replace(rubric, name=""), None, space.dataset), frame)
     yield RunsDialog(space, made.runs.health, frame)
-    yield KeysDialog({made.review.NAME: made.review.KEYS}, frame)
+    yield KeysDialog(made.review.NAME, frame)
 
 
 @pytest.mark.slow

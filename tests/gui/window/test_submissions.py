@@ -16,28 +16,22 @@ from engine.core.judgments import JudgmentKey
 from engine.data.submission import read_submission
 from engine.store.run_store import RunStore
 from gui.results.export_jobs import Form
+from gui.widgets.action_table import keys_of
 from gui.window.dialogs import CheckDialog
 from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
 from gui.workspace.run_picker import CHECK, OPEN_SUBMISSION
 from gui.workspace.state import PageName, State
+from tests.gui.steps import whole_window
 
-A_WHILE = 60_000
 LONG = "n" * 251 + ".tsv"
 
 
 @pytest.fixture
 def main_content(qtbot: QtBot, tmp_path: Path, demo_gold: Path) -> Iterator[MainContent]:
     """A window with the labelled items that `submission` answers."""
-    frame = MainWindow(State(tmp_path / "state"))
-    qtbot.addWidget(frame)
-    frame.resize(1280, 720)
-    frame.show()
-    made = MainContent(frame, tmp_path / "runs.sqlite")
-    made.begin(demo_gold)
-    qtbot.waitUntil(lambda: made.workspace.dataset is not None, timeout=A_WHILE)
-    yield made
-    assert made.end()
+    with whole_window(qtbot, tmp_path, demo_gold) as made:
+        yield made
 
 
 @pytest.fixture
@@ -60,7 +54,7 @@ def is_open(main_content: MainContent) -> str:
 
 
 def wait_for(qtbot: QtBot, main_content: MainContent, title: str) -> None:
-    qtbot.waitUntil(lambda: is_open(main_content) == title, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: is_open(main_content) == title)
     qtbot.waitUntil(lambda: main_content.frame.page is PageName.REVIEW)
 
 
@@ -97,7 +91,7 @@ def test_a_dropped_one_is_opened_with_the_open_dataset_and_shown_in_review(
     qtbot.waitUntil(lambda: "Submission baseline.tsv on gold.tsv, 30 of 30 items" in picker.currentText())
     for key in (Qt.Key.Key_Space, Qt.Key.Key_W):
         with qtbot.waitSignal(
-            main_content.workspace.note, check_params_cb=lambda text: "labels alone" in text
+            main_content.workspace.note, check_params_cb=lambda text: "only labels" in text
         ):
             qtbot.keyClick(main_content.review.list.view, key)
 
@@ -118,7 +112,7 @@ def test_nobody_calls_it_a_run_by_its_number(
     assert main_content.notices.text.startswith("Found in few.tsv:")
     assert "ids missing (10 of 30)" in main_content.notices.text
     main_content.frame.show_page(PageName.RESULTS)
-    qtbot.waitUntil(lambda: main_content.results.measurer.scores is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: main_content.results.measurer.scores is not None)
     assert main_content.results.snapshot.isHidden()
     assert "no probabilities" in main_content.results.calibration.state.text()
     assert not main_content.results.calibration.fit_button.isEnabled()
@@ -223,7 +217,7 @@ def test_the_file_that_was_opened_is_not_written_over_whatever_it_is_called(
     main_content.submissions.open(submission)
     wait_for(qtbot, main_content, "Submission baseline.tsv")
     main_content.submissions.open(copy)
-    qtbot.waitUntil(lambda: "holds what baseline.tsv holds" in main_content.notices.text)
+    qtbot.waitUntil(lambda: "It is identical to baseline.tsv" in main_content.notices.text)
     for path in (copy, submission):
         with qtbot.waitSignal(main_content.workspace.problem) as problem:
             main_content.results.export(Form.EXPLAINED, path)
@@ -239,11 +233,11 @@ def test_a_run_that_ends_names_the_submission_that_stays_and_its_long_name_widen
     space, frame = main_content.workspace, main_content.frame
     width, least = frame.width(), frame.minimumSizeHint().width()
     main_content.submissions.open(long)
-    qtbot.waitUntil(lambda: is_open(main_content).startswith("Submission R&D"), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: is_open(main_content).startswith("Submission R&D"))
     assert space.run is not None
     called = space.run.results.run.called
     assert called.startswith("the submission R&Dn")
-    qtbot.waitUntil(lambda: any(run.called == called for run in space.runs), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: any(run.called == called for run in space.runs))
     space.tell_ended(7, "has finished", NOT_LOOKED_AT)
     assert f"exports still show {called}" in main_content.notices.text.replace("\u200b", "")
     for page in PageName:
@@ -255,8 +249,7 @@ def test_a_run_that_ends_names_the_submission_that_stays_and_its_long_name_widen
 def test_keys_and_the_list_of_runs_lead_to_the_question_for_a_file(
     qtbot: QtBot, main_content: MainContent
 ) -> None:
-    keys = main_content.menus.keys()
-    assert ("Ctrl+Shift+O", "Open submission") in keys
+    assert ("Ctrl+Shift+O", "Open submission") in keys_of("Everywhere")
     picker = main_content.results.picker
     assert picker.itemText(picker.count() - 1) == OPEN_SUBMISSION
     wanted: list[Callable[[], object]] = [
@@ -317,7 +310,7 @@ def test_it_is_reviewed_and_exported_but_never_written_over(
     assert submission.read_bytes() == before
     again = tmp_path / "again.tsv"
     main_content.results.export(Form.EXPLAINED, again)
-    qtbot.waitUntil(again.exists, timeout=A_WHILE)
+    qtbot.waitUntil(again.exists)
     [row] = [row for row in read_submission(again).rows if row.id == item]
     assert row.predictions[criterion].explanation == "Because I say so."
     same = [row for row in read_submission(submission).rows if row.id != item]
@@ -332,8 +325,8 @@ def test_nobody_offers_to_write_its_explanations_again(
     main_content.submissions.open(submission)
     wait_for(qtbot, main_content, "Submission baseline.tsv")
     desk = main_content.review.desk
-    qtbot.waitUntil(lambda: desk.session.item_id != "", timeout=A_WHILE)
+    qtbot.waitUntil(lambda: desk.session.item_id != "")
     checked = [label for label, button in desk.card.buttons.labels.items() if button.isChecked()]
     desk.override_label(next(label for label in Preference if label not in checked))
-    qtbot.waitUntil(lambda: not desk.card.stale.isHidden(), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not desk.card.stale.isHidden())
     assert main_content.review.stale.isHidden()

@@ -1,6 +1,5 @@
 """Which run the pages show when one has ended, and that what is acted on is named where it is acted on."""
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -20,42 +19,25 @@ from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_model
 from gui.results.export_jobs import Form
 from gui.runs.queue import QueueState
-from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
 from gui.workspace.run_picker import OfferedRun, RunPicker
-from gui.workspace.state import PageName, State
-from tests.gui.windows import end_window
+from gui.workspace.state import PageName
+from tests.gui.steps import is_open, whole_window
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("demo_tried")]
 _FINISHED = "Run 2 has finished (gold.tsv, demo-judge)."
 
 
 @pytest.fixture
-def main_content(qtbot: QtBot, tmp_path: Path, demo_store: Path, demo_gold: Path) -> Iterator[MainContent]:
+def main_content(qtbot: QtBot, demo_copy: Path, demo_gold: Path) -> Iterator[MainContent]:
     """A window on a store with run 1, which is open, as it was when the last window was closed."""
-    shutil.copy(demo_store, tmp_path / "runs.sqlite")
-    frame = MainWindow(State(tmp_path / "state"))
-    frame.state.set_number("last/run", 1)
-    frame.resize(1280, 720)
-    frame.show()
-    made = MainContent(frame, tmp_path / "runs.sqlite")
-    made.begin(demo_gold)
-    qtbot.waitUntil(lambda: is_open(made, 1) and made.workspace.dataset is not None)
-    yield made
-    made.runs.queue.pause()
-    made.run_control.stop()
-    qtbot.waitUntil(lambda: not made.run_control.running)
-    end_window(made)
+    with whole_window(qtbot, demo_copy.parent, demo_gold, run=1) as made:
+        yield made
 
 
 @pytest.fixture
 def setup(demo_gold: Path) -> RunSetup:
     return RunSetup(demo_gold, demo_model(), items=3, mode=Mode.LABELS, threads=1)
-
-
-def is_open(main_content: MainContent, run_id: int) -> bool:
-    run = main_content.workspace.run
-    return run is not None and run.id == run_id
 
 
 def judge(qtbot: QtBot, main_content: MainContent, setup: RunSetup, meanwhile: Callable[[], object]) -> None:
@@ -74,7 +56,7 @@ def offers(main_content: MainContent) -> list[str]:
 
 
 def shows_run_2(qtbot: QtBot, main_content: MainContent) -> None:
-    qtbot.waitUntil(lambda: is_open(main_content, 2))
+    qtbot.waitUntil(lambda: is_open(main_content.workspace, 2))
     assert offers(main_content) == []
     assert main_content.notices.count == 0
     main_content.results.export(Form.LABELS)
@@ -90,9 +72,9 @@ def shows_run_2(qtbot: QtBot, main_content: MainContent) -> None:
 
 
 def stays_with_run_1(main_content: MainContent) -> None:
-    assert is_open(main_content, 1)
+    assert is_open(main_content.workspace, 1)
     assert main_content.notices.text.startswith(_FINISHED)
-    assert "stay with run 1 (gold.tsv, demo-judge)." in main_content.notices.text
+    assert "still show run 1 (gold.tsv, demo-judge)." in main_content.notices.text
     assert offers(main_content) == ["Show run 2"] * 3
     assert main_content.results.export_button.text() == "E&xport run 1"
 
@@ -112,7 +94,7 @@ def test_a_run_that_is_stopped_half_way_is_shown(
     qtbot.waitUntil(lambda: control.progress is not None and control.progress.judged > 1)
     with qtbot.waitSignal(control.ended):
         control.stop()
-    qtbot.waitUntil(lambda: is_open(main_content, 2))
+    qtbot.waitUntil(lambda: is_open(main_content.workspace, 2))
     assert main_content.workspace.run is not None
     assert not main_content.workspace.run.results.run.complete
 
@@ -160,7 +142,7 @@ def test_an_open_list_or_dialog_is_not_taken_from_under_the_hands(
     main_content.results.exporter.dialog.close()
     stays_with_run_1(main_content)
     judge(qtbot, main_content, replace(setup, fresh=True), lambda: None)  # begun after all that: it is shown
-    qtbot.waitUntil(lambda: is_open(main_content, 3))
+    qtbot.waitUntil(lambda: is_open(main_content.workspace, 3))
 
 
 def test_each_run_of_a_queue_is_shown_until_something_is_chosen(
@@ -195,7 +177,7 @@ def test_a_run_of_another_program_moves_nothing(
     space.refresh_runs()
     qtbot.waitUntil(lambda: [run.id for run in space.runs] == [2, 1])
     QTest.qWait(0)
-    assert is_open(main_content, 1)
+    assert is_open(main_content.workspace, 1)
     assert not space._opening.busy
     assert offers(main_content) == []
     assert main_content.notices.count == 0

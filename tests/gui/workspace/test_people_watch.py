@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from engine.annotations.records import Undo
+from engine.annotations.records import Undo, new_override, new_review
 from engine.core.items import Preference
-from engine.core.judgments import JudgmentKey, NewOverride, NewReview, ReviewState
+from engine.core.judgments import JudgmentKey, ReviewState
 from engine.store.opening import files_mark
 from engine.store.run_store import RunStore
 from gui.workspace.state import State
@@ -57,8 +57,8 @@ def test_a_note_of_another_window_is_shown(qtbot: QtBot, windows: list[Workspace
 def test_what_another_process_says_is_shown(qtbot: QtBot, windows: list[Workspace]) -> None:
     code = (
         "import sys; from pathlib import Path; from engine.store.run_store import RunStore;"
-        "from engine.core.judgments import NewReview, ReviewState;"
-        "RunStore(Path(sys.argv[1])).review(1, NewReview('2', 'Cy', ReviewState.DONE))"
+        "from engine.core.judgments import tuple[Annotation, ...], ReviewState;"
+        "RunStore(Path(sys.argv[1])).annotate(1, new_review('2', 'Cy', ReviewState.DONE))"
     )
     here = windows[0]
     with qtbot.waitSignal(here.reviewed) as told:
@@ -75,7 +75,7 @@ def test_many_changes_are_told_at_once(
     here = windows[0]
     with qtbot.waitSignal(here.run_changed, timeout=SOON), RunStore(here.store_path) as store:
         for item in ("1", "2", "3"):
-            store.override(1, NewOverride(item, "safety", Preference.A, None, "Cy"))
+            store.annotate(1, new_override(item, "safety", Preference.A, None, "Cy"))
     qtbot.waitUntil(lambda: here.run is not None and "Cy" in here.run.results.reviews.annotators)
 
 
@@ -86,6 +86,6 @@ def test_looking_changes_nothing_that_is_looked_at(space: Workspace) -> None:
         mark = store.words_mark(1)
     assert files_mark(space.store_path) == before
     with RunStore(space.store_path) as store:
-        store.review(1, NewReview("1", "Cy", ReviewState.DONE))
+        store.annotate(1, new_review("1", "Cy", ReviewState.DONE))
         assert before is None or files_mark(space.store_path) != before
         assert store.words_mark(1) != mark

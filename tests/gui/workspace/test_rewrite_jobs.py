@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from engine.annotations.records import new_override
 from engine.core.errors import ModelFileError, SetupError
 from engine.core.events import MeasureProgress
 from engine.core.items import Preference
-from engine.core.judgments import NewOverride
 from engine.data.dataset import load_dataset
 from engine.judging.rewrite import Rewritten
 from engine.results.run_results import load_results
@@ -37,8 +37,8 @@ def judged(folder: Path, gold: Path, shots: int = 0) -> Path:
     with RunStore(path) as store:
         first = next(store.judged(1))
         label = next(other for other in Preference if other is not first.explanations["safety"].preference)
-        store.override(
-            1, NewOverride(first.item_id, "safety", preference=label, explanation=None, author="Ada")
+        store.annotate(
+            1, new_override(first.item_id, "safety", preference=label, explanation=None, author="Ada")
         )
     return path
 

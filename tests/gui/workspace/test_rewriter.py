@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import new_override
 from engine.core.items import Preference
-from engine.core.judgments import NewOverride
 from engine.models.model_file import read_model_file
 from engine.results.run_results import load_results
 from engine.settings.run_setup import RunSetup
@@ -63,8 +63,8 @@ def change_label(store: RunStore, place: int) -> None:
     results = load_results(store, 1)
     judgment = results.judgments["safety"][place]
     other = next(label for label in Preference if label is not results.label(judgment))
-    store.override(
-        1, NewOverride(judgment.item_id, "safety", preference=other, explanation=None, author="Ada")
+    store.annotate(
+        1, new_override(judgment.item_id, "safety", preference=other, explanation=None, author="Ada")
     )
 
 
@@ -81,7 +81,7 @@ def test_a_page_says_what_is_out_of_date_and_writes_it_again(
     qtbot.addWidget(page)
     page.resize(1180, 640)
     page.show()
-    assert page.stale.text.text() == "1 explanation was written for another label than the one in force."
+    assert page.stale.text.text() == "1 explanation was written for another label than the effective one."
     page.stale.button.setFocus()
     with (
         qtbot.waitSignal(opened.note, timeout=A_WHILE, check_params_cb=lambda text: "again" in text) as note,

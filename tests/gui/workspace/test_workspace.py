@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from engine.annotations.records import Said, Undo, now
+from engine.annotations.records import Said, Undo, new_override, now
 from engine.core.errors import SetupError
 from engine.core.health import HealthVerdict
 from engine.core.items import Preference
-from engine.core.judgments import JudgmentKey, NewOverride
+from engine.core.judgments import JudgmentKey
 from engine.store.run_store import RunStore
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
@@ -53,7 +53,7 @@ def test_a_label_after_the_clock_was_set_back_counts_and_is_the_one_taken_back(
     qtbot: QtBot, judged: Workspace
 ) -> None:
     key, before, after = JudgmentKey("1", "safety"), Preference.BOTH_BAD, Preference.BOTH_GOOD
-    ahead = Said(NewOverride(*key, before, None, judged.author), now() + timedelta(hours=1), 1)
+    ahead = Said(new_override(*key, before, None, judged.author), now() + timedelta(hours=1), 1)
     with qtbot.waitSignal(judged.overrides_changed, timeout=A_WHILE):
         judged.words.say(ahead)  # by a clock that is an hour ahead
     assert judged.run is not None
@@ -73,11 +73,11 @@ def test_words_that_wait_stay_in_their_order_whatever_the_clock_says(qtbot: QtBo
     with closing(sqlite3.connect(judged.store_path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")  # another program writes in the store
         judged.words.say(
-            Said(NewOverride(*key, Preference.B, None, judged.author), now() + timedelta(hours=1), 1)
+            Said(new_override(*key, Preference.B, None, judged.author), now() + timedelta(hours=1), 1)
         )
         judged.override(key, Preference.BOTH_BAD, None)
         [_, last] = judged.steps(judged.run.results.judged[0])
-        assert last.words == (NewOverride(*key, Preference.BOTH_BAD, None, judged.author),)
+        assert last.words == (new_override(*key, Preference.BOTH_BAD, None, judged.author),)
     qtbot.waitUntil(lambda: key in judged.run.results.overrides, timeout=A_WHILE)  # type: ignore[union-attr]
     assert judged.run.results.overrides[key].preference is Preference.BOTH_BAD
 
