@@ -26,7 +26,7 @@ from engine.core.events import (
     RunStarted,
     TokensEvaluated,
 )
-from engine.core.features import LENGTHS
+from engine.core.judgments import LENGTHS
 from engine.core.items import PREFERENCES, Gold, Order, Prediction, Preference
 from engine.core.judgments import AnyJudgment, CriterionCalibration, Judgment, Unscored
 from engine.core.rubric import ELOQUENT

@@ -18,7 +18,7 @@ from engine.core.rubric import ELOQUENT, Criterion
 from engine.llama import context
 from engine.llama.model import LlamaModel, Vocabulary
 from engine.llama.session import LlamaSession
-from engine.llama.tokens import LONE_TOKEN_CELLS, BranchTokens
+from engine.llama.model import LONE_TOKEN_CELLS, BranchTokens
 from engine.metrics.model_measures import (
     AgreementQuestion,
     ask_questions,

@@ -162,7 +162,6 @@ def test_the_open_dataset_is_read_again_by_the_rubric(
     qtbot: QtBot, own: Path, page: JudgePage, dataset: Path
 ) -> None:
     opened(qtbot, page, dataset)
-    assert page.workspace.dataset is not None
     assert page.workspace.dataset.criteria == ()
     page.dataset_line.set_items(2)
     with qtbot.waitSignal(page.workspace.dataset_changed):
@@ -186,7 +185,6 @@ def test_what_a_dataset_has_labels_on_is_offered_as_a_draft(
     offer.offer_button.click()
     qtbot.waitUntil(lambda: offer.dialog is not None)
     dialog = offer.dialog
-    assert dialog is not None
     assert tuple(criterion.name for criterion in dialog.draft.rubric.criteria) == MANNERS.names
     assert dialog.draft.rubric.name == "manners"
     path = rubrics_folder() / "manners.toml"
@@ -213,7 +211,6 @@ def test_a_setup_brings_its_rubric_and_the_queue_keeps_it(
 ) -> None:
     setup = RunSetup(dataset, demo_model(), rubric=MANNERS, criteria=("brevity",))
     kept = Queued.of_json(json.loads(json.dumps(Queued(setup).as_json())), RunSetup(dataset, demo_model()))
-    assert kept is not None
     assert kept.setup == setup
     assert "1 criterion of Manners" in kept.how
     page.settings.show_setup(kept.setup)
@@ -242,7 +239,6 @@ def test_a_shipped_one_is_edited_as_a_copy_and_a_new_one_is_empty(qtbot: QtBot, 
     ):
         button.click()
         dialog = choice(page).dialog
-        assert dialog is not None
         assert dialog.draft.rubric.name == name
         assert dialog.disk.path is None
         dialog.reject()  # nothing was changed: nobody is asked
@@ -260,21 +256,17 @@ def test_a_rubric_of_ones_own_is_judged_from_the_window(
         page.run()
     qtbot.waitUntil(lambda: page.workspace.run is not None, timeout=A_WHILE)
     run = page.workspace.run
-    assert run is not None
     assert run.results.run.identity.asked == MANNERS
     assert set(run.results.judgments) == set(MANNERS.names)
-    assert page.workspace.gold is not None
     assert page.workspace.gold.criteria == MANNERS.names
     first = run.id
     # Another wording is another run.
     asked = replace(MANNERS, wording=replace(MANNERS.wording, verdict="Urteil:"))
     page.workspace.rubric.choose(asked)
     wait_for_plan(qtbot, page)
-    assert page.planner.plan is not None
     assert page.planner.plan.forecast.run_id is None
     page.workspace.rubric.choose(MANNERS, own)
     wait_for_plan(qtbot, page)
-    assert page.planner.plan is not None
     assert page.planner.plan.forecast.run_id == first
 
 

@@ -1,4 +1,4 @@
-"""The Qt model of a table of values: what its cells show, how they are aligned and sorted."""
+"""Tables and sheets: values, sorting, copies."""
 
 from dataclasses import replace
 from typing import cast
@@ -6,10 +6,27 @@ from typing import cast
 import pytest
 from PySide6.QtCore import QSortFilterProxyModel, Qt
 from PySide6.QtGui import QColor, QGuiApplication
-from PySide6.QtWidgets import QAbstractItemView, QApplication
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
-from engine.core.tables import Column, Estimate, ItemsBehind, Kind, Table, Value
+from engine.core.tables import (
+    Column,
+    Estimate,
+    Facts,
+    ItemsBehind,
+    Kind,
+    Picture,
+    Section,
+    Sentences,
+    Sheet,
+    Table,
+    Tone,
+    Value,
+)
+from gui.widgets.actions import controls
+from gui.widgets.help_dialog import HelpMark
+from gui.widgets.labels import shown_text
+from gui.widgets.text_views import SheetView
 from gui.widgets.theme import DARK, LIGHT, Colours, ThemeChoice, apply_theme, colours
 from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, TableModel
 from gui.widgets.views import measure_view
@@ -181,3 +198,51 @@ def test_the_menu_of_a_table_copies_it_as_text_as_latex_and_as_markdown(qtbot: Q
     assert copied["Copy"] == "criterion\tR&D\nrow 0\t1"
     assert r"\caption{Each \& all}" in copied["Copy as LaTeX"]
     assert copied["Copy as Markdown"] == "| criterion | R\\&D |\n| :--- | ---: |\n| row 0 | 1 |"
+
+
+TABLE = Table((Column("name", "name", Kind.NAME, "A name."),), [["one"], ["two"]])
+SAID = Section("said", "In short", [Sentences(["So it is."]), Picture("it"), Facts([("a", "b")])])
+MEASURED = Section("measured", "Measured", [TABLE], "What it is.", ("Kappa", "Macro-F1"))
+
+
+def shown(qtbot: QtBot, *sections: Section) -> SheetView:
+    view = SheetView()
+    qtbot.addWidget(view)
+    view.show_sheet(Sheet("", sections))
+    view.show()
+    return view
+
+
+def test_a_section_shows_what_a_window_can_show_of_it(qtbot: QtBot) -> None:
+    view = shown(qtbot, SAID, MEASURED)
+    text = shown_text(view)
+    assert text.startswith("In short\nSo it is.\nMeasured\n")
+    assert "What it is. F1 explains: Kappa, Macro-F1." in text
+    assert [mark.topic.value for mark in view.findChildren(HelpMark)] == ["Kappa"]  # the first of them
+    section = view.section("measured")
+    assert [table.rowCount() for table in section.tables] == [2]
+
+
+def test_a_section_grows_in_place_and_goes(qtbot: QtBot) -> None:
+    uncertainty = Sentences(["Few items."], Tone.CAVEAT)
+    view = shown(qtbot, Section("measured", "Measured", []))
+    first = view.section("measured")
+    assert not first.tables
+    view.show_sheet(Sheet("", [SAID, Section("measured", "Measured", [uncertainty, TABLE])]))
+    assert view.section("measured") is first
+    assert [shown_text(part) for part in first.parts] == ["Few items.", ""]
+    assert len(first.tables) == 1
+    above = view.section("said")
+    assert above.y() <= first.y()
+    view.show_sheet(None)
+    assert view.section("measured") is None
+
+
+def test_tab_goes_down_the_page_also_to_what_came_later(qtbot: QtBot) -> None:
+    above, inside = QPushButton("above"), QPushButton("inside")
+    view = SheetView({"measured": inside}, {"measured": above})
+    qtbot.addWidget(view)
+    view.show_sheet(Sheet("", [SAID]))
+    view.show_sheet(Sheet("", [Section("first", "First", [TABLE]), SAID, MEASURED]))
+    view.show()
+    assert controls(view)[1:4] == [above, view.findChild(HelpMark), inside]
