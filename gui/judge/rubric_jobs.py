@@ -11,19 +11,12 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import file_stem, short_name
 from engine.core.rubric import Rubric
-<<<<<<< HEAD
-from engine.system.files import file_hash
-from engine.system.paths import PathKind, rubrics_folder, seen_at
-from gui.workspace.threads import Job, JobControl
-=======
 from engine.system.files import file_hash, make_folder
-from engine.system.paths import rubrics_folder
-from engine.system.paths import PathKind, seen_at
+from engine.system.paths import PathKind, rubrics_folder, seen_at
 from gui.widgets.files import ask_target
 from gui.widgets.notice import question
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import EngineThreads, JobControl, ThreadName, job
->>>>>>> part6
 
 SUFFIX = ".toml"
 _MOST_FILES = 200  # all are read whenever the list is seen

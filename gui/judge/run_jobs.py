@@ -283,20 +283,7 @@ def open_recipe(_control: JobControl, path: Path, setup: RunSetup) -> RunSetup:
     from engine.analysis.recipe import load_recipe
     from engine.system.paths import is_there
 
-<<<<<<< HEAD
-    def work(_control: JobControl) -> RunSetup:
-        from engine.analysis.recipe import load_recipe
-        from engine.system.paths import is_there
-
-        recipe = load_recipe(path)
-        made = recipe.in_setup(setup, path.absolute())
-        model = recipe.judge.model_path
-        return replace(made, model_path=model) if is_there(model) else made
-
-    return work
-=======
     recipe = load_recipe(path)
     made = recipe.in_setup(setup, path.absolute())
     model = recipe.judge.model_path
     return replace(made, model_path=model) if is_there(model) else made
->>>>>>> part6

@@ -15,14 +15,8 @@ from engine.core.errors import DeviceFailed, ProcessEnded, SetupError, StoreErro
 from engine.core.events import DeviceLeft, MeasureProgress, Preparing, followed
 from engine.settings.rows import CPU, Device, KvType, default_context
 from engine.settings.run_setup import RunSetup
-<<<<<<< HEAD
 from engine.system.paths import demo_model, real_path
-from gui.workspace.threads import Job, JobControl
-=======
-from engine.system.paths import demo_model
-from engine.system.paths import real_path
 from gui.workspace.threads import AtWork, JobControl, job
->>>>>>> part6
 from gui.workspace.worker_jobs import worker
 
 if TYPE_CHECKING:

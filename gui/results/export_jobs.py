@@ -15,14 +15,9 @@ from engine.core.codec import plain
 from engine.core.errors import SetupError
 from engine.core.formatting import short_name, words
 from engine.core.health import NOT_LOOKED_AT, Health
-<<<<<<< HEAD
-from engine.system.paths import PathKind, found_at, is_there
-from gui.results.figure_jobs import save_figures
-=======
 from engine.core.items import PREFERENCES, HumanLabel, Preference, labels_beside
 from engine.core.tables import Picture, Sheet
 from engine.system.paths import PathKind, found_at, is_there
->>>>>>> part6
 from gui.results.run_weights import WeightsChoice
 from gui.results.score_jobs import Scores, with_annotators
 from gui.results.weighted_scoring_jobs import Basis, weighed

@@ -26,9 +26,8 @@ from engine.core.events import (
     RunStarted,
     TokensEvaluated,
 )
-from engine.core.judgments import LENGTHS
 from engine.core.items import PREFERENCES, Gold, Order, Prediction, Preference
-from engine.core.judgments import AnyJudgment, CriterionCalibration, Judgment, Unscored
+from engine.core.judgments import LENGTHS, AnyJudgment, CriterionCalibration, Judgment, Unscored
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
 from engine.judging.item_judge import tidy
