@@ -1,11 +1,4 @@
-"""Means over items and criteria, where some have no value, and the lines that are made of them.
-
-The lines of an audit: what was measured of a judge, and which of it is an issue.
-
-Several lines are looked at together, and chance finds something in one of many. So a line is an issue only
-where Holm's procedure says so: of all audits of a judge that is nowhere beyond a bound, at most 5 % call any
-line an issue (Holm, A Simple Sequentially Rejective Multiple Test Procedure, 1979).
-"""
+"""The lines of an audit: what was measured of a judge, and which of it is an issue."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -64,7 +57,6 @@ class AuditLine:
 
     @classmethod
     def untold(cls, name: str, title: str, why: str) -> "AuditLine":
-        """One that cannot be measured: why, and what would tell it."""
         return cls(name, title, None, why, verdict=AuditVerdict.UNKNOWN)
 
     @property
@@ -76,7 +68,6 @@ class AuditLine:
 
     @property
     def value_text(self) -> str:
-        """The value as text."""
         return self.shown or ("-" if self.value is None else str(self.value))
 
     @property
@@ -88,7 +79,6 @@ class AuditLine:
         return f"{side} {'±' if self.two_sided else ''}{100 * self.bound:.1f}"
 
     def as_json(self) -> dict[str, Any]:
-        """All of it as plain values."""
         known = self.value is not None
         return {
             "line": self.name,
@@ -131,7 +121,6 @@ class AuditLine:
         )
 
     def judged(self, is_fault: bool) -> "AuditLine":
-        """The same with its verdict."""
         assert self.value is not None
         if is_fault:
             verdict = AuditVerdict.FAULT
@@ -144,8 +133,10 @@ class AuditLine:
         return replace(self, verdict=verdict)
 
 
+# Several lines are looked at together, and chance finds something in one of many. So a line is an issue only
+# where Holm's procedure says so: of all audits of a judge that is nowhere beyond a bound, at most 5 % call
+# any line an issue (Holm, A Simple Sequentially Rejective Multiple Test Procedure, 1979).
 def judged_together(lines: Iterable[AuditLine]) -> tuple[AuditLine, ...]:
-    """The lines with their verdicts, in their order."""
     given = list(lines)
     known = [place for place, line in enumerate(given) if line.p is not None]
     corrected = holm([line.p for line in given if line.p is not None])

@@ -1,11 +1,4 @@
-"""A set of probes: some items of a dataset with their perturbations, as a dataset of its own, and read back.
-
-Probes: perturbations of an item, changed by a rule that leaves it to a fair judge to say what it said
-before.
-
-Which words a perturbation gets is chosen by the texts of its item, so that no single wording decides, and the
-same item makes the same perturbations each time.
-"""
+"""Perturbations of items that leave a fair judge to say what it said before; sets of them as a dataset."""
 
 import re
 from collections import Counter
@@ -217,6 +210,7 @@ def _with_sentence(response: str, sentence: str) -> str:
     return f"{text}\n\n{sentence}" if "\n" in text else f"{text} {sentence}"
 
 
+# By the texts of the item, so that no single wording decides, and the same item makes the same perturbations.
 def _chosen(choices: tuple[_Choice, ...], kind: PerturbationKind, item: Item) -> _Choice:
     """One of some choices by the texts of an item: the same for both of its responses."""
     return choices[int(digest([kind, item.content_hash]), 16) % len(choices)]
@@ -346,7 +340,6 @@ class PerturbationSet:
         return bool(self.copies)
 
     def of_kind(self, kind: PerturbationKind) -> dict[str, dict[Perturbation, Item]]:
-        """The perturbations of a kind, by the id of their item."""
         return {
             item_id: chosen
             for item_id, found in self.copies.items()

@@ -27,7 +27,7 @@ from engine.core.errors import (
 from engine.core.events import Cancelled, CancelToken, FilesRead, Note, followed
 from engine.settings.rows import SETTINGS
 from engine.system.interrupts import interruptible
-from engine.system.places import said_of_system
+from engine.system.paths import said_of_system
 
 _NOT_THE_CALLER = (str(Path(__file__).resolve().parents[1]), str(contextlib.__file__))
 """Path prefixes of the engine's files, and of those between a decorated function and its caller."""

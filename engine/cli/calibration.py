@@ -8,13 +8,14 @@ from typing import Any
 
 from engine.annotations.records import LabelSourceKind
 from engine.calibration.jury import DEFAULT_CERTAINTY
-from engine.calibration.learning import LEAST_TO_LEARN, run_curve
-from engine.calibration.order_margin import (
+from engine.calibration.learning import (
+    LEAST_TO_LEARN,
     MarginPoint,
     MarginReport,
     OrderTokens,
     groups_by_instruction,
     margin_report,
+    run_curve,
 )
 from engine.cli.shared import arguments as shared
 from engine.cli.shared import measure_arguments as measures

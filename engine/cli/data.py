@@ -41,8 +41,7 @@ from engine.report.annotators import among_in_words
 from engine.report.pairs import pairs_sheet
 from engine.settings.sampling import PairsPlan
 from engine.system.files import check_targets
-from engine.system.paths import program, rubrics_folder
-from engine.system.places import is_there
+from engine.system.paths import is_there, program, rubrics_folder
 
 _WIDTH = 100
 _ITEMS_SHOWN = 3

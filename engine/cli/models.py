@@ -45,12 +45,11 @@ from engine.models.model_file import NO_TEMPLATE, ModelFile, describe, read_mode
 from engine.models.opening import machine_settings, measure_speed, open_template, speed_of
 from engine.operations.diagnostics import tell_diagnostics
 from engine.operations.self_test import self_test
-from engine.results.answer_mass import RunMass, newest_masses
+from engine.results.health import RunMass, newest_masses
 from engine.settings.rows import MachineSettings, default_context
 from engine.system.computer import available_memory
 from engine.system.files import check_targets, write_json
-from engine.system.paths import program
-from engine.system.places import PathKind, found_at
+from engine.system.paths import PathKind, found_at, program
 from engine.system.subprocess_worker import SubprocessWorker
 
 _CUT, _SPEED, _DEVICES = "cut", "speed", "devices"

@@ -31,16 +31,16 @@ from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.progress import health_lines, show_measure
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
-from engine.core.features import KeptFit
 from engine.core.formatting import counted, listed
+from engine.core.judgments import KeptFit
 from engine.core.rubric import ELOQUENT, OVERALL, default_criterion, rubric_for_labels
 from engine.core.tables import Part, Section, Sentences, Sheet
 from engine.data.dataset import Dataset
 from engine.metrics.matching import System, annotator_caveats, match_items, open_system
 from engine.operations.measuring import weight_errors
 from engine.ranking import ranking
+from engine.ranking.bradley_terry import side_by_side
 from engine.ranking.labelled_part import by_labels
-from engine.ranking.side_by_side import side_by_side
 from engine.ranking.weight_fit import WeightFit, fit_json, fit_weights, kept_of, load_comparisons
 from engine.ranking.weighted_scoring import (
     ScoredPairs,

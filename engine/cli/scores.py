@@ -50,7 +50,7 @@ from engine.report.slices import (
     slice_sections,
 )
 from engine.system.files import write_json, write_whole
-from engine.system.places import reason_of, shown
+from engine.system.paths import reason_of, shown
 
 _FORMS = ("png", "svg")
 

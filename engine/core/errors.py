@@ -66,7 +66,6 @@ class Setting(Enum):
     METHODS = "elicitation methods"
 
     def at(self, value: object) -> "SettingValue":
-        """The setting with the value to choose for it."""
         return SettingValue(self, str(value))
 
 
@@ -113,8 +112,6 @@ class Step(Enum):
 
 @dataclass(frozen=True)
 class SettingValue:
-    """A setting with the value to choose for it."""
-
     setting: Setting
     value: str
 
@@ -144,7 +141,6 @@ class Hint:
         return _PLAIN.of(self)
 
     def as_json(self) -> list[object]:
-        """Its parts, as plain values."""
         return [_part_json(part) for part in self.parts]
 
     @classmethod
@@ -294,7 +290,6 @@ class ProcessEnded(SetupError):
 
     @property
     def as_clause(self) -> str:
-        """What happened, within a sentence."""
         return f"{self.problem[:1].lower()}{self.problem[1:].rstrip('.')}"
 
 

@@ -1,7 +1,4 @@
-"""Systems side by side on the same items: measures, ranks, Borda counts, and where they differ.
-
-Knows: evaluations. Does not know: how measures are computed, files, terminals.
-"""
+"""Systems side by side on the same items: measures, ranks, Borda counts, and where they differ."""
 
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -111,7 +108,6 @@ class Comparison:
 
     @property
     def not_compared(self) -> list[str]:
-        """A sentence for each criterion that is not compared, and why."""
         why = {name: f"{', '.join(systems)} without it" for name, systems in self.left_out.items()}
         for name, questions in self.asked_otherwise.items():
             asked = {run: without_middle(question, _LONGEST_SHOWN) for run, question in questions.items()}
@@ -227,7 +223,6 @@ def about_the_task(system: System) -> bool:
 
 
 def _left_out(evaluations: Sequence[Evaluation]) -> dict[str, tuple[str, ...]]:
-    """The criteria that some system lacks, each with those systems."""
     known = dict.fromkeys(name for evaluation in evaluations for name in evaluation.labels)
     lacking = {
         name: tuple(evaluation.name for evaluation in evaluations if name not in evaluation.labels)
@@ -287,7 +282,6 @@ def _borda_of_explaining(evaluations: Sequence[Evaluation], measures: Sequence[M
 
 
 def _agreements(first: Evaluation, other: Evaluation, criteria: Sequence[str]) -> Iterator[PairAgreement]:
-    """On each criterion, and of several on all together."""
     leads: dict[str, list[int]] = {}
     instructions: dict[str, list[str]] = {}
     found = []
@@ -322,7 +316,6 @@ def _agreements(first: Evaluation, other: Evaluation, criteria: Sequence[str]) -
 
 
 def _lead(over: OverInstructions | None, leads: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """The fields of PairAgreement that say who is more often right."""
     return {
         "only_one": sum(lead > 0 for of_one in leads for lead in of_one),
         "only_other": sum(lead < 0 for of_one in leads for lead in of_one),
@@ -333,7 +326,6 @@ def _lead(over: OverInstructions | None, leads: Sequence[Sequence[int]]) -> dict
 
 
 def _corrected(agreements: Sequence[PairAgreement]) -> tuple[PairAgreement, ...]:
-    """With the p-values that hold for all of them together."""
     known = {place: one.p_value for place, one in enumerate(agreements) if one.p_value is not None}
     corrected = dict(zip(known, holm(list(known.values())), strict=True))
     return tuple(replace(one, corrected=corrected.get(place)) for place, one in enumerate(agreements))

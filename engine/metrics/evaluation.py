@@ -47,7 +47,6 @@ class Evaluation:
 
     @property
     def name(self) -> str:
-        """The system's name."""
         return self.matched.system.name
 
     @cached_property
@@ -141,7 +140,6 @@ def explanation_steps(evaluation: Evaluation) -> Iterator[Evaluation]:
 
 
 def with_model_scores(evaluation: Evaluation, model_scores: Mapping[str, ModelScores]) -> Evaluation:
-    """The same with what a model said of the explanations, by criterion; the rest is not measured again."""
     explanations = {
         name: add_model_scores(measures, evaluation.matched.pairs[name], model_scores[name])
         if name in model_scores
@@ -205,7 +203,6 @@ def _details(evaluation: Evaluation, judge_name: str | None) -> dict[str, Any]:
 
 
 def _annotators_json(matched: Matched) -> dict[str, Any]:
-    """What each of several annotators said, by criterion and item; nothing where there are none."""
     said: dict[str, dict[str, Any]] = {}
     for item in matched.dataset:
         for criterion, gold in item.gold.items():

@@ -32,7 +32,7 @@ from engine.data.rubrics.files import find_rubric
 from engine.judging.forecast import Forecast, forecast
 from engine.judging.plan import RunPlan
 from engine.judging.prepare import PreparedRun, example_pool, prepare_run
-from engine.judging.rewrite import Rewritten, rewriting_plan
+from engine.judging.run import Rewritten, rewriting_plan
 from engine.judging.work import judge_plan, judging_by, plan_facts, rewrite_run, time_plan
 from engine.models.checked_model import checked_model, in_use
 from engine.models.memory import check_memory
@@ -50,7 +50,7 @@ from engine.settings.sampling import StoppingRule
 from engine.store.run_store import RunStore
 from engine.system.computer import Memory
 from engine.system.files import check_targets
-from engine.system.places import PathKind, is_there, seen_at
+from engine.system.paths import PathKind, is_there, seen_at
 from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker
 
 

@@ -14,9 +14,8 @@ from engine.calibration.jury import DEFAULT_CERTAINTY, items_of, make_jury
 from engine.calibration.run_calibration import CalibratedRun, Wishes, calibrating
 from engine.core.errors import Given, Hint, SetupError, Step
 from engine.core.events import CancelToken, MeasureProgress, Note, Preparing
-from engine.core.features import KeptFit
 from engine.core.formatting import visible
-from engine.core.judgments import Agreement, Unscored
+from engine.core.judgments import Agreement, KeptFit, Unscored
 from engine.core.rubric import Rubric, rubric_of_names
 from engine.core.tables import Section
 from engine.data.dataset import Dataset

@@ -21,8 +21,7 @@ from engine.results.run_dataset import dataset_of_run, load_as_judged
 from engine.results.run_results import RunResults
 from engine.store.opening import has_store
 from engine.store.run_store import RunStore
-from engine.system.paths import demo_model
-from engine.system.places import is_there
+from engine.system.paths import demo_model, is_there
 
 DEMO = "demo"
 _MOST_LISTED = 10

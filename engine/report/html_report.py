@@ -15,8 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from engine.analysis.audit_run import Audit
-from engine.calibration.learning import LearningCurve
-from engine.calibration.order_margin import MarginReport
+from engine.calibration.learning import LearningCurve, MarginReport
 from engine.calibration.scaling import ReliabilityBin
 from engine.core import VERSION
 from engine.core.formatting import capitalised, percent, visible, words
@@ -102,7 +101,6 @@ class Report:
 
     @cached_property
     def figures(self) -> dict[str, ReportFigure]:
-        """The figures of the report, by name."""
         found = evaluation_figures(self.evaluation, self.bins, self.orders, self.weighted_scoring)
         if self.curve:
             name = self.evaluation.name
@@ -167,7 +165,6 @@ def report_html(report: Report, drawn: Mapping[str, bytes] | None = None) -> str
 
 
 def report_sheet(report: Report) -> Sheet:
-    """The sheet of its evaluation, and below it what a report alone shows."""
     more = [
         *(report.ranking.sections if report.ranking else ()),
         *slice_sections(report.slices),
@@ -251,7 +248,6 @@ def _how_it_was_made(report: Report) -> Section:
 
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
-    """Names and values of all that the numbers depend on."""
     gold = report.evaluation.matched.dataset
     if report.results:
         run = report.results.run

@@ -1,9 +1,4 @@
-"""All data of a run as one CSV file: a row for each item and criterion.
-
-All that is known of a run, as plain values for JSON.
-
-`pandas.read_csv(path, dtype=str, keep_default_na=False)` gives back what was written, cell for cell.
-"""
+"""All that is known of a run, as plain values for JSON and as one CSV file."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -75,7 +70,6 @@ def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, An
 
 
 def run_json(results: RunResults) -> dict[str, Any]:
-    """How a run was made, as plain values."""
     run, identity = results.run, results.run.identity
     return {
         "id": run.id,

@@ -1,14 +1,4 @@
-"""A run's labels as pairs of a chosen and a rejected response, for who trains a model by preferences.
-
-A run's labels as annotations of AlpacaEval, whose win rates can be computed from them.
-
-A run as an evaluation log of inspect_ai, as its `read_eval_log` reads it from a JSON file.
-
-An item is a sample: the instruction, the two responses as choices, a score for each criterion. What is
-evaluated there is the judge: its answer is its label, the target is the human label.
-
-The columns are those of TRL's preference data with an explicit prompt, in its standard form: texts alone.
-"""
+"""A run for other tools: pairs to train by, annotations of AlpacaEval, a log of inspect_ai."""
 
 import json
 from collections import Counter
@@ -83,6 +73,9 @@ _RIGHT, _WRONG, _NO_ANSWER = "C", "I", "N"
 _TASK = "tiebreak"
 
 
+# As inspect_ai's `read_eval_log` reads it from a JSON file. An item is a sample: the instruction, the two
+# responses as choices, a score for each criterion. What is evaluated there is the judge: its answer is its
+# label.
 def inspect_log(results: RunResults, dataset: Dataset, with_stale: bool = False) -> Mapping[str, Any]:
     """The log, with the effective labels.
 
@@ -204,6 +197,7 @@ class PreferencePairs:
     in_words: str
 
 
+# The columns are those of TRL's preference data with an explicit prompt, in its standard form: texts alone.
 def preference_pairs(results: RunResults, dataset: Dataset, criterion: str) -> PreferencePairs:
     """The items whose effective label on a criterion is A or B, in the order of the run.
 

@@ -42,7 +42,7 @@ from engine.models.devices import wished_device
 from engine.models.opening import machine_settings
 from engine.operations.judge import ReadyRun
 from engine.store.run_store import RunStore
-from engine.system.places import PathKind, found_at, seen_at
+from engine.system.paths import PathKind, found_at, seen_at
 
 if TYPE_CHECKING:
     from engine.cluster.connection import Surveyed
