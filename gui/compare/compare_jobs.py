@@ -329,9 +329,11 @@ class StoredJury:
 @job
 def decide_together(control: JobControl, store_path: Path, request: JuryRequest) -> StoredJury:
     """Make a jury and store it; reports MeasureProgress while it is fitted. SetupError, StoreError."""
+    from engine.calibration.jury import DEFAULT_CERTAINTY
     from engine.core.events import followed
     from engine.metrics.matching import open_system, system_of_file, told_apart
-    from engine.operations import measuring
+    from engine.operations.measuring import JurySetup
+    from engine.operations.measuring import decide_together as deciding
     from engine.settings.identity import checked_name
 
     checked_name(request.name, "the jury")
@@ -342,14 +344,14 @@ def decide_together(control: JobControl, store_path: Path, request: JuryRequest)
     if gold is not None:
         asked = [system.asked for system in systems if system.asked]
         gold = with_labels_for(gold, asked, control.cancel)
-    setup = measuring.JurySetup(
+    setup = JurySetup(
         systems,
         request.name,
         gold=gold,
         partial=True,
         lengths=request.lengths,
-        certainty=request.certainty or measuring.DEFAULT_CERTAINTY,
+        certainty=request.certainty or DEFAULT_CERTAINTY,
     )
-    kept = followed(measuring.decide_together(setup, store_path, control.cancel), control.report)
+    kept = followed(deciding(setup, store_path, control.cancel), control.report)
     said = [Section("remarks", "", [Sentences(kept.remarks, Tone.CAVEAT)])] if kept.remarks else []
     return StoredJury(kept.run.id, kept.run.title, Sheet("", [*said, *kept.sections]))
