@@ -6,8 +6,6 @@ For each wording: the share of all probability that the four letters hold (forma
 two orders would decide differently (flipped); how many labels change with the letters, and how far a label's
 probability does (spread), when each label has each letter once. With a folder of chat templates the
 mass and the flips are measured in the format of each, written in the tokens of the model's own vocabulary.
-
-Knows: wordings beside the one in use. Does not know: runs, stores.
 """
 
 import argparse
@@ -24,9 +22,8 @@ from engine.core.numeric import FloatArray, log_softmax
 from engine.core.rubric import DEFAULT_WORDING, ELOQUENT, Criterion, put_in
 from engine.data.dataset import load_dataset
 from engine.llama.context import SessionShape
-from engine.llama.model import LlamaModel
+from engine.llama.model import BranchTokens, LlamaModel, common_prefix
 from engine.llama.session import LlamaSession
-from engine.llama.tokens import BranchTokens, common_prefix
 from engine.models.templates import chat_template
 from engine.prompt.conversation import Conversation, own
 from engine.prompt.judge_prompt import fences_of, item_parts
@@ -173,7 +170,6 @@ def read(
 def _branches(
     template: ChatTemplate, item: Item, order: Order, wording: Wording, letters: LabelTokens
 ) -> list[BranchTokens]:
-    """One for each criterion."""
     asked = [
         [wording.conversation(item, order, criterion, letters, label) for label in PREFERENCES]
         for criterion in ELOQUENT.criteria

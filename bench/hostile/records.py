@@ -11,8 +11,6 @@ What is held:
   stands or without the spaces around it, none twice; of a table, its first column as csv reads it.
 
 One case in fifty goes through the commands `check`, `runs add`, `evaluate` and `judge --plan --ids`.
-
-Knows: the oracle for these files. Does not know: how texts and damage are made.
 """
 
 import csv
@@ -27,16 +25,13 @@ from typing import Any
 
 import numpy as np
 
-from bench.hostile.damage import damaged
+from bench.hostile.cases import Attempt, Ending, Outcome, Step
 from bench.hostile.datasets import of_commands, refusal
-from bench.hostile.outcomes import Ending, Outcome
 from bench.hostile.readers import Unreadable, raw_predictions
-from bench.hostile.texts import LABELS, STRANGE_LABELS, item_id, text
-from bench.hostile.workers import Attempt, Step
+from bench.hostile.texts import LABELS, STRANGE_LABELS, damaged, item_id, text
 from engine.core.errors import SetupError
-from engine.core.features import FittedOn
 from engine.core.items import PREFERENCES
-from engine.core.judgments import CriterionCalibration
+from engine.core.judgments import CriterionCalibration, FittedOn
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.id_list import read_ids
@@ -135,7 +130,6 @@ def _of_submission(path: Path, data: bytes, sound: bool, what: str) -> Outcome:
 
 
 def _rows(submission: Submission) -> list[dict[str, str]]:
-    """Its rows as cells."""
     return [
         {"id": row.id}
         | {f"{name}_preference": row.predictions[name].preference or "" for name in submission.criteria}
@@ -166,33 +160,9 @@ def _of_opened(path: Path, dataset: Dataset, folder: Path, what: str) -> Outcome
 
 _JUDGE = JudgeIdentity("a model", "a" * 64, "1", ("AB", "BA"), "")
 _ODD_VALUES = (
-    *(
-        "null",
-        "true",
-        "[]",
-        "{}",
-        '""',
-        '"x"',
-        '"1"',
-        '"nan"',
-        "1e999",
-        "-1e999",
-        "NaN",
-        "Infinity",
-        "-0.0",
-        "1e308",
-    ),
-    *(
-        "-1",
-        "0",
-        "5.9",
-        "1" * 400,
-        "[" * 2000 + "]" * 2000,
-        '"\\ud800"',
-        '{"scale": 1}',
-        "1e-400",
-        "2147483648",
-    ),
+    *("null", "true", "[]", "{}", '""', '"x"', '"1"', '"nan"', "1e999", "-1e999", "NaN", "Infinity"),
+    *("-0.0", "1e308", "-1", "0", "5.9", "1" * 400, "[" * 2000 + "]" * 2000, '"\\ud800"', '{"scale": 1}'),
+    *("1e-400", "2147483648"),
 )
 
 
@@ -253,7 +223,6 @@ def _odd_value(value: dict[str, Any], random: Random) -> tuple[str, str]:
 
 
 def _apply(calibration: Calibration) -> None:
-    """What a run does with it."""
     calibration.check_fits(_JUDGE)
     for fitted in (one for each in calibration.criteria.values() for one in (each, *each.folds)):
         for log_probs in ((-1.0, -2.0, -3.0, -0.7), (0.0, -745.0, -745.0, -745.0)):

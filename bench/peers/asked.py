@@ -1,7 +1,4 @@
-"""What this program asks of a model for some items, token by token, so that others can be asked the same.
-
-Knows: the prompts of a run, and how long its explanations became. Does not know: who else answers.
-"""
+"""What this program asks of a model for some items, token by token, so that others can be asked the same."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,9 +11,8 @@ from engine.core.numeric import FloatArray
 from engine.core.rubric import ELOQUENT
 from engine.judging.item_judge import ItemJudge, Placed
 from engine.llama.context import SessionShape
-from engine.llama.model import LlamaModel
+from engine.llama.model import BranchTokens, LlamaModel
 from engine.llama.session import Continuation, Generated, LlamaSession, Sampling, Steps, Writer
-from engine.llama.tokens import BranchTokens
 from engine.models.templates import chat_template
 from engine.prompt.examples import ExamplePool
 from engine.settings.rows import JudgeSettings
@@ -54,7 +50,6 @@ class AskedItem:
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """Those of all orders."""
         return tuple(question for order in self.orders for question in order)
 
 

@@ -62,7 +62,6 @@ class JudgeWork:
 
 
 def work_of(plan: RunPlan) -> JudgeWork:
-    """What workers need of a plan."""
     model = plan.model
     return JudgeWork(
         model.name, model.hash, model.size_bytes, plan.rubric, plan.settings, plan.examples, plan.calibration
@@ -87,7 +86,6 @@ class ItemTask:
 
     @property
     def items(self) -> int:
-        """All of its items."""
         return sum(map(len, self.groups))
 
     @property
@@ -132,7 +130,6 @@ class WrongAnswer(ValueError):
 
 
 def answer(said: object) -> bytes:
-    """An answer with plain values."""
     return json.dumps({_SAID: said}).encode("ascii")
 
 
@@ -172,7 +169,7 @@ class _Answer(NamedTuple):
     cut: bool
 
 
-class _Reading(NamedTuple):
+class _Prediction(NamedTuple):
     order: Order
     method: Method
     answers: tuple[_Answer, ...]
@@ -193,7 +190,7 @@ class _Item(msgspec.Struct):
     position: int
     id: str
     content: str
-    readings: dict[str, tuple[_Reading, ...]]
+    readings: dict[str, tuple[_Prediction, ...]]
     explanations: dict[str, _Explanation]
     unscored: dict[str, Annotated[str, msgspec.Meta(min_length=1, max_length=_MOST_LETTERS)]]
     shortening: tuple[_Count, _Count] | None
@@ -222,10 +219,10 @@ def item_json(item: JudgedItem) -> dict[str, Any]:
     return values
 
 
-def _said_reading(reading: RawPrediction) -> _Reading:
+def _said_reading(reading: RawPrediction) -> _Prediction:
     answers = reading.answers or (AnswerLogProbs("", reading.log_probs),)
     said = tuple(_Answer(each.question, each.log_probs, each.thought, each.cut) for each in answers)
-    return _Reading(reading.order, reading.method, said)
+    return _Prediction(reading.order, reading.method, said)
 
 
 def judged_group(
@@ -273,7 +270,7 @@ def _item(said: _Item, asked: PlacedItem, rubric: Rubric, settings: JudgeSetting
 
 
 def _raw_predictions(
-    rows: Sequence[_Reading], rubric: Rubric, settings: JudgeSettings
+    rows: Sequence[_Prediction], rubric: Rubric, settings: JudgeSettings
 ) -> tuple[RawPrediction, ...]:
     asked: dict[Method, list[MethodQuestion]] = {}
     for each in asked_by(settings.methods, rubric.wording, settings.reasoning_samples):

@@ -7,10 +7,11 @@ All of it belongs to one thread, the one that first prepares it.
 
 import platform
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, fields
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from engine.models.model_file import ModelFile, read_model_file
 from engine.models.opening import OpenModel, machine_on, measure_speed, open_session, speed_of
 from engine.prompt.judge_prompt import PROMPT_VERSION
 from engine.settings.rows import MOST_THREADS, Device, MachineSettings
-from engine.system.places import PathKind, seen_at
+from engine.system.paths import PathKind, seen_at
 from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker
 
 _LONGEST = 4000  # letters of a fact
@@ -155,7 +156,6 @@ class WorkerOptions:
     gpu_layers: int | None = None
 
     def machine(self, model: ModelFile) -> MachineSettings:
-        """How this computer works with a model."""
         return machine_on(self.device, self.threads, self.gpu_layers, model)
 
 
@@ -189,7 +189,6 @@ class ModelOnWorker:
         return Prepared(format_hash(self._opened(work).template, work.settings))
 
     def knows(self, key: str) -> bool:
-        """Whether the run with this key was prepared last."""
         return self._work is not None and self._work.key == key
 
     def judge(
@@ -206,10 +205,15 @@ class ModelOnWorker:
         self._series.clear()
         self._series.update(each.position for group in groups for each in group if each.in_series)
         judged = []
+
+        def stop_unless_wanted(_event: object) -> None:
+            if not wanted():
+                raise _NotWanted
+
         for group in groups:
             placed = [(each.position, each.item) for each in group]
             try:
-                judged.append(followed(self._judge.judge(placed), partial(_stop_unless, wanted)))
+                judged.append(followed(self._judge.judge(placed), stop_unless_wanted))
             except _NotWanted:
                 self._drop()  # in the middle of a group: what its cache holds is not known
                 return None
@@ -226,7 +230,6 @@ class ModelOnWorker:
         return followed(measuring, lambda _event: None).speed
 
     def close(self) -> None:
-        """Close what is open."""
         self._drop()
         self._work = self._found = None
 
@@ -263,11 +266,6 @@ class _NotWanted(Exception):
     """Nobody waits for what is judged now."""
 
 
-def _stop_unless(wanted: Callable[[], bool], _event: object) -> None:
-    if not wanted():
-        raise _NotWanted
-
-
 def found_by_content(
     work: JudgeWork, models: Sequence[Path], cancel: CancelToken
 ) -> tuple[ModelFile, CheckedModel]:
@@ -275,7 +273,9 @@ def found_by_content(
 
     ModelFileError where there is none among `models`, or in the default folders where these are none.
     """
-    for path in _places(models):
+    folders = [path for path in models if seen_at(path) is PathKind.FOLDER] if models else default_folders()
+    named = (path for path in models if path not in folders)
+    for path in chain(named, (place.path for place in model_places(folders))):
         with suppress(ModelFileError):  # another one may be sound
             model = read_model_file(path)
             if model.size_bytes == work.model_bytes:
@@ -287,10 +287,3 @@ def found_by_content(
         f" {work.model_hash[:12]}…).",
         Hint(Step.NAME_WORKER_MODEL),
     )
-
-
-def _places(models: Sequence[Path]) -> Iterator[Path]:
-    """The files to look at, those that were named first."""
-    folders = [path for path in models if seen_at(path) is PathKind.FOLDER] if models else default_folders()
-    yield from (path for path in models if path not in folders)
-    yield from (place.path for place in model_places(folders))

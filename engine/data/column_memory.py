@@ -1,8 +1,6 @@
 """Which columns of foreign files are ours, remembered by the set of a file's columns.
 
 Kept as `columns.json` in the data folder. Where that is damaged, or not there, nothing is remembered.
-
-Knows: where and how maps are stored. Does not know: how a file is read by one.
 """
 
 from collections.abc import Collection

@@ -1,8 +1,4 @@
-"""Load a dataset: items as text, never repaired, with the human labels that are there.
-
-Knows: which columns a dataset has, what a label may be, what is worth a notice.
-Does not know: file formats, models, scores.
-"""
+"""Load a dataset: items as text, never repaired, with the human labels that are there."""
 
 import difflib
 import re
@@ -131,7 +127,6 @@ class Dataset:
 
     @property
     def other_columns(self) -> tuple[str, ...]:
-        """The names of the file's further columns, in its order."""
         return () if self.others is None else tuple(self.others.column_names)
 
     @property

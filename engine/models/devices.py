@@ -3,8 +3,6 @@
 All of it is done in child processes: some drivers hang, or end the process that asks them. What is found is
 remembered for the model, the build of llama.cpp and the processor; a device counts as tried as long as its
 driver is the same.
-
-Knows: the trial, what is remembered of it, what the user's choice means. Does not know: runs, who asks.
 """
 
 import json
@@ -100,7 +98,7 @@ def device_called(words: str, cancel: CancelToken) -> Device:
 def remembered_trial(file_hash: str) -> DeviceTrial | None:
     """What was found with a model here, by this build; None where it was not tried."""
     with model_memory() as memory:
-        return memory.devices(_key(file_hash))
+        return memory.recall("devices", _key(file_hash), DeviceTrial)
 
 
 def _remembered_best(file_hash: str) -> Device | None:
@@ -188,7 +186,7 @@ def trying_devices(
         findings.append(compared(device, processor.probabilities, own.probabilities, own.speed))
     trial = DeviceTrial(processor.speed, tuple(findings))
     with model_memory() as memory:
-        memory.remember_devices(_key(checked.hash), trial)
+        memory.remember("devices", _key(checked.hash), trial)
     return trial
 
 

@@ -27,9 +27,8 @@ from weakref import finalize
 from engine.core.errors import Hint, Step, StoreError
 from engine.core.formatting import amount
 from engine.store.migrations import STEPS, upgrade
-from engine.system.files import free_room
-from engine.system.locks import OwnLock, is_forked, when_forked
-from engine.system.places import (
+from engine.system.files import OwnLock, free_room, is_forked, when_forked
+from engine.system.paths import (
     PathKind,
     look_at,
     network_file_system,

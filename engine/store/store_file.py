@@ -31,8 +31,7 @@ from engine.store.opening import (
 )
 from engine.store.run_table import has_run, no_run, run_ids
 from engine.system.files import free_room
-from engine.system.paths import program_id
-from engine.system.places import PathKind, network_file_system, real_path, seen_at, shown
+from engine.system.paths import PathKind, network_file_system, program_id, real_path, seen_at, shown
 
 _Kinds = tuple[type[sqlite3.Error] | type[OSError], ...]
 _OF_FILES: _Kinds = (sqlite3.Error, OSError)

@@ -13,7 +13,7 @@ from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed, short_name, words
 from engine.core.rubric import rubric_of_names
 from engine.core.tables import Section, Sentences, Sheet, Tone
-from engine.system.places import is_there
+from engine.system.paths import is_there
 from gui.widgets.notice import IN_THE_WINDOW
 from gui.workspace.file_jobs import Chosen, with_labels_for
 from gui.workspace.open_run import RunMark, gold_mark, run_mark

@@ -172,9 +172,8 @@ def ask(subject: Subject) -> Job[dict[PromptKey, PromptAnswer]]:
     """What the model would write next after each prompt of the item; reports Preparing."""
 
     def work(control: JobControl) -> dict[PromptKey, PromptAnswer]:
-        from engine.judging.item_prompt import read_next_tokens
+        from engine.judging.item_prompt import next_table, read_next_tokens
         from engine.models.checked_model import in_use
-        from engine.prompt.preview import next_table
 
         with worker(read_next_tokens, control) as reader:
             question = _question(subject, control.cancel)
@@ -301,7 +300,7 @@ def _titled(title: str, parts: "Sequence[Part]") -> "list[Piece]":
 
 
 def _text_alone(pieces: "Sequence[Piece]", request: PreviewRequest) -> ShownPrompt:
-    from engine.prompt.preview import text_alone
+    from engine.judging.item_prompt import text_alone
 
     if request.kind is None:
         return _shown(text_alone(pieces), "the explanation begins here", {})

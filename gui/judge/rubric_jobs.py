@@ -10,8 +10,7 @@ from pathlib import Path
 from engine.core.errors import EngineError, SetupError
 from engine.core.rubric import Rubric
 from engine.system.files import file_hash
-from engine.system.paths import rubrics_folder
-from engine.system.places import PathKind, seen_at
+from engine.system.paths import PathKind, rubrics_folder, seen_at
 from gui.workspace.threads import Job, JobControl
 
 SUFFIX = ".toml"

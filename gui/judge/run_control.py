@@ -23,8 +23,7 @@ from engine.core.events import (
 )
 from engine.core.health import NOT_LOOKED_AT, Health
 from engine.settings.run_setup import RunSetup
-from engine.system.paths import demo_dataset, demo_model
-from engine.system.places import is_there
+from engine.system.paths import demo_dataset, demo_model, is_there
 from gui.judge import run_jobs
 from gui.models.model_jobs import Computing
 from gui.workspace.open_run import UnderWay

@@ -300,7 +300,7 @@ def open_recipe(path: Path, setup: RunSetup) -> Job[RunSetup]:
 
     def work(_control: JobControl) -> RunSetup:
         from engine.analysis.recipe import load_recipe
-        from engine.system.places import is_there
+        from engine.system.paths import is_there
 
         recipe = load_recipe(path)
         made = recipe.in_setup(setup, path.absolute())

@@ -17,8 +17,7 @@ from engine.core.errors import DeviceFailed, ProcessEnded, SetupError, StoreErro
 from engine.core.events import DeviceLeft, MeasureProgress, Preparing, followed
 from engine.settings.rows import CPU, Device, KvType, default_context
 from engine.settings.run_setup import RunSetup
-from engine.system.paths import demo_model
-from engine.system.places import real_path
+from engine.system.paths import demo_model, real_path
 from gui.workspace.threads import Job, JobControl
 from gui.workspace.worker_jobs import worker
 

@@ -14,7 +14,7 @@ from engine.core.codec import plain
 from engine.core.errors import SetupError
 from engine.core.formatting import short_name
 from engine.core.health import NOT_LOOKED_AT, Health
-from engine.system.places import PathKind, found_at, is_there
+from engine.system.paths import PathKind, found_at, is_there
 from gui.results.figure_jobs import save_figures
 from gui.results.run_weights import WeightsChoice
 from gui.results.score_jobs import Scores, with_annotators

@@ -18,9 +18,9 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QPushButton, QWidget
 
 from engine.core.codec import plain, record_of
-from engine.core.features import KeptFit, short_hash
 from engine.core.formatting import without_middle
 from engine.core.items import digest
+from engine.core.judgments import KeptFit, short_hash
 from engine.core.rubric import ELOQUENT, Rubric
 from gui.widgets.actions import MenuButton
 from gui.widgets.foreign_text import one_line, tip

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
-from engine.core.features import FittedOn, Overlap
+from engine.core.judgments import FittedOn, Overlap
 from engine.core.tables import Table
 from gui.results.run_weights import BY_HAND, WeightsChoice
 from gui.workspace.threads import Job, JobControl

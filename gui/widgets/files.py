@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
 from engine.core.formatting import visible
 from engine.system.files import make_folder
-from engine.system.paths import demo_dataset, environment_of_the_system, home
-from engine.system.places import real_path
+from engine.system.paths import demo_dataset, environment_of_the_system, home, real_path
 from gui.widgets.foreign_text import OneLine, one_line, set_tip
 from gui.widgets.labels import STRETCH, in_row, name
 

@@ -21,7 +21,7 @@ from engine.core.errors import EngineBug, EngineError
 from engine.core.events import Cancelled, CancelToken
 from engine.system.computer import STACK_BYTES
 from engine.system.crash_reports import fault_words, log_fault
-from engine.system.places import said_of_system
+from engine.system.paths import said_of_system
 from gui.workspace.garbage import Collector
 
 WAITING = "Waiting for other work with a model to end"

@@ -12,7 +12,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 
-from engine.calibration.order_margin import margin_report
+from engine.calibration.learning import margin_report
 from engine.calibration.scaling import ReliabilityBin
 from engine.core.numeric import FloatArray
 from engine.metrics.evaluation import Evaluation, evaluate

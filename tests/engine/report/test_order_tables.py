@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.calibration.order_margin import OrderTokens, margin_report
+from engine.calibration.learning import OrderTokens, margin_report
 from engine.core.judgments import Judgment
 from engine.metrics.accuracy import count_run
 from engine.metrics.evaluation import evaluate_labels

@@ -11,9 +11,15 @@ import numpy as np
 import pytest
 
 from engine.core.errors import SetupError
-from engine.core.features import FittedOn
 from engine.core.items import Order, Preference
-from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem, Judgment, RawPrediction
+from engine.core.judgments import (
+    CriterionCalibration,
+    Explanation,
+    FittedOn,
+    JudgedItem,
+    Judgment,
+    RawPrediction,
+)
 from engine.core.rubric import ELOQUENT, Criterion, PromptWording, Rubric
 from engine.core.tables import Estimate
 from engine.results.calibration import (

@@ -11,9 +11,8 @@ from msgspec import structs
 
 from engine.calibration.jury import make_jury
 from engine.core.errors import SetupError
-from engine.core.features import LENGTHS, Feature, FeatureKind, FittedOn
 from engine.core.items import Method, Order
-from engine.core.judgments import CriterionCalibration
+from engine.core.judgments import LENGTHS, CriterionCalibration, Feature, FeatureKind, FittedOn
 from engine.results.calibration import (
     Calibration,
     JudgeIdentity,

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.core.features import LENGTHS, Feature, FeatureKind
 from engine.core.items import Method, Order
-from engine.core.judgments import JudgedItem, RawPrediction
+from engine.core.judgments import LENGTHS, Feature, FeatureKind, JudgedItem, RawPrediction
 from engine.core.numeric import FloatArray, log_softmax
 from engine.results.decision import (
     SWAPPED,
