@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from bench.coverage.heads import SKEWS
+from bench.coverage.readings import CRITERION
 from bench.coverage.settings import (
-    CRITERION,
     NO_EXAMPLES,
     WITH_EXAMPLES,
     Known,
