@@ -30,9 +30,8 @@ from bench.hostile.datasets import of_commands, refusal
 from bench.hostile.readers import Unreadable, raw_predictions
 from bench.hostile.texts import LABELS, STRANGE_LABELS, damaged, item_id, text
 from engine.core.errors import SetupError
-from engine.core.features import FittedOn
 from engine.core.items import PREFERENCES
-from engine.core.judgments import CriterionCalibration
+from engine.core.judgments import CriterionCalibration, FittedOn
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.id_list import read_ids

@@ -22,7 +22,7 @@ from engine.core.judgments import Agreement, Unscored
 from engine.core.rubric import Criterion
 from engine.llama.context import SessionShape
 from engine.llama.library import library_version
-from engine.llama.tokens import LONE_TOKEN_CELLS, PromptTokens, common_prefix
+from engine.llama.model import LONE_TOKEN_CELLS, PromptTokens, common_prefix
 from engine.metrics.accuracy import mean
 from engine.metrics.explanations import bert_scores, explained_pairs
 from engine.metrics.matching import Matched

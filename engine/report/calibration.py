@@ -7,8 +7,7 @@ from statistics import fmean
 
 import numpy as np
 
-from engine.calibration.cross_validation import CalibrationReport, added, mean_accuracies
-from engine.calibration.fitting import AS_READ
+from engine.calibration.fitting import AS_READ, CalibrationReport, added, mean_accuracies
 from engine.calibration.run_calibration import CalibratedRun
 from engine.calibration.scaling import ReliabilityBin, reliability
 from engine.core.formatting import percent, words

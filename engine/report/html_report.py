@@ -15,8 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from engine.analysis.audit_run import Audit
-from engine.calibration.learning import LearningCurve
-from engine.calibration.order_margin import MarginReport
+from engine.calibration.learning import LearningCurve, MarginReport
 from engine.calibration.scaling import ReliabilityBin
 from engine.core import VERSION
 from engine.core.formatting import capitalised, percent, visible, words

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from engine.calibration.order_margin import MarginPoint, MarginReport, groups_by_instruction, margin_report
+from engine.calibration.learning import MarginPoint, MarginReport, groups_by_instruction, margin_report
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, interval, percent, words
 from engine.core.tables import Column, Estimate, Kind, Part, Picture, Row, Section, Sentences, Table

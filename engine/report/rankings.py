@@ -20,12 +20,11 @@ from engine.core.tables import Column, Kind, Row, Section, Sentences, Table, Ton
 from engine.data.dataset import Dataset
 from engine.metrics.matching import Matched, System
 from engine.ranking import comparisons as compared
-from engine.ranking.bradley_terry import DRAWS, rank_in_words
+from engine.ranking.bradley_terry import DRAWS, PairTold, TwoRankings, rank_in_words, side_by_side
 from engine.ranking.comparisons import PairComparisons
 from engine.ranking.correction import Correction
 from engine.ranking.labelled_part import LabelledPart, RankedByLabels, by_labels
 from engine.ranking.ranking import Ranking, rank
-from engine.ranking.side_by_side import PairTold, TwoRankings, side_by_side
 from engine.ranking.stopping import UntilSignificant, told_of, until_significant
 from engine.ranking.weighted_scoring import WeightedScoring
 from engine.report import methods
@@ -398,7 +397,7 @@ def _numbers(ranking: Ranking, seed: int) -> Iterator[methods.Statement]:
         yield methods.Statement(
             "Length-controlled win rates are those of a logistic regression on candidates and length"
             f" differences, after {methods.DUBOIS.said}.",
-            f"Tiebreak {VERSION}, engine/ranking/length_control.py",
+            f"Tiebreak {VERSION}, engine/ranking/ranking.py",
             (methods.DUBOIS,),
         )
 

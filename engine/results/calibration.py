@@ -10,18 +10,19 @@ from msgspec.structs import astuple
 
 from engine.core.codec import plain, record_of
 from engine.core.errors import FileKind, Hint, SetupError, Step
-from engine.core.features import (
+from engine.core.formatting import without_middle, words
+from engine.core.items import METHOD_TITLES, PREFERENCES, Method, Preference, digest
+from engine.core.judgments import (
     LENGTHS,
+    CriterionCalibration,
     Feature,
     FeatureKind,
     FittedOn,
+    JudgedItem,
     Overlap,
     Share,
     parts_in_words,
 )
-from engine.core.formatting import without_middle, words
-from engine.core.items import METHOD_TITLES, PREFERENCES, Method, Preference, digest
-from engine.core.judgments import CriterionCalibration, JudgedItem
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.tables import Estimate
 from engine.data.file_kinds import expecting

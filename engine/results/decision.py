@@ -9,12 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import structs
 
-from engine.core.features import LENGTHS, Feature, FeatureKind
 from engine.core.items import PREFERENCES, Method, Order
 from engine.core.judgments import (
+    LENGTHS,
     AnyJudgment,
     CriterionCalibration,
     Explanation,
+    Feature,
+    FeatureKind,
     JudgedItem,
     Judgment,
     RawPrediction,

@@ -25,7 +25,7 @@ from engine.results.run_results import RunResults, load_reviews
 from engine.settings.identity import StoredRun
 from engine.store.row_validator import DamagedError
 from engine.store.run_store import RunStore
-from engine.system.places import is_there, real_path
+from engine.system.paths import is_there, real_path
 
 
 def dataset_of_run(

@@ -23,7 +23,7 @@ from engine.annotations.records import Annotation, Kind, Said, Undo, annotations
 from engine.core.errors import EngineError
 from engine.core.formatting import counted
 from engine.core.judgments import JudgedItem, JudgmentKey
-from engine.system.places import shown
+from engine.system.paths import shown
 from engine.system.write_ahead_log import WriteAheadLog
 from gui.widgets.notice import Message, problem_of
 from gui.workspace import store_jobs

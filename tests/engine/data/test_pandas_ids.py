@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.data.pandas_ids import rewritten_ids
+from engine.data.submission import rewritten_ids
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,7 @@ from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from engine.calibration.learning import Doubling, LearningCurve, LearningPoint, Nats
-from engine.calibration.order_margin import margin_report
+from engine.calibration.learning import Doubling, LearningCurve, LearningPoint, Nats, margin_report
 from engine.calibration.scaling import ReliabilityBin
 from engine.core.numeric import FloatArray
 from engine.core.tables import Estimate, Sentences, Table

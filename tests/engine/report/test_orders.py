@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from engine.calibration.order_margin import MarginReport, OrderTokens, margin_report
+from engine.calibration.learning import MarginReport, OrderTokens, margin_report
 from engine.core.items import Order
 from engine.core.judgments import JudgedItem, Judgment
 from engine.metrics.accuracy import count_run

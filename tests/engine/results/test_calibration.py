@@ -13,9 +13,18 @@ from msgspec import structs
 
 from engine.calibration.jury import make_jury
 from engine.core.errors import SetupError
-from engine.core.features import LENGTHS, Feature, FeatureKind, FittedOn
 from engine.core.items import Method, Order, Preference
-from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem, Judgment, RawPrediction
+from engine.core.judgments import (
+    LENGTHS,
+    CriterionCalibration,
+    Explanation,
+    Feature,
+    FeatureKind,
+    FittedOn,
+    JudgedItem,
+    Judgment,
+    RawPrediction,
+)
 from engine.core.rubric import ELOQUENT, Criterion, PromptWording, Rubric
 from engine.core.tables import Estimate
 from engine.results.calibration import (

@@ -7,11 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.core.features import LENGTHS, Feature, FeatureKind
 from engine.core.items import PREFERENCES, Method, Order, Preference
 from engine.core.judgments import (
+    LENGTHS,
     CriterionCalibration,
     Explanation,
+    Feature,
+    FeatureKind,
     JudgedItem,
     Judgment,
     RawPrediction,

@@ -83,7 +83,7 @@ def layouts(qtbot: QtBot, made: MainContent) -> Iterator[str]:
     review.desk.fold()
     for kind in ("submission", "jury"):
         if kind == "jury":
-            open_panel(qtbot, review, made.workspace.store_path)
+            open_panel(qtbot, review)
         else:
             made.workspace.open_run(keep_submission(made))
         qtbot.waitUntil(lambda: review.session.run_id == review._run_id and review.list.current is not None)
