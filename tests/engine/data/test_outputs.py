@@ -247,8 +247,6 @@ TEXTS = [f"What is the {word} of all this, and why?" for word in ("aim", "cost",
 SINGLE = [
     {"dataset": "helpful", "instruction": text, "output": text[::-1], "generator": "m"} for text in TEXTS
 ]
-    {"dataset": "helpful", "instruction": text, "output": text[::-1], "generator": "m"} for text in TEXTS
-]
 
 
 @pytest.mark.parametrize("name", ["gpt4", "gpt4_1106_preview", "gemma-7b-it", "vicuna-7b-v1.5"])
