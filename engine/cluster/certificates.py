@@ -55,7 +55,6 @@ class CertificateFiles:
 
 
 def default_folder() -> Path:
-    """Where certificates are looked for where no folder is named."""
     return data_folder() / "cluster"
 
 
