@@ -1,6 +1,11 @@
 """A review without widgets: which judgment is open, what is shown of it, what comes of an annotator's
 requests.
 
+In blind labelling, what the judge and others said is hidden until the annotator has given their own label.
+Who shows anything of a judgment (a label, a probability, an explanation, an uncertainty, another annotator's
+label, the human label) asks `Blind.shows`, also for tips and accessible names; a search, too, finds nothing
+else.
+
 Knows: the open run, what annotators said of it, what waits for the store, drafts. Does not know: widgets,
 lists.
 """
@@ -12,11 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.annotations.effective import AnnotatorStep, EffectiveAnnotation, Reviews, to_redo, to_undo
-from engine.annotations.records import Annotation, Kind, Undo, new_override, new_review
+from engine.annotations.records import Annotation, AnnotationKind, Undo, new_override, new_review
 from engine.core.formatting import capitalised, clipped, visible, words
 from engine.core.items import Gold, Preference, agree
 from engine.core.judgments import AnyJudgment, JudgedItem, JudgmentKey, Origin, ReviewState, Unscored
-from gui.review.progress import Blind, Drafts
+from gui.review.progress import Drafts
 from gui.review.review_jobs import human_label
 from gui.widgets.label_mark import LABEL_WORDS
 from gui.workspace.open_run import Opened, OpenRun
@@ -24,6 +29,49 @@ from gui.workspace.open_run import Opened, OpenRun
 if TYPE_CHECKING:
     from engine.analysis.review_order import ReviewRow
     from gui.review.review_jobs import Review
+
+
+HIDDEN = "Hidden until you give your own label: A, B, G or X."
+
+
+class Blind:
+    """Whether this annotator labels blind, `on`, and what they may see."""
+
+    def __init__(self, opened: Opened, on: bool = False) -> None:
+        self._opened, self.on = opened, on
+        self.given: set[JudgmentKey] = set()  # labels of this annotator that are not stored yet
+
+    def shows(self, key: JudgmentKey) -> bool:
+        return not self.on or self.labelled(key)
+
+    def labelled(self, key: JudgmentKey) -> bool:
+        return self.own(key) is not None or key in self.given
+
+    @property
+    def seen(self) -> frozenset[JudgmentKey] | None:
+        """The judgments that may be shown, for a job; None for all."""
+        return frozenset({*self._labels, *self.given}) if self.on else None
+
+    def own(self, key: JudgmentKey) -> Preference | None:
+        return self._labels.get(key)
+
+    @property
+    def _labels(self) -> Mapping[JudgmentKey, Preference]:
+        run = self._opened.run
+        return run.results.reviews.labels.get(self._opened.author, {}) if run else {}
+
+    def forget_stored(self) -> None:
+        self.given.difference_update({key for key in self.given if self.own(key) is not None})
+
+    def forget(self) -> None:
+        self.given.clear()
+
+    def forget_item(self, item_id: str) -> None:
+        self.given.difference_update({key for key in self.given if key.item_id == item_id})
+
+    def row(self, row: "ReviewRow") -> "ReviewRow":
+        """A row as it may be shown: one that is hidden says nothing but its item and criterion."""
+        return row if self.shows(row.key) else row.blank
 
 
 @dataclass(frozen=True)
@@ -200,7 +248,7 @@ class ReviewSession:
             explanation=results.explanation(judgment),
             stale=results.is_stale(judgment),
             override=results.overrides.get(key),
-            history=[each for each in results.reviews.said_on(key) if each.kind is Kind.OVERRIDE],
+            history=[each for each in results.reviews.said_on(key) if each.kind is AnnotationKind.OVERRIDE],
             human=human,
             human_from=human_from,
             draft="" if self.writing else self._drafts.in_words(run.id, key),
@@ -497,19 +545,19 @@ def override_in_words(override: Annotation) -> str:
 
 def step_in_words(step: AnnotatorStep) -> str:
     """`label B on safety`, `done, with 5 labels accepted`, `a note`."""
-    accepted = [word for word in step.words if word.kind is Kind.CONFIRMATION]
-    said = [_word(word) for word in step.words if word.kind is not Kind.CONFIRMATION]
+    accepted = [word for word in step.words if word.kind is AnnotationKind.CONFIRMATION]
+    said = [_word(word) for word in step.words if word.kind is not AnnotationKind.CONFIRMATION]
     said += [f"{len(accepted):,} labels accepted"] if len(accepted) > 1 else map(_word, accepted)
     return ", ".join(dict.fromkeys(filter(None, said)))
 
 
 def _word(word: Annotation) -> str:
     match word.kind:
-        case Kind.OVERRIDE:
+        case AnnotationKind.OVERRIDE:
             return f"{_changed(word)} on {words(word.criterion)}"
-        case Kind.CONFIRMATION:
+        case AnnotationKind.CONFIRMATION:
             return f"label {LABEL_WORDS[word.preference]} accepted on {words(word.criterion)}"
-        case Kind.STATE:
+        case AnnotationKind.STATE:
             return _STATES[word.state or ReviewState.TO_DO]
         case _:
             return "a note"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from engine.core.features import LENGTHS
 
 from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import ModelFileError, SetupError
@@ -26,7 +27,6 @@ from engine.core.events import (
     RunStarted,
     TokensEvaluated,
 )
-from engine.core.features import LENGTHS
 from engine.core.items import PREFERENCES, Gold, Order, Prediction, Preference
 from engine.core.judgments import AnyJudgment, CriterionCalibration, Judgment, Unscored
 from engine.core.rubric import ELOQUENT
