@@ -13,7 +13,7 @@ from engine.core.formatting import visible
 from engine.core.judgments import JudgmentKey, ReviewState
 from gui.review.note_line import NoteLine, tags_of
 from gui.review.progress import STATE_WORDS, Drafts, Progress
-from gui.review.session import Blind
+from gui.review.review_jobs import Blind
 from gui.widgets.actions import MenuButton
 from gui.widgets.fields import narrow_box
 from gui.widgets.foreign_text import set_tip, tip

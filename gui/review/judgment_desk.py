@@ -17,8 +17,8 @@ from gui.review.annotators import Reviewer, WhoButton
 from gui.review.criterion_strip import CriterionStrip, OverrideButtons
 from gui.review.judgment_card import JudgmentCard
 from gui.review.progress import DelayedSave
-from gui.review.review_jobs import Review
-from gui.review.session import HIDDEN, Change, ReviewedJudgment, ReviewSession, override_in_words
+from gui.review.review_jobs import HIDDEN, Review
+from gui.review.session import Change, ReviewedJudgment, ReviewSession, override_in_words
 from gui.widgets.actions import LONGEST, Announcer, press_once
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, one_line, set_tip, tip

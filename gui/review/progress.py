@@ -17,11 +17,11 @@ from engine.annotations.records import Annotation, AnyWord, annotations_in, new_
 from engine.core.formatting import words
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, Origin, ReviewState
+from gui.review.review_jobs import Blind
 from gui.workspace.open_run import Opened
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from gui.review.session import Blind
     from gui.workspace.state import State
 
 
@@ -183,7 +183,7 @@ class Progress(QObject):
 
     changed = Signal(str)  # item id; empty for all
 
-    def __init__(self, workspace: Workspace, blind: "Blind", parent: QObject | None = None) -> None:
+    def __init__(self, workspace: Workspace, blind: Blind, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._workspace, self._blind = workspace, blind
         self.criterion: str | None = None

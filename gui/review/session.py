@@ -1,11 +1,6 @@
 """A review without widgets: which judgment is open, what is shown of it, what comes of an annotator's
 requests.
 
-In blind labelling, what the judge and others said is hidden until the annotator has given their own label.
-Who shows anything of a judgment (a label, a probability, an explanation, an uncertainty, another annotator's
-label, the human label) asks `Blind.shows`, also for tips and accessible names; a search, too, finds nothing
-else.
-
 Knows: the open run, what annotators said of it, what waits for the store, drafts. Does not know: widgets,
 lists.
 """
@@ -22,56 +17,13 @@ from engine.core.formatting import capitalised, clipped, visible, words
 from engine.core.items import Gold, Preference, agree
 from engine.core.judgments import AnyJudgment, JudgedItem, JudgmentKey, Origin, ReviewState, Unscored
 from gui.review.progress import Drafts
-from gui.review.review_jobs import human_label
+from gui.review.review_jobs import Blind, human_label
 from gui.widgets.label_mark import LABEL_WORDS
 from gui.workspace.open_run import Opened, OpenRun
 
 if TYPE_CHECKING:
     from engine.analysis.review_order import ReviewRow
     from gui.review.review_jobs import Review
-
-
-HIDDEN = "Hidden until you give your own label: A, B, G or X."
-
-
-class Blind:
-    """Whether this annotator labels blind, `on`, and what they may see."""
-
-    def __init__(self, opened: Opened, on: bool = False) -> None:
-        self._opened, self.on = opened, on
-        self.given: set[JudgmentKey] = set()  # labels of this annotator that are not stored yet
-
-    def shows(self, key: JudgmentKey) -> bool:
-        return not self.on or self.labelled(key)
-
-    def labelled(self, key: JudgmentKey) -> bool:
-        return self.own(key) is not None or key in self.given
-
-    @property
-    def seen(self) -> frozenset[JudgmentKey] | None:
-        """The judgments that may be shown, for a job; None for all."""
-        return frozenset({*self._labels, *self.given}) if self.on else None
-
-    def own(self, key: JudgmentKey) -> Preference | None:
-        return self._labels.get(key)
-
-    @property
-    def _labels(self) -> Mapping[JudgmentKey, Preference]:
-        run = self._opened.run
-        return run.results.reviews.labels.get(self._opened.author, {}) if run else {}
-
-    def forget_stored(self) -> None:
-        self.given.difference_update({key for key in self.given if self.own(key) is not None})
-
-    def forget(self) -> None:
-        self.given.clear()
-
-    def forget_item(self, item_id: str) -> None:
-        self.given.difference_update({key for key in self.given if key.item_id == item_id})
-
-    def row(self, row: "ReviewRow") -> "ReviewRow":
-        """A row as it may be shown: one that is hidden says nothing but its item and criterion."""
-        return row if self.shows(row.key) else row.blank
 
 
 @dataclass(frozen=True)
