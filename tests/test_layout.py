@@ -108,7 +108,10 @@ LIBRARIES = {
 }
 """Libraries, and the only files and folders that import them."""
 
-FOR_TYPES = {"matplotlib": "engine/cli/report.py gui/results/figure_jobs.py"}
+FOR_TYPES = {
+    "matplotlib": "engine/cli/report.py gui/results/export_jobs.py gui/results/fit_jobs.py"
+    " gui/compare/ranking_jobs.py"
+}
 """Libraries, and further files that import them for types alone."""
 
 NETWORK = ("PySide6.QtNetwork", "ftplib", "http", "requests", "socket", "ssl", "urllib")

@@ -37,8 +37,8 @@ from engine.data.dataset import Dataset, load_dataset
 from engine.data.id_list import read_ids
 from engine.data.submission import Submission, read_submission, submission_columns
 from engine.results.calibration import Calibration, JudgeIdentity, load_calibration
+from engine.results.completeness import open_submission
 from engine.results.decision import calibrated
-from engine.results.opened_submission import open_submission
 from engine.results.run_results import load_results, submission_of
 from engine.store.run_store import RunStore
 

@@ -28,7 +28,8 @@ from engine.ranking.ranking import Ranking, rank
 from engine.ranking.stopping import UntilSignificant, told_of, until_significant
 from engine.ranking.weighted_scoring import WeightedScoring
 from engine.report import methods
-from engine.report.ranking import CANDIDATE, RANK, STRENGTH, ranking_sheet
+from engine.report.columns import CANDIDATE
+from engine.report.ranking import RANK, STRENGTH, ranking_sheet
 from engine.results.run_dataset import dataset_of_run
 from engine.results.run_results import RunResults
 
@@ -53,7 +54,6 @@ class RankedBy:
 
     @classmethod
     def by_annotators(cls, dataset: Dataset, criterion: str) -> "RankedBy":
-        """By the human labels of a dataset."""
         return cls(dataset, compared.human_said(dataset, criterion), criterion)
 
     @classmethod
@@ -63,7 +63,6 @@ class RankedBy:
 
     @classmethod
     def by_weights(cls, system: System, dataset: Dataset, weighted_scoring: WeightedScoring) -> "RankedBy":
-        """By the winners of the weighted judge."""
         winners = {decision["id"]: decision["winner"] for decision in weighted_scoring.result["results"]}
         return cls(dataset, compared.winners_said(winners, dataset), None, system, weighted_scoring)
 
@@ -285,12 +284,10 @@ class RankingsBeside:
 
     @property
     def section(self) -> Section:
-        """As a sheet says it."""
         titles = self.one.title, self.other.title
         return side_by_side_section(self.found, *titles, stopped(self.one, self.other))
 
     def as_json(self) -> dict[str, Any]:
-        """As plain values; shares in percent."""
         return {"ranked": self.one.title, **side_by_side_json(self.found, self.other.title)}
 
 
@@ -400,7 +397,7 @@ def _numbers(ranking: Ranking, seed: int) -> Iterator[methods.Statement]:
         yield methods.Statement(
             "Length-controlled win rates are those of a logistic regression on candidates and length"
             f" differences, after {methods.DUBOIS.said}.",
-            f"Tiebreak {VERSION}, engine/ranking/ranking.py",
+            f"Tiebreak {VERSION}, engine/ranking/length_control.py",
             (methods.DUBOIS,),
         )
 

@@ -1,7 +1,4 @@
-"""A calibration with what it was made for, as a file and in the run store.
-
-Knows: the JSON form, which runs a calibration fits. Does not know: how one is fitted.
-"""
+"""A calibration with what it was made for, as a file and in the run store."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -58,7 +55,6 @@ class AskedQuestion:
 
 
 def asked_questions(rubric: Rubric) -> dict[str, AskedQuestion]:
-    """What a rubric asks, by criterion."""
     return {
         criterion.name: AskedQuestion(criterion.question, digest([list(criterion.asked), rubric.wording.own]))
         for criterion in rubric.criteria
@@ -92,7 +88,6 @@ class JudgeIdentity:
 
 
 def judge_of_run(identity: RunIdentity) -> JudgeIdentity:
-    """The judge of a run."""
     return JudgeIdentity(
         model_name=identity.model_name,
         model_hash=identity.model_hash,
@@ -111,7 +106,6 @@ def asked_by(identity: RunIdentity) -> set[PredictionSource]:
 
 
 def _read_by(identity: RunIdentity, judged: Sequence[JudgedItem]) -> set[PredictionSource]:
-    """By whom and how the raw predictions of a run were made."""
     if identity.kind is RunKind.JUDGED:
         return asked_by(identity)
     return set().union(*(CriterionPredictions(judged, name).read_by for name in identity.criteria))
@@ -285,7 +279,6 @@ class Calibration:
         return Hint(Step.TUNE, " Or use another recipe.") if self.of_recipe else Hint(Step.CALIBRATE)
 
     def as_json(self) -> dict[str, Any]:
-        """All of it, as plain values."""
         values: dict[str, Any] = plain(_file_of(self))
         return values
 
@@ -303,7 +296,6 @@ def _question(asked: AskedQuestion | None) -> str:
 
 
 def lengths_unknown(run: str) -> SetupError:
-    """What is said of a run without the lengths of its responses, where they are to count."""
     return SetupError(
         f"{run} was judged by an earlier version, which did not store the lengths of responses.",
         "Judge its items again, or use a calibration without the lengths of responses.",

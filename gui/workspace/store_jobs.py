@@ -119,7 +119,7 @@ def _with_unanswered(store_path: Path, results: "RunResults", dataset: "Dataset"
 
     As it is where the store cannot take them now.
     """
-    from engine.results.opened_submission import add_unanswered
+    from engine.results.completeness import add_unanswered
     from engine.results.run_results import load_results
     from engine.store.run_store import RunStore
 

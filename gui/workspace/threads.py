@@ -11,9 +11,10 @@ what any job does.
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
-from functools import partial
-from typing import TypeVar
+from functools import partial, wraps
+from typing import Concatenate, ParamSpec, TypeVar
 
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 
@@ -57,6 +58,26 @@ class JobControl:
 
 
 Job = Callable[[JobControl], Result]
+Asked = ParamSpec("Asked")
+
+
+def job(work: Callable[Concatenate[JobControl, Asked], Result]) -> Callable[Asked, Job[Result]]:
+    """Make of a function what asks for its work: called with all but the control, it gives the job."""
+
+    @wraps(work)
+    def ask(*args: Asked.args, **kwargs: Asked.kwargs) -> Job[Result]:
+        return lambda control: work(control, *args, **kwargs)
+
+    return ask
+
+
+@dataclass(frozen=True)
+class AtWork:
+    """How far a job is, for display: `done` of `total`, None where that is not known."""
+
+    text: str
+    done: int | None = None
+    total: int | None = None
 
 
 class _Work:

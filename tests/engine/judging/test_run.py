@@ -28,7 +28,7 @@ from engine.core.events import (
     TokensEvaluated,
 )
 from engine.core.items import PREFERENCES, Gold, Order, Prediction, Preference
-from engine.core.judgments import AnyJudgment, CriterionCalibration, Judgment, Unscored
+from engine.core.judgments import LENGTHS, AnyJudgment, CriterionCalibration, Judgment, Unscored
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
 from engine.judging.item_judge import tidy

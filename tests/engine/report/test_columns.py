@@ -38,7 +38,7 @@ from engine.report import (
 )
 from engine.results.annotation_import import AnnotatorJoined
 from engine.settings.identity import Effort
-from tests.engine.report.test_order_tables import read
+from tests.engine.report.test_orders import read
 from tests.judged import BAD, GOOD, RATHER_A, SURE_A, SURE_GOOD, A, B, dataset, stored_run, system
 
 FIT = WeightFit(

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QListWidgetItem
 from engine.core.items import Prediction, Preference
 from engine.data.dataset import load_dataset
 from engine.data.submission import read_submission, write_submission
-from engine.results.opened_submission import open_submission
+from engine.results.completeness import open_submission
 from engine.store.run_store import RunStore
 from gui.review.comparison_columns import MOST_BESIDE
 from gui.workspace.workspace import Workspace

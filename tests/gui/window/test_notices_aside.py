@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.data.submission import write_submission
-from engine.results.opened_submission import open_submission
+from engine.results.completeness import open_submission
 from engine.results.run_results import submission_of
 from engine.store.run_store import RunStore
 from gui.review.criterion_strip import ExplanationEditor, OverrideButtons
