@@ -18,8 +18,8 @@ from PySide6.QtWidgets import QApplication
 from engine.annotations.effective import AnnotatorStep
 from engine.annotations.records import (
     Annotation,
+    AnnotationKind,
     AnyWord,
-    Kind,
     RunWords,
     Said,
     Undo,
@@ -512,7 +512,7 @@ class Workspace(QObject):
         run_id = run_id or (self.run.id if self.run else None)
         self._stays = True
         said = Said(what, now(self._last_said(what)), over=tuple(over))
-        if not _is(what, Kind.NOTE):
+        if not _is(what, AnnotationKind.NOTE):
             if run_id is None:
                 return ""
             said = replace(said, run_id=run_id, made=self._made(run_id))
@@ -543,10 +543,10 @@ class Workspace(QObject):
         return next((run.created for run in known if run.id == run_id), None)
 
     def _tell_unsaid(self, what: AnyWord, error: SetupError) -> None:
-        if _is(what, Kind.DRAFT):
+        if _is(what, AnnotationKind.DRAFT):
             self.failures.fail(_subject(what), error)
             return
-        if isinstance(what, Annotation) and what.kind is Kind.OVERRIDE:
+        if isinstance(what, Annotation) and what.kind is AnnotationKind.OVERRIDE:
             error = not_stored(error, what.item_id, what.criterion)
         elif isinstance(what, tuple | Undo):
             error = not_stored(error, place_of(what))
@@ -565,7 +565,7 @@ class Workspace(QObject):
         for refused, error in stored.refused:
             if refused is None:
                 self.problem.emit(error)
-            elif not _is(refused.what, Kind.DRAFT):  # of a run that is gone
+            elif not _is(refused.what, AnnotationKind.DRAFT):  # of a run that is gone
                 self._tell_unsaid(refused.what, error)
         if any(isinstance(said.what, RunWords) for said in stored.words):
             self.refresh_runs()
@@ -581,21 +581,21 @@ class Workspace(QObject):
     def _tell_word(self, said: Said) -> None:
         what = said.what
         self.failures.end(_subject(what))
-        if _is(what, Kind.NOTE):
+        if _is(what, AnnotationKind.NOTE):
             self._changes += 1
             self.noted.emit(place_of(what))
         elif self.run is not None and self.run.id == said.run_id:
             self._changes += 1
-            if isinstance(what, Annotation) and what.kind is Kind.OVERRIDE:
+            if isinstance(what, Annotation) and what.kind is AnnotationKind.OVERRIDE:
                 self.overrides_changed.emit(what.key)
             elif isinstance(what, Undo):
                 words = self.run.results.reviews.words_of(what.item_id)
                 step = [word for word in words if (word.author, word.created) == (what.author, what.step)]
                 for word in step:
-                    if word.kind is Kind.OVERRIDE:
+                    if word.kind is AnnotationKind.OVERRIDE:
                         self.overrides_changed.emit(word.key)
                 self.noted.emit(what.content_hash)
-            if not _is(what, Kind.DRAFT) and place_of(what):
+            if not _is(what, AnnotationKind.DRAFT) and place_of(what):
                 self.reviewed.emit(place_of(what))
 
 
@@ -605,8 +605,8 @@ def _subject(what: AnyWord) -> tuple[object, ...]:
     """
     said = what[0] if isinstance(what, tuple) else what
     names = ("content_hash", "item_id", *(() if isinstance(what, tuple) else ("criterion",)))
-    return _is(what, Kind.DRAFT), *(getattr(said, name, None) for name in names)
+    return _is(what, AnnotationKind.DRAFT), *(getattr(said, name, None) for name in names)
 
 
-def _is(what: AnyWord, kind: Kind) -> bool:
+def _is(what: AnyWord, kind: AnnotationKind) -> bool:
     return isinstance(what, Annotation) and what.kind is kind
