@@ -145,7 +145,7 @@ class MainContent(QObject):
             self.notices.add(Message(said, IN_THE_WINDOW.of(seen.refusal.hint)))
 
     @Slot()
-    def _tell_adjudicated(self) -> None:
+    def _tell_all_stored(self) -> None:
         """What was said to wait is in the store."""
         self.notices.withdraw(WAITING_WORDS)
         self.frame.show_note("All your annotations are stored.")
@@ -257,7 +257,7 @@ class MainContent(QObject):
         space.notice.connect(self.notices.add)
         space.state.trouble.connect(self.show_problem)
         space.words.waiting.connect(self.notices.add)
-        space.words.adjudicated.connect(self._tell_adjudicated)
+        space.words.all_stored.connect(self._tell_all_stored)
         space.run_changed.connect(self._follow_open_run)
         space.runs_changed.connect(self._follow_open_run)  # it may be called otherwise
         space.runs_deleted.connect(self._withdraw_notices)

@@ -152,7 +152,7 @@ class StoredAnnotations(QObject):
     stored = Signal(object)  # a store_jobs.Stored
     failed = Signal(object)  # an EngineError: they are in the store, but cannot be read there
     waiting = Signal(object)  # a Message: annotations wait for the store
-    adjudicated = Signal()  # none waits any more, after `waiting`
+    all_stored = Signal()  # none waits any more, after `waiting`
 
     def __init__(self, threads: EngineThreads, store_path: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -242,7 +242,7 @@ class StoredAnnotations(QObject):
             self._again.stop()
             told, self._told = self._told, None
             if told:
-                self.adjudicated.emit()
+                self.all_stored.emit()
         elif self._why:
             self._again.start()
             self._again.setInterval(min(2 * self._again.interval(), _LONGEST_MS))

@@ -23,7 +23,7 @@ from gui.widgets.notice import problem_of
 from gui.workspace.files_in_use import files_in_use
 from gui.workspace.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
-from tests.engine.data.test_single_outputs import ROWS
+from tests.engine.data.test_outputs import SINGLE
 from tests.gui.compare.steps import Save, cells, choose, compare, differences, press
 
 
@@ -112,7 +112,11 @@ def test_what_cannot_be_compared_is_refused_when_it_is_added(
 ) -> None:
     choose(qtbot, page, demo_gold)
     for name, data, says in (
-        ("x.json", json.dumps(ROWS).encode(), ("the outputs of one candidate (m)", "Tiebreak judges pairs")),
+        (
+            "x.json",
+            json.dumps(SINGLE).encode(),
+            ("the outputs of one candidate (m)", "Tiebreak judges pairs"),
+        ),
         ("1.tsv", b"id\tsafety_preference\nx1\tA\nx2\tB\n", ("other items: its 2 ids are not in", "labels")),
         ("2.tsv", b"id\twit_preference\n1\tA\n2\tB\n", ("other criteria (wit): gold.tsv has", "labels")),
         ("3.tsv", b"id\tnote\n1\tA\n", ("no column names a criterion",)),
@@ -194,7 +198,7 @@ def test_the_choice_is_remembered_and_a_lost_file_is_named(
     again.entered()
     qtbot.waitUntil(lambda: again.choosing.choice.files == ())
     assert [again.choosing.systems.view.item(row).text() for row in (0, 1)] == [
-        "Run 1: demo-judge\ngold.tsv, 30 items",
+        "Run 1: demo-judge\ngold.tsv, 30 items, context 4,096",
         "worse.tsv (not found)",
     ]
     again.choosing.systems.view.setCurrentRow(1)

@@ -72,7 +72,7 @@ def test_words_for_a_store_that_is_held_are_said_to_wait_and_stored_once_it_is_f
             qtbot.waitUntil(lambda: "2 annotations of yours wait" in main_content.notices.text)
             assert str(store.parent) in main_content.notices.text
             qtbot.waitUntil(lambda: "database is locked" in main_content.notices.text)
-        with qtbot.waitSignal(space.words.adjudicated):
+        with qtbot.waitSignal(space.words.all_stored):
             assert space.run is not None
             assert not space.run.results.overrides
         assert [each.preference for each in space.run.results.overrides.values()] == [Preference.BOTH_BAD]
