@@ -201,20 +201,14 @@ def without(key: str) -> Callable[[dict[str, object]], object]:
         (without("tiebreak_calibration"), "'tiebreak_calibration' is missing"),
         (without("made_for"), "'made_for' is missing"),
         (lambda value: value | {"tiebreak_calibration": 3}, "its version is 3"),
-        (
-            lambda value: value | {"criteria": {"safety": {"scale": 1}}},
-            "safety: 'biases' is missing",
-        ),
+        (lambda value: value | {"criteria": {"safety": {"scale": 1}}}, "safety: 'biases' is missing"),
         (lambda value: value | {"criteria": {"safety": _numbers(scale=-1)}}, "cannot be applied"),
         (
             lambda value: value | {"criteria": {"safety": _numbers(scale="much")}},
             "criteria.safety.scale: found 'much', expected a number",
         ),
         (lambda value: value | {"criteria": {"safety": _numbers(scale="1")}}, "found '1', expected a number"),
-        (
-            lambda value: value | {"criteria": {"safety": _numbers(scale=True)}},
-            "scale: found true",
-        ),
+        (lambda value: value | {"criteria": {"safety": _numbers(scale=True)}}, "scale: found true"),
         (
             lambda value: value | {"criteria": {"safety": _numbers(scale=1) | {"items": 5.9}}},
             "found 5.9, expected a whole number",
@@ -237,22 +231,13 @@ def without(key: str) -> Callable[[dict[str, object]], object]:
             "holds 1e999, which is not a usable number",
         ),
         (lambda _value: "[" * 100_000, "nested too deeply"),
-        (
-            lambda value: value | {"took_part": {"items": ["x"], "instructions": []}},
-            "items[0]: found 'x'",
-        ),
+        (lambda value: value | {"took_part": {"items": ["x"], "instructions": []}}, "items[0]: found 'x'"),
         (
             lambda value: value | {"criteria": {"safety": _numbers(scale=1) | {"folds": [_fold(0)]}}},
             "omits item 0, which it cannot",
         ),
-        (
-            lambda value: _with_accuracy(value, share=2, interval=None),
-            "before.share: found 2",
-        ),
-        (
-            lambda value: _with_accuracy(value, share=0.5, interval=[0.4]),
-            "expected a list of length 2",
-        ),
+        (lambda value: _with_accuracy(value, share=2, interval=None), "before.share: found 2"),
+        (lambda value: _with_accuracy(value, share=0.5, interval=[0.4]), "expected a list of length 2"),
     ],
 )
 def test_a_file_that_is_none_is_refused(
