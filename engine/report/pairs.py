@@ -97,8 +97,5 @@ def _if_any(found: MatchedOutputs) -> list[Column]:
 
 
 def _number(kept: UsedOutputs, column: Column) -> int:
-    return {
-        _LEFT_OUT.key: len(kept.left_out),
-        _LACKING.key: kept.lacking,
-        _REPEATED.key: kept.repeated,
-    }[column.key]
+    counts = {_LEFT_OUT.key: len(kept.left_out), _LACKING.key: kept.lacking, _REPEATED.key: kept.repeated}
+    return counts[column.key]

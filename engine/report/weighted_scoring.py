@@ -21,12 +21,7 @@ from engine.report import drawing
 _TITLE = "Weighted judge"
 _DECIDED = (
     Column("fact", "weighted judge", Kind.NAME, "The decision of the weighted judge."),
-    Column(
-        "value",
-        "",
-        Kind.FACT,
-        f"A number of comparisons, a percentage of them, or points. {INTERVAL}",
-    ),
+    Column("value", "", Kind.FACT, f"A number of comparisons, a percentage of them, or points. {INTERVAL}"),
 )
 _AGREEMENT = (
     Column(
