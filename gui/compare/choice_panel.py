@@ -41,7 +41,7 @@ from gui.widgets.labels import (
 )
 from gui.widgets.notice import IN_THE_WINDOW
 from gui.widgets.views import ListView
-from gui.workspace.run_picker import SourceBox
+from gui.workspace.page import SourceBox
 from gui.workspace.threads import LatestTask, ThreadName
 from gui.workspace.workspace import Workspace
 

@@ -19,8 +19,7 @@ from engine.settings.rows import CPU, Device, KvType, default_context
 from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_model
 from engine.system.places import real_path
-from gui.workspace.threads import Job, JobControl
-from gui.workspace.worker_jobs import worker
+from gui.workspace.threads import Job, JobControl, worker
 
 if TYPE_CHECKING:
     from engine.judging.plan import RunPlan

@@ -35,7 +35,6 @@ from gui.widgets.labels import (
 )
 from gui.widgets.text_views import SectionView, SheetView
 from gui.workspace.figures import FramedPicture
-from gui.workspace.files_in_use import files_in_use
 from gui.workspace.threads import LatestTask, Task, ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -243,7 +242,7 @@ class CalibrationPanel(QWidget):
         """Write what is proposed, else what is effective, to a file."""
         calibration = self._savable()
         if calibration is not None:
-            job = fit_jobs.save(calibration, path, files_in_use(self._workspace, self))
+            job = fit_jobs.save(calibration, path, self._workspace.files_in_use(self))
             task = self._workspace.threads.start(ThreadName.FILES, job)
             task.finished.connect(lambda written: self._workspace.note.emit(f"Written: {written}"))
             self._workspace.failures.follow(task, "calibration written")

@@ -18,7 +18,6 @@ from gui.widgets.files import ask_source, ask_target
 from gui.widgets.foreign_text import one_line, set_tip
 from gui.widgets.labels import STRETCH, hint, in_column, in_row, label, name, set_role
 from gui.widgets.notice import problem_of
-from gui.workspace.files_in_use import files_in_use
 from gui.workspace.threads import LatestTask, ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -147,7 +146,7 @@ class MeasureModelDialog(QDialog):
         target = ask_target(self, "Write the cut copy", path.with_name(f"{path.stem}-cut.gguf"), _KIND)
         if target is not None:
             self._say("Cutting …", "hint")
-            self._cutting.start(score_jobs.cut_encoder(path, target, files_in_use(self._workspace, self)))
+            self._cutting.start(score_jobs.cut_encoder(path, target, self._workspace.files_in_use(self)))
 
     def done(self, result: int) -> None:
         """Nobody waits for what is still under way."""

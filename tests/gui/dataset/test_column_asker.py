@@ -115,9 +115,9 @@ def test_a_mistake_further_down_is_shown_where_the_columns_are_asked_again(
     remember(OWN, COLUMNS)
     space.open_gold(mistaken)
     dialog = asked(qtbot, asker)
-    assert dialog._refused.startswith("mistaken.csv")
-    assert "unknown label 'the left one'" in dialog._refused
-    assert dialog.labels.box("the left one").currentText() == "?"
+    assert dialog.request.problem.startswith("mistaken.csv")
+    assert "unknown label 'the left one'" in dialog.request.problem
+    assert dialog.labels.boxes["the left one"].currentText() == "?"
     with qtbot.waitSignal(space.problem) as told:
         leave(dialog)
     assert told.args is not None
@@ -132,8 +132,8 @@ def test_who_needs_labels_is_asked_which_column_holds_them(
     open_run(qtbot, space)
     space.open_gold(foreign)
     dialog = asked(qtbot, asker)
-    assert dialog._refused == "foreign.csv: no column is chosen for human labels."
-    field = dialog.fields["overall"].field("overall_quality_preference")
+    assert dialog.request.problem == "foreign.csv: no column is chosen for human labels."
+    field = dialog.fields["overall"].by_target["overall_quality_preference"]
     field.setCurrentIndex(field.findData("winner"))
     qtbot.waitUntil(lambda: dialog.labels.labels.get("tie (bothgood)") == "both_good", timeout=10_000)
     with qtbot.waitSignal(space.gold_changed, timeout=10_000):
@@ -150,7 +150,7 @@ def test_what_was_not_to_be_remembered_is_not_ticked_when_it_is_asked_again(
     assert dialog.remember.isChecked()
     dialog.remember.setChecked(False)
     asker.dialog = None
-    dialog.chosen.emit(dialog._path, COLUMNS, dialog.remember.isChecked())
+    dialog.chosen.emit(dialog.request.path, COLUMNS, dialog.remember.isChecked())
     assert not asked(qtbot, asker).remember.isChecked()
 
 

@@ -13,8 +13,7 @@ from engine.core.column_map import ColumnMap
 from engine.core.items import Preference
 from engine.core.rubric import Criterion, Rubric
 from engine.data.column_memory import remember, remembered
-from gui.dataset.column_fields import NOTHING, AnnotatorsButton
-from gui.dataset.columns_dialog import ColumnsDialog
+from gui.dataset.columns_dialog import NOTHING, AnnotatorsButton, ColumnsDialog
 from gui.dataset.dataset_page import DatasetPage
 from tests.published_shapes import (
     alpaca_eval_weighted,
@@ -47,7 +46,7 @@ def shown(qtbot: QtBot, page: DatasetPage) -> ColumnsDialog:
 def say(dialog: ColumnsDialog, meanings: Mapping[str, str]) -> None:
     """Say what the label values mean of which nobody has said it yet."""
     for value in dialog.labels.unsaid:
-        box = dialog.labels.box(value)
+        box = dialog.labels.boxes[value]
         box.setCurrentIndex(box.findData(meanings[value]))
 
 
@@ -59,7 +58,7 @@ def accept(qtbot: QtBot, page: DatasetPage, dialog: ColumnsDialog) -> None:
 
 def test_shares_are_labels_once_a_number_is_written(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
     dialog = asked(qtbot, page, alpaca_eval_weighted(tmp_path))
-    field = dialog.fields["overall"].field("overall_quality_preference")
+    field = dialog.fields["overall"].by_target["overall_quality_preference"]
     assert field.source == "preference"
     field.setEditText("1.5>preference")
     accept(qtbot, page, dialog)
@@ -85,21 +84,21 @@ def test_another_choice_is_shown_at_once_and_enter_opens_the_file(
 ) -> None:
     dialog = asked(qtbot, page, llm_bar(tmp_path))
     before = dialog.items.toPlainText()
-    field = dialog.fields["outputs"].field("output_a")
+    field = dialog.fields["outputs"].by_target["output_a"]
     field.setCurrentIndex(field.findData("output_2"))
     qtbot.waitUntil(lambda: dialog.items.toPlainText() != before)
     assert "Response A: Twelve, of course, is one." in dialog.items.toPlainText()
     say(dialog, {"1": "A", "2": "B"})
     qtbot.waitUntil(dialog.open_button.isEnabled)
     with qtbot.waitSignal(page.workspace.dataset_changed):
-        QTest.keyClick(dialog.fields["item"].field("instruction"), Qt.Key.Key_Return)
+        QTest.keyClick(dialog.fields["item"].by_target["instruction"], Qt.Key.Key_Return)
     assert page.workspace.dataset is not None
     assert page.workspace.dataset[0].output_a == "Twelve, of course, is one."
 
 
 def test_a_source_may_be_written(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
     dialog = asked(qtbot, page, ultra_feedback(tmp_path))
-    field = dialog.fields["outputs"].field("output_b")
+    field = dialog.fields["outputs"].by_target["output_b"]
     field.setEditText("completions[3].response")
     qtbot.waitUntil(lambda: "Response B: Fourth." in dialog.items.toPlainText())
     field.setEditText("completions[9].response")
@@ -109,7 +108,7 @@ def test_a_source_may_be_written(qtbot: QtBot, page: DatasetPage, tmp_path: Path
 
 def test_a_problem_keeps_the_file_from_being_opened(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
     dialog = asked(qtbot, page, llm_bar(tmp_path))
-    field = dialog.fields["item"].field("instruction")
+    field = dialog.fields["item"].by_target["instruction"]
     field.setEditText("nope")
     qtbot.waitUntil(lambda: "the file has no column 'nope'" in dialog.problem.text())
     field.setEditText(NOTHING)
@@ -128,7 +127,7 @@ def test_numbers_keep_a_file_closed_until_a_person_says_what_they_mean_which_can
     say(dialog, {"1": "A", "2": "tie"})
     qtbot.waitUntil(lambda: "Overall label: tie" in dialog.items.toPlainText())
     assert dialog.labels.labels == {"1": "A", "2": "tie"}
-    box = dialog.labels.box("2")
+    box = dialog.labels.boxes["2"]
     box.setCurrentIndex(box.findData(Preference.BOTH_BAD.value))
     qtbot.waitUntil(lambda: "Overall label: both bad" in dialog.items.toPlainText())
     box.setCurrentIndex(0)
@@ -143,7 +142,7 @@ def test_numbers_keep_a_file_closed_until_a_person_says_what_they_mean_which_can
 
 def test_several_annotators_are_chosen_from_a_menu(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
     dialog = asked(qtbot, page, panda_lm(tmp_path))
-    field = dialog.fields["overall"].field("overall_quality_preference")
+    field = dialog.fields["overall"].by_target["overall_quality_preference"]
     assert field.source == "annotator1|annotator2|annotator3"
     button = dialog.fields["overall"].findChild(AnnotatorsButton)
     assert button is not None
@@ -183,14 +182,14 @@ def test_labels_of_another_column_mean_what_they_mean_there(
     )
     path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
     dialog = asked(qtbot, page, path)
-    field = dialog.fields["overall"].field("overall_quality_preference")
+    field = dialog.fields["overall"].by_target["overall_quality_preference"]
     assert field.source == "label"
     first = {"left": "A", "right": "B"}
     assert dialog.labels.labels == first
     field.setCurrentIndex(field.findData("winner2"))
     qtbot.waitUntil(lambda: dialog.labels.unsaid == ["0", "1"])
     assert dialog.labels.labels == {"right": "B"}
-    box = dialog.labels.box("right")
+    box = dialog.labels.boxes["right"]
     box.setCurrentIndex(box.findData(Preference.BOTH_BAD.value))
     field.setCurrentIndex(field.findData("label"))
     qtbot.waitUntil(lambda: set(dialog.labels.labels) == {"left", "right"})
@@ -231,7 +230,7 @@ def test_columns_of_an_open_file_can_be_changed(qtbot: QtBot, page: DatasetPage,
     dataset = page.workspace.dataset
     assert dataset is not None
     qtbot.waitUntil(lambda: dialog.columns == dataset.columns)
-    field = dialog.fields["overall"].field("overall_quality_preference")
+    field = dialog.fields["overall"].by_target["overall_quality_preference"]
     field.show_source("")
     accept(qtbot, page, dialog)
     assert page.workspace.dataset is not None
@@ -255,7 +254,7 @@ def test_a_remembered_map_that_fails_can_be_mended(qtbot: QtBot, page: DatasetPa
     dialog = page.asker.dialog
     assert dialog is not None
     qtbot.waitUntil(lambda: "unknown label 'best'" in dialog.problem.text())
-    box = dialog.labels.box("best")
+    box = dialog.labels.boxes["best"]
     box.setCurrentIndex(box.findData("A"))
     qtbot.waitUntil(dialog.open_button.isEnabled)
     accept(qtbot, page, dialog)
@@ -280,7 +279,7 @@ def test_many_long_and_hostile_names_widen_nothing(qtbot: QtBot, page: DatasetPa
     dialog = asked(qtbot, page, path)
     assert dialog.minimumSizeHint().width() <= 1280
     assert dialog.minimumSizeHint().height() <= 720
-    field = dialog.fields["overall"].field("overall_quality_explanation")
+    field = dialog.fields["overall"].by_target["overall_quality_explanation"]
     field.setCurrentIndex(field.findData(names[7]))
     assert field.source == names[7]
     assert all(label.textFormat() == Qt.TextFormat.PlainText for label in dialog.labels.findChildren(QLabel))
@@ -311,7 +310,7 @@ def test_a_label_value_far_down_in_the_file_can_be_said_to_mean_something(
     again = next(b for b in page.notice.findChildren(QPushButton) if "columns" in b.text())
     QTest.mouseClick(again, Qt.MouseButton.LeftButton)
     dialog = shown(qtbot, page)
-    box = dialog.labels.box("neither of them")
+    box = dialog.labels.boxes["neither of them"]
     assert box.currentText() == "?"
     box.setCurrentIndex(box.findData(Preference.BOTH_BAD.value))
     qtbot.waitUntil(lambda: ("neither of them", "both_bad") in dialog.columns.labels)
@@ -335,10 +334,10 @@ def test_labels_are_asked_for_the_criteria_of_the_rubric_at_hand(
     assert dialog.fields["others"].isVisible()
     for target, source in (("brevity_preference", ""), ("politeness_preference", "vote")):
         part = "overall" if target.startswith("brevity") else "others"
-        dialog.fields[part].field(target).setCurrentText(source or NOTHING)
-    qtbot.waitUntil(lambda: list(dialog.labels._boxes) == ["1", "2"])
+        dialog.fields[part].by_target[target].setCurrentText(source or NOTHING)
+    qtbot.waitUntil(lambda: list(dialog.labels.boxes) == ["1", "2"])
     for value, label in (("1", "A"), ("2", "B")):
-        box = dialog.labels.box(value)
+        box = dialog.labels.boxes[value]
         box.setCurrentIndex(box.findData(label))
     qtbot.waitUntil(lambda: "Politeness: A" in dialog.items.toPlainText())
     qtbot.waitUntil(dialog.open_button.isEnabled)
@@ -371,4 +370,4 @@ def test_of_ranked_responses_it_is_said_who_wrote_the_chosen(
     dialog = asked(qtbot, page, reward_bench(tmp_path))
     shown_titles = [one.text() for one in dialog.fields["candidates"].findChildren(QLabel)]
     assert {"Chosen: candidate", "Rejected: candidate"} <= {*shown_titles}
-    assert dialog.fields["candidates"].field("candidate_a").source == "chosen_model"
+    assert dialog.fields["candidates"].by_target["candidate_a"].source == "chosen_model"

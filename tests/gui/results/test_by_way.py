@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from engine.store.run_store import RunStore
 from gui.results.results_page import ResultsPage
 from gui.runs.runs_table import MODE, RunsTableModel
-from gui.workspace.run_picker import RunPicker
+from gui.workspace.page import RunPicker
 from gui.workspace.workspace import Workspace
 from tests.asked import judge_in_methods
 from tests.gui.labels import text_of

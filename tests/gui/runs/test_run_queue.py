@@ -18,12 +18,12 @@ from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.judge.run_control import RunControl
 from gui.runs.queue import QUEUE, Queued, QueueState, RunQueue
-from gui.runs.queue_panel import RUN, QueuePanel
+from gui.runs.run_desk import RUN, QueuePanel
 from gui.runs.runs_table import RunNameDialog
 from gui.workspace.state import State
 from gui.workspace.workspace import Workspace
 from tests.full_disk import disk_that_holds
-from tests.gui.judge.pages import A_WHILE, cut_off, plan_of
+from tests.gui.judge.pages import cut_off, plan_of
 from tests.gui.windows import after_a_crash
 
 WAITING, UNDER_WAY, DONE, FAILED, SKIPPED = QueueState
@@ -70,7 +70,7 @@ def begin_two(qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetu
 
 
 def stop(qtbot: QtBot, control: RunControl) -> None:
-    with qtbot.waitSignal(control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(control.ended):
         control.stop()
 
 
@@ -81,15 +81,13 @@ def stored(workspace: Workspace, run_id: int) -> StoredRun:
 
 def run_queue(qtbot: QtBot, queue: RunQueue) -> str:
     """Let a queue go to its end; what it says then."""
-    with qtbot.waitSignal(queue.ended, timeout=A_WHILE) as ended:
+    with qtbot.waitSignal(queue.ended) as ended:
         queue.start()
     return str(ended.args[0])
 
 
 def wait_for_items(qtbot: QtBot, control: RunControl, count: int = 1) -> None:
-    qtbot.waitUntil(
-        lambda: control.progress is not None and control.progress.judged >= count, timeout=A_WHILE
-    )
+    qtbot.waitUntil(lambda: control.progress is not None and control.progress.judged >= count)
 
 
 def test_runs_are_judged_one_after_another_and_one_that_fails_lets_the_next_begin(
@@ -138,11 +136,11 @@ def test_a_run_that_waits_is_called_as_a_person_calls_it_from_its_beginning_on(
     assert after == queue.entries
     assert (after[0].name, after[0].note, after[0].setup) == ("night, Q8", "with a larger cache", setup)
     assert after[0].in_words.startswith("“night, Q8” first 2 of gold.tsv, ")
-    with qtbot.waitSignal(control.judged, timeout=A_WHILE):
+    with qtbot.waitSignal(control.judged):
         queue.start()
     run = stored(workspace, 1)
     assert (run.name, run.note) == ("night, Q8", "with a larger cache")
-    qtbot.waitUntil(lambda: not queue.going, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not queue.going)
 
 
 @pytest.mark.parametrize("name", ["n" * 256, "right\u202eleft"])
@@ -161,8 +159,8 @@ def test_a_run_that_is_named_while_it_is_prepared_gets_its_name(
     queue.add(setup)
     queue.start()
     queue.call(0, "late", "")
-    qtbot.waitUntil(lambda: not queue.going, timeout=A_WHILE)
-    qtbot.waitUntil(lambda: stored(workspace, 1).name == "late", timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not queue.going)
+    qtbot.waitUntil(lambda: stored(workspace, 1).name == "late")
 
 
 def test_a_run_that_has_begun_is_renamed_at_once_and_is_called_as_the_store_calls_it(
@@ -171,12 +169,12 @@ def test_a_run_that_has_begun_is_renamed_at_once_and_is_called_as_the_store_call
     number = cut_off(plan_of(setup), workspace.store_path, 1)
     queue.add(replace(setup, resumes=number))
     queue.call(0, "first", "")
-    qtbot.waitUntil(lambda: queue.entries[0].name == "first", timeout=A_WHILE)
+    qtbot.waitUntil(lambda: queue.entries[0].name == "first")
     assert stored(workspace, number).name == "first"
     with RunStore(workspace.store_path) as store:
         store.name(number, "other")
     workspace.refresh_runs()
-    qtbot.waitUntil(lambda: queue.entries[0].name == "other", timeout=A_WHILE)
+    qtbot.waitUntil(lambda: queue.entries[0].name == "other")
     run_queue(qtbot, queue)
     assert stored(workspace, number).name == "other"
 
@@ -194,7 +192,7 @@ def test_a_run_that_goes_on_is_not_called_again_as_at_its_beginning(
         store.name(1, "other")
     assert control.unfinished is not None
     control.start(replace(control.unfinished, resumes=1))
-    with qtbot.waitSignal(control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(control.ended):
         pass
     assert stored(workspace, 1).name == "other"
 
@@ -230,7 +228,7 @@ def test_stop_stops_the_queue_and_a_run_that_is_skipped_lets_the_next_begin_and_
     queue.start()
     assert control.setup is not None
     assert control.setup.resumes == 1
-    with qtbot.waitSignal(queue.ended, timeout=A_WHILE) as ended:
+    with qtbot.waitSignal(queue.ended) as ended:
         queue.skip()
     assert states(queue) == [SKIPPED, DONE]
     assert str(ended.args[0]).endswith(": 1 done, 1 skipped.")
@@ -248,7 +246,7 @@ def test_resume_goes_on_with_a_run_before_those_that_wait(
     qtbot.addWidget(panel)
     panel.show()
     begin_two(qtbot, queue, control, setup)
-    with qtbot.waitSignal(queue.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(queue.ended):
         queue.skip()
     queue.add(replace(setup, items=1))
     assert states(queue) == [QueueState.SKIPPED, QueueState.DONE, QueueState.WAITING]
@@ -272,7 +270,7 @@ def test_a_queue_that_is_started_during_a_run_begins_after_it(
     control.start(setup)
     queue.start()
     assert (queue.going, queue.current, states(queue)) == (True, None, [WAITING])
-    qtbot.waitUntil(lambda: len(received) == 2, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(received) == 2)
     assert [how.run_id for how in received if isinstance(how, RunEnded)] == [1, 2]
     qtbot.waitUntil(lambda: not queue.going)
 
@@ -282,7 +280,7 @@ def test_paused_no_other_run_begins(
 ) -> None:
     queue.add(setup)
     queue.add(replace(setup, items=3))
-    with qtbot.waitSignal(control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(control.ended):
         queue.start()
         queue.pause()
     qtbot.wait(50)
@@ -295,7 +293,7 @@ def test_a_run_that_is_to_stop_after_its_last_items_stops_the_queue(
     queue.add(replace(setup, mode=Mode.EXPLAIN))
     queue.add(replace(setup, items=3))
     control.told.connect(lambda _event: None if control.ending else control.stop_soon())
-    with qtbot.waitSignal(control.ended, timeout=A_WHILE) as ended:
+    with qtbot.waitSignal(control.ended) as ended:
         queue.start()
     assert isinstance(ended.args[0], RunEnded)
     assert not ended.args[0].stopped
@@ -314,7 +312,7 @@ def test_a_run_that_was_deleted_elsewhere_is_begun_anew_when_it_is_repeated(
     queue.add(replace(setup, resumes=1))
     run_queue(qtbot, queue)
     assert (states(queue), queue.entries[0].run_id) == ([FAILED], 1)
-    qtbot.waitUntil(lambda: not control.is_stored(1), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not control.is_stored(1))
     queue.repeat(0)
     assert queue.entries[0].run_id is None
     run_queue(qtbot, queue)

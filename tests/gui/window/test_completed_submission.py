@@ -24,7 +24,6 @@ from gui.window.main_content import MainContent
 from gui.workspace.state import PageName, State
 from tests.gui.review.steps import current, press, save
 
-A_WHILE = 60_000
 TAKEN = (0, 1, 12, 40, 41, 42, 77, 98)
 """Places of items that are taken away: the first, the last, neighbours, single ones."""
 EMPTIED = 50
@@ -48,7 +47,7 @@ def main_content(qtbot: QtBot, tmp_path: Path, shared_data: Path) -> Iterator[Ma
     made = MainContent(frame, tmp_path / "runs.sqlite")
     made.begin(shared_data / "eloquent" / "validation.tsv")
     made.workspace.set_author("Ada")
-    qtbot.waitUntil(lambda: made.workspace.dataset is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: made.workspace.dataset is not None)
     yield made
     assert made.end()
 
@@ -65,13 +64,13 @@ def wait_for(qtbot: QtBot, main_content: MainContent, title: str) -> None:
         run = main_content.workspace.run
         return run is not None and run.results.run.title == title and bool(main_content.review.list.shown)
 
-    qtbot.waitUntil(is_open, timeout=A_WHILE)
+    qtbot.waitUntil(is_open)
     qtbot.waitUntil(lambda: main_content.frame.page is PageName.REVIEW)
 
 
 def exported(qtbot: QtBot, main_content: MainContent, path: Path) -> bytes:
     main_content.results.export_explained(path=path)
-    qtbot.waitUntil(path.exists, timeout=A_WHILE)
+    qtbot.waitUntil(path.exists)
     return path.read_bytes()
 
 
@@ -168,7 +167,7 @@ def test_results_and_exports_say_that_it_is_complete(
     main_content.frame.show_page(PageName.RESULTS)
     with qtbot.waitSignal(main_content.workspace.run_changed):
         main_content.workspace.read_run_again()
-    qtbot.waitUntil(lambda: measured(main_content) == 99, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: measured(main_content) == 99)
     assert exported(qtbot, main_content, tmp_path / "whole.tsv") == baseline.read_bytes()
     qtbot.waitUntil(lambda: "it answers all 99 items completely" in main_content.notices.text)
     run = main_content.workspace.run
@@ -189,4 +188,4 @@ def test_results_and_exports_say_that_it_is_complete(
     qtbot.waitUntil(lambda: main_content.frame.page is PageName.REVIEW)
     main_content.results.whose.choose(JUDGE_ALONE)
     main_content.frame.show_page(PageName.RESULTS)
-    qtbot.waitUntil(lambda: measured(main_content) == 91, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: measured(main_content) == 91)

@@ -34,8 +34,6 @@ from gui.workspace.threads import Task, ThreadName
 from tests.gui.windows import end_window
 from tests.read_only import read_only
 
-A_WHILE = 60_000
-
 
 class Opened:
     """Opens windows on one memory and one store, one after the other."""
@@ -55,7 +53,7 @@ class Opened:
 
     def close(self, main_content: MainContent) -> None:
         main_content.run_control.stop()
-        self._qtbot.waitUntil(lambda: not main_content.run_control.running, timeout=A_WHILE)
+        self._qtbot.waitUntil(lambda: not main_content.run_control.running)
         self.end(main_content)
 
     def end(self, main_content: MainContent) -> None:
@@ -88,7 +86,7 @@ def answer(button_text: str) -> None:
 
 
 def wait_for_plan(main_content: MainContent, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: main_content.judge.can_run, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: main_content.judge.can_run)
 
 
 def run(main_content: MainContent, qtbot: QtBot) -> None:
@@ -210,13 +208,11 @@ def test_a_dropped_dataset_is_opened_and_on_compare_a_submission_is_one_more_sys
     data.setUrls([QUrl.fromLocalFile(str(demo_gold))])
     how = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
     main_content.frame.dropEvent(QDropEvent(QPointF(5, 5), *how))
-    qtbot.waitUntil(
-        lambda: space.dataset is not None and space.dataset.name == demo_gold.name, timeout=A_WHILE
-    )
+    qtbot.waitUntil(lambda: space.dataset is not None and space.dataset.name == demo_gold.name)
     assert main_content.frame.rail.currentItem().text() == "Dataset"
     main_content.frame.show_page(PageName.COMPARE)
     main_content.datasets.open_file(submission)
-    qtbot.waitUntil(lambda: main_content.compare.choosing.choice.files == (submission,), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: main_content.compare.choosing.choice.files == (submission,))
     assert main_content.frame.page is PageName.COMPARE
     assert space.dataset is not None
     assert space.dataset.path == demo_gold
@@ -231,7 +227,7 @@ def test_items_that_a_page_wants_judged_are_described_on_the_judge_page(
     main_content.frame.show_page(PageName.REVIEW)
     main_content.workspace.items_wanted.emit(demo_gold, ("7", "3"), None)
     assert main_content.frame.page is PageName.JUDGE
-    qtbot.waitUntil(lambda: main_content.judge.setup().ids == ("3", "7"), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: main_content.judge.setup().ids == ("3", "7"))
     assert main_content.judge.setup().dataset_path == demo_gold
     assert not main_content.run_control.running
 
@@ -247,13 +243,13 @@ def test_a_dataset_of_the_menu_is_opened_where_it_is_seen(
     opened: Opened, qtbot: QtBot, demo_gold: Path, page: PageName, shown: PageName
 ) -> None:
     main_content = opened()
-    qtbot.waitUntil(lambda: main_content.workspace.dataset is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: main_content.workspace.dataset is not None)
     main_content.frame.show_page(page)
     QTest.keyClick(main_content.frame, Qt.Key.Key_O, Qt.KeyboardModifier.ControlModifier)
     dialog = main_content.frame.findChild(QFileDialog)
     assert dialog is not None
     assert dialog.isVisible()
-    with qtbot.waitSignal(main_content.workspace.dataset_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(main_content.workspace.dataset_changed):
         dialog.fileSelected.emit(str(demo_gold))
     dialog.close()
     assert main_content.frame.page is shown
@@ -262,11 +258,11 @@ def test_a_dataset_of_the_menu_is_opened_where_it_is_seen(
 @pytest.mark.slow
 def test_the_last_dataset_and_page_are_there_next_time(opened: Opened, qtbot: QtBot, demo_gold: Path) -> None:
     main_content = opened(demo_gold)
-    qtbot.waitUntil(lambda: main_content.workspace.dataset is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: main_content.workspace.dataset is not None)
     main_content.frame.show_page(PageName.REVIEW)
     opened.close(main_content)
     again = opened()
-    qtbot.waitUntil(lambda: again.workspace.dataset is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: again.workspace.dataset is not None)
     assert again.workspace.dataset is not None
     assert again.workspace.dataset.name == demo_gold.name
     assert again.frame.rail.currentItem().text() == "Review"
@@ -279,14 +275,14 @@ def test_a_store_that_can_only_be_read_is_shown_and_said(
     with read_only(opened.folder / "runs.sqlite"):
         main_content = opened()
         space = main_content.workspace
-        qtbot.waitUntil(lambda: "is read-only" in main_content.notices.text, timeout=A_WHILE)
-        qtbot.waitUntil(lambda: bool(space.runs), timeout=A_WHILE)
-        with qtbot.waitSignal(space.run_changed, timeout=A_WHILE):
+        qtbot.waitUntil(lambda: "is read-only" in main_content.notices.text)
+        qtbot.waitUntil(lambda: bool(space.runs))
+        with qtbot.waitSignal(space.run_changed):
             space.open_run(space.runs[0].id)
         assert space.run is not None
         item = space.run.results.judged[0].item_id
         space.override(JudgmentKey(item, "safety"), Preference.BOTH_BAD, None)
-        qtbot.waitUntil(lambda: "your annotation is not stored" in main_content.notices.text, timeout=A_WHILE)
+        qtbot.waitUntil(lambda: "your annotation is not stored" in main_content.notices.text)
         assert not space.run.results.overrides
 
 
@@ -306,7 +302,7 @@ def test_the_window_itself_never_asks_for_the_file_of_the_store(
 
     monkeypatch.setattr(os, "stat", seen)
     main_content = opened()
-    qtbot.waitUntil(lambda: main_content.workspace.run is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: main_content.workspace.run is not None)
     assert asked == {False}
 
 
@@ -318,21 +314,21 @@ def test_closing_during_a_run_asks_stops_it_cleanly_and_the_next_start_offers_to
     control = main_content.run_control
     wait_for_plan(main_content, qtbot)
     run(main_content, qtbot)
-    qtbot.waitUntil(lambda: control.running, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: control.running)
     answer("Keep judging")
     main_content.frame.close()
     assert main_content.frame.isVisible()
     assert control.running
-    qtbot.waitUntil(lambda: control.progress is not None and control.progress.judged >= 2, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: control.progress is not None and control.progress.judged >= 2)
     answer("Stop and close")
     main_content.frame.close()
-    qtbot.waitUntil(lambda: not main_content.frame.isVisible(), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not main_content.frame.isVisible())
     opened.end(main_content)
     again = opened()
     assert again.run_control.unfinished is not None
     wait_for_plan(again, qtbot)
     again.run()
-    qtbot.waitUntil(lambda: again.run_control.progress is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: again.run_control.progress is not None)
     assert again.run_control.progress is not None
     assert again.run_control.progress.judged >= 2
 
@@ -342,10 +338,10 @@ def test_what_was_exported_is_said_on_whatever_page(
 ) -> None:
     shutil.copy(demo_store, opened.folder / "runs.sqlite")
     main_content = opened()
-    with qtbot.waitSignal(main_content.workspace.run_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(main_content.workspace.run_changed):
         main_content.workspace.open_run(1)
     main_content.frame.show_page(PageName.DATASET)
-    with qtbot.waitSignal(main_content.workspace.notice, timeout=A_WHILE):
+    with qtbot.waitSignal(main_content.workspace.notice):
         main_content.results.export_labels(path=tmp_path / "labels.tsv")
     assert "it answers all 30 items completely" in main_content.notices.text
 
@@ -391,7 +387,7 @@ def test_review_and_dataset_open_what_the_model_is_shown(
 
     def dialog() -> PromptDialog:
         made = main_content.frame.findChildren(PromptDialog)[-1]
-        qtbot.waitUntil(lambda: made.pane.prompt is not None, timeout=A_WHILE)
+        qtbot.waitUntil(lambda: made.pane.prompt is not None)
         return made
 
     main_content.dataset.prompt_wanted.emit(item)

@@ -53,7 +53,6 @@ from tests.gui.windows import end_window
 from tests.judged import GOOD, SURE_A, SURE_GOOD, B, stored_run
 from tests.model_files import PublishedFile
 
-A_WHILE = 60_000
 ROOM = QSize(1280, 680)
 """What a screen of 1280 x 720 leaves beside a task bar."""
 WIDE_ANYHOW = {"ItemView Items of the run", "_WholeView Published systems, for reference"}
@@ -164,9 +163,9 @@ def opened(qtbot: QtBot, study: Study, text_percent: int = 100) -> MainContent:
     made = MainContent(frame, store)
     made.begin(study.dataset)
     space = made.workspace
-    qtbot.waitUntil(lambda: space.dataset is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: space.dataset is not None)
     space.open_run(1)
-    qtbot.waitUntil(lambda: space.run is not None and len(space.runs) == 2, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: space.run is not None and len(space.runs) == 2)
     choose_models(qtbot, made, study)
     made.results.weighted_scoring.save_as(study.name[:80])
     made.results.weighted_scoring.apply_saved(study.name[:80])
@@ -183,8 +182,8 @@ def choose_models(qtbot: QtBot, made: MainContent, study: Study) -> None:
     made.judge.choose_model(study.models / study.file_name(".gguf"))
     for choice in made.judge.settings.findChildren(FileChoice):
         choice.set_path(study.dataset)
-    qtbot.waitUntil(lambda: len(made.judge.picker.table.candidates) == 3, timeout=A_WHILE)
-    qtbot.waitUntil(lambda: made.judge.picker.candidate is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(made.judge.picker.table.candidates) == 3)
+    qtbot.waitUntil(lambda: made.judge.picker.candidate is not None)
 
 
 def parts(root: QWidget) -> list[QWidget]:
@@ -266,7 +265,7 @@ def adjudicate(qtbot: QtBot, root: QWidget, threads: EngineThreads) -> None:
     """Wait until nobody works and nothing moves any more."""
     before: object = None
     alike = 0
-    patience = QDeadlineTimer(A_WHILE)
+    patience = QDeadlineTimer(60_000)
     while alike < 3 and not patience.hasExpired():
         qtbot.wait(10)
         if any(threads.busy(thread_name) for thread_name in ThreadName):
@@ -306,7 +305,7 @@ def check_pages(qtbot: QtBot, made: MainContent, letter: str) -> None:
             look("Review, side by side")
         if page is PageName.COMPARE:
             made.compare.compare()
-            qtbot.waitUntil(made.compare.view.isVisible, timeout=A_WHILE)
+            qtbot.waitUntil(made.compare.view.isVisible)
             divide_compared(qtbot, made)
         for tab in [tab for tab in shown.findChildren(QTabWidget) if tab.isVisible()]:
             for number in range(tab.count()):
@@ -317,9 +316,9 @@ def check_pages(qtbot: QtBot, made: MainContent, letter: str) -> None:
 def divide_compared(qtbot: QtBot, made: MainContent) -> None:
     """Let the comparison stand by tag, too."""
     choice = made.compare.slices
-    qtbot.waitUntil(lambda: choice.by.findData("tag") > 0, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: choice.by.findData("tag") > 0)
     choice.choose("tag")
-    qtbot.waitUntil(lambda: made.compare.view.slices.sliced is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: made.compare.view.slices.sliced is not None)
 
 
 MainContentOf = Callable[..., AbstractContextManager[tuple[MainContent, Study]]]
@@ -403,7 +402,7 @@ def message_widths(qtbot: QtBot, made: MainContent, study: Study) -> list[int]:
     made.frame.show_problem(SetupError(f"{study.dataset}: {study.name}.", study.name))
     study.submission.write_text("id\tsafety_preference\nstrange\tA\n", "utf-8")
     made.submissions.open(study.submission)
-    qtbot.waitUntil(lambda: isinstance(QApplication.activeModalWidget(), QMessageBox), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: isinstance(QApplication.activeModalWidget(), QMessageBox))
     close()
     return widths
 

@@ -32,13 +32,13 @@ from gui.review import review_jobs
 from gui.review.annotation_exchange import AddWordsDialog, ExportWordsDialog
 from gui.review.drafts import override_in_words
 from gui.review.judgment_desk import LinesDialog
-from gui.runs import runs_jobs
 from gui.runs.queue import Queued
-from gui.runs.run_dialogs import DeleteDialog, DifferencesDialog
+from gui.runs.runs_dialog import DeleteDialog, DifferencesDialog
 from gui.runs.runs_table import RunNameDialog
 from gui.widgets.notice import question
 from gui.window.main_content import MainContent
 from gui.window.submission_jobs import Unanswered
+from gui.workspace import store_jobs
 from gui.workspace.threads import JobControl
 from tests.gui.window.test_keyboard import more_dialogs
 from tests.gui.window.test_long_names import (  # noqa: F401  the fixture
@@ -143,8 +143,10 @@ def dialogs_of_runs(made: MainContent, study: Study) -> Iterator[QDialog]:
     """What is asked and shown of runs, and of a submission or rubric whose file is in the way."""
     space, frame = made.workspace, made.frame
     control = JobControl(CancelToken(), lambda _progress: None)
-    yield DeleteDialog(runs_jobs.contents(space.store_path, [1, 2])(control), frame)
-    yield DifferencesDialog(runs_jobs.differences(space.store_path, 1, 2)(control), frame)
+    yield DeleteDialog(
+        store_jobs.in_store(space.store_path, lambda store: store.contents([1, 2]))(control), frame
+    )
+    yield DifferencesDialog(store_jobs.differences(space.store_path, 1, 2)(control), frame)
     yield RunNameDialog(Queued(made.judge.setup(), name=study.name[:80], note=study.name), frame)
     yield question(frame, "Title", study.name, study.name)
     made.submissions._ask_which(Unanswered(study.submission, 3, study.dataset, 2))

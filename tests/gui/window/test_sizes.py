@@ -22,7 +22,6 @@ from gui.window.main_content import MainContent
 from gui.workspace.state import PageName
 from tests.gui.fits import wrong_with
 from tests.gui.window.test_long_names import (  # noqa: F401  the fixture
-    A_WHILE,
     MainContentOf,
     Study,
     dialogs,

@@ -19,10 +19,9 @@ from gui.widgets.action_table import keys_of
 from gui.window.dialogs import CheckDialog
 from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
-from gui.workspace.run_picker import CHECK, OPEN_SUBMISSION
+from gui.workspace.page import CHECK, OPEN_SUBMISSION
 from gui.workspace.state import PageName, State
 
-A_WHILE = 60_000
 LONG = "n" * 251 + ".tsv"
 
 
@@ -35,7 +34,7 @@ def main_content(qtbot: QtBot, tmp_path: Path, demo_gold: Path) -> Iterator[Main
     frame.show()
     made = MainContent(frame, tmp_path / "runs.sqlite")
     made.begin(demo_gold)
-    qtbot.waitUntil(lambda: made.workspace.dataset is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: made.workspace.dataset is not None)
     yield made
     assert made.end()
 
@@ -60,7 +59,7 @@ def is_open(main_content: MainContent) -> str:
 
 
 def wait_for(qtbot: QtBot, main_content: MainContent, title: str) -> None:
-    qtbot.waitUntil(lambda: is_open(main_content) == title, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: is_open(main_content) == title)
     qtbot.waitUntil(lambda: main_content.frame.page is PageName.REVIEW)
 
 
@@ -118,7 +117,7 @@ def test_nobody_calls_it_a_run_by_its_number(
     assert main_content.notices.text.startswith("Found in few.tsv:")
     assert "ids missing (10 of 30)" in main_content.notices.text
     main_content.frame.show_page(PageName.RESULTS)
-    qtbot.waitUntil(lambda: main_content.results.measurer.scores is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: main_content.results.measurer.scores is not None)
     assert main_content.results.snapshot.isHidden()
     assert "no probabilities" in main_content.results.calibration.state.text()
     assert not main_content.results.calibration.fit_button.isEnabled()
@@ -239,11 +238,11 @@ def test_a_run_that_ends_names_the_submission_that_stays_and_its_long_name_widen
     space, frame = main_content.workspace, main_content.frame
     width, least = frame.width(), frame.minimumSizeHint().width()
     main_content.submissions.open(long)
-    qtbot.waitUntil(lambda: is_open(main_content).startswith("Submission R&D"), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: is_open(main_content).startswith("Submission R&D"))
     assert space.run is not None
     called = space.run.results.run.called
     assert called.startswith("the submission R&Dn")
-    qtbot.waitUntil(lambda: any(run.called == called for run in space.runs), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: any(run.called == called for run in space.runs))
     space.tell_ended(7, "has finished", NOT_LOOKED_AT)
     assert f"exports still show {called}" in main_content.notices.text.replace("\u200b", "")
     for page in PageName:
@@ -316,7 +315,7 @@ def test_it_is_reviewed_and_exported_but_never_written_over(
     assert submission.read_bytes() == before
     again = tmp_path / "again.tsv"
     main_content.results.export_explained(path=again)
-    qtbot.waitUntil(again.exists, timeout=A_WHILE)
+    qtbot.waitUntil(again.exists)
     [row] = [row for row in read_submission(again).rows if row.id == item]
     assert row.predictions[criterion].explanation == "Because I say so."
     same = [row for row in read_submission(submission).rows if row.id != item]
@@ -331,8 +330,8 @@ def test_nobody_offers_to_write_its_explanations_again(
     main_content.submissions.open(submission)
     wait_for(qtbot, main_content, "Submission baseline.tsv")
     desk = main_content.review.desk
-    qtbot.waitUntil(lambda: desk.session.item_id != "", timeout=A_WHILE)
+    qtbot.waitUntil(lambda: desk.session.item_id != "")
     checked = [label for label, button in desk.card.buttons.labels.items() if button.isChecked()]
     desk.override_label(next(label for label in Preference if label not in checked))
-    qtbot.waitUntil(lambda: not desk.card.stale.isHidden(), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not desk.card.stale.isHidden())
     assert main_content.review.stale.isHidden()

@@ -22,7 +22,7 @@ from gui.results.export_jobs import Form
 from gui.runs.queue import QueueState
 from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
-from gui.workspace.run_picker import OfferedRun, RunPicker
+from gui.workspace.page import OfferedRun, RunPicker
 from gui.workspace.state import PageName, State
 from tests.gui.windows import end_window
 

@@ -18,7 +18,6 @@ from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
 from gui.workspace.state import PageName, State
 
-A_WHILE = 60_000
 NEUTRAL = CriterionCalibration(1, (0, 0, 0, 0), None, 1)
 
 
@@ -32,7 +31,7 @@ def main_content(qtbot: QtBot, tmp_path: Path, demo_store: Path, demo_gold: Path
     frame.show()
     made = MainContent(frame, store)
     made.begin(demo_gold)
-    qtbot.waitUntil(lambda: made.workspace.dataset is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: made.workspace.dataset is not None)
     yield made
     assert made.end()
 
@@ -44,7 +43,7 @@ def submission(demo_store: Path, tmp_path: Path) -> Path:
 
 def step(qtbot: QtBot, main_content: MainContent, problem: str, words: str) -> None:
     """Wait until a notice says a problem, and press its button."""
-    qtbot.waitUntil(lambda: problem in main_content.notices.text, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: problem in main_content.notices.text)
     main_content.notices.take_keys()
     buttons = main_content.notices.findChildren(QPushButton)
     next(each for each in buttons if each.text().replace("&", "") == words).click()
@@ -55,7 +54,7 @@ def test_a_submission_that_is_opened_as_dataset_is_opened_as_one_by_a_button(
 ) -> None:
     main_content.datasets.open(submission)
     step(qtbot, main_content, "baseline.tsv: is a submission, not a dataset of pairs.", "Open as submission")
-    qtbot.waitUntil(lambda: main_content.frame.page is PageName.REVIEW, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: main_content.frame.page is PageName.REVIEW)
     run = main_content.workspace.run
     assert run is not None
     assert run.results.run.title == "Submission baseline.tsv"
@@ -71,7 +70,7 @@ def test_a_dataset_that_is_opened_as_submission_is_opened_by_a_button(
     main_content.frame.show_page(PageName.RESULTS)
     main_content.submissions.open(other)
     step(qtbot, main_content, "other.tsv: is a dataset of pairs, not a submission.", "Open as dataset")
-    qtbot.waitUntil(lambda: main_content.workspace.dataset.path == other, timeout=A_WHILE)  # type: ignore[union-attr]
+    qtbot.waitUntil(lambda: main_content.workspace.dataset.path == other)  # type: ignore[union-attr]
     assert main_content.frame.page is PageName.DATASET
 
 
@@ -80,10 +79,10 @@ def test_a_submission_chosen_as_labels_is_opened_by_a_button(
     qtbot: QtBot, main_content: MainContent, submission: Path
 ) -> None:
     main_content.workspace.open_run(1)
-    qtbot.waitUntil(lambda: main_content.workspace.run is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: main_content.workspace.run is not None)
     main_content.results.gold.open(submission)
     step(qtbot, main_content, "is a submission, not a dataset", "Open as submission")
-    qtbot.waitUntil(lambda: main_content.frame.page is PageName.REVIEW, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: main_content.frame.page is PageName.REVIEW)
 
 
 def test_a_dataset_that_is_added_to_compare_is_opened_by_a_button(
@@ -93,7 +92,7 @@ def test_a_dataset_that_is_added_to_compare_is_opened_by_a_button(
     main_content.frame.show_page(PageName.COMPARE)
     main_content.compare.choosing.add_files([submission, other])
     step(qtbot, main_content, "other.tsv: is a dataset of pairs, not a submission.", "Open as dataset")
-    qtbot.waitUntil(lambda: main_content.workspace.dataset.path == other, timeout=A_WHILE)  # type: ignore[union-attr]
+    qtbot.waitUntil(lambda: main_content.workspace.dataset.path == other)  # type: ignore[union-attr]
     assert main_content.compare.choosing.systems.all_files == (submission,)
     assert main_content.compare.notice.isHidden()
 
@@ -133,16 +132,16 @@ def test_what_is_dropped_is_opened_where_it_belongs(
     there: Callable[[MainContent], bool],
 ) -> None:
     main_content.workspace.open_run(1)
-    qtbot.waitUntil(lambda: main_content.workspace.run is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: main_content.workspace.run is not None)
     make(main_content, tmp_path / name)
     main_content.frame.files_dropped.emit([tmp_path / name])
-    qtbot.waitUntil(lambda: there(main_content), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: there(main_content))
     assert main_content.frame.page is (PageName.RESULTS if make is calibration else PageName.JUDGE)
 
 
 def test_what_the_window_does_not_open_is_named(qtbot: QtBot, main_content: MainContent) -> None:
     main_content.frame.files_dropped.emit([main_content.workspace.store_path])
-    qtbot.waitUntil(lambda: "runs.sqlite: is a run store, not" in main_content.notices.text, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: "runs.sqlite: is a run store, not" in main_content.notices.text)
     assert "TIEBREAK_HOME" in main_content.notices.text
 
 
@@ -152,6 +151,4 @@ def test_a_calibration_without_a_run_says_what_is_missing(
     calibration(main_content, tmp_path / "c.json")
     main_content.workspace.run = None
     main_content.frame.files_dropped.emit([tmp_path / "c.json"])
-    qtbot.waitUntil(
-        lambda: "no run is open for this calibration" in main_content.notices.text, timeout=A_WHILE
-    )
+    qtbot.waitUntil(lambda: "no run is open for this calibration" in main_content.notices.text)

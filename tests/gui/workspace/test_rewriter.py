@@ -27,7 +27,6 @@ from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 from tests.gui.jobs import done
 
-A_WHILE = 60_000
 ITEMS = 3
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -53,9 +52,9 @@ def judged(demo_gold: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def opened(qtbot: QtBot, workspace: Workspace, rewriter: Rewriter, judged: Path) -> Workspace:
     """A workspace with a copy of `judged`, its run open."""
     shutil.copy(judged, workspace.store_path)
-    with qtbot.waitSignal(workspace.run_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(workspace.run_changed):
         workspace.open_run(1)
-    qtbot.waitUntil(lambda: rewriter.stale == 1, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: rewriter.stale == 1)
     return workspace
 
 
@@ -84,14 +83,14 @@ def test_a_page_says_what_is_out_of_date_and_writes_it_again(
     assert page.stale.text.text() == "1 explanation was written for another label than the effective one."
     page.stale.button.setFocus()
     with (
-        qtbot.waitSignal(opened.note, timeout=A_WHILE, check_params_cb=lambda text: "again" in text) as note,
-        qtbot.waitSignal(opened.run_changed, timeout=A_WHILE),
+        qtbot.waitSignal(opened.note, check_params_cb=lambda text: "again" in text) as note,
+        qtbot.waitSignal(opened.run_changed),
     ):
         QTest.keyClick(page.stale.button, Qt.Key.Key_Space)
         assert page.stale.button.isHidden()
         assert not page.stale.busy.isHidden()
     assert note.args == ["Run 1: 1 of 1 explanations are written again."]
-    qtbot.waitUntil(page.stale.isHidden, timeout=A_WHILE)
+    qtbot.waitUntil(page.stale.isHidden)
     assert stale(opened) == 0
 
 
@@ -105,15 +104,15 @@ def test_both_pages_show_the_same_work_and_either_can_cancel_it(
     with RunStore(opened.store_path) as store:
         for place in range(1, ITEMS):
             change_label(store, place)
-    with qtbot.waitSignal(opened.run_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(opened.run_changed):
         opened.read_run_again()
-    qtbot.waitUntil(lambda: rewriter.stale == ITEMS, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: rewriter.stale == ITEMS)
     assert results.stale.button.text() == "Write them again"
     results.stale.button.click()
     assert not review.stale.busy.isHidden()
     review.stale.busy.cancelled.emit()
-    qtbot.waitUntil(lambda: not rewriter.busy, timeout=A_WHILE)
-    qtbot.waitUntil(lambda: not opened.threads.busy(ThreadName.MODEL), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not rewriter.busy)
+    qtbot.waitUntil(lambda: not opened.threads.busy(ThreadName.MODEL))
     assert stale(opened) == ITEMS
     assert not results.stale.button.isHidden()
 
@@ -170,13 +169,13 @@ def test_a_model_that_is_gone_is_told_and_the_line_stays(
     with RunStore(workspace.store_path) as store:
         change_label(store, 0)
     model.unlink()
-    with qtbot.waitSignal(workspace.run_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(workspace.run_changed):
         workspace.open_run(1)
-    qtbot.waitUntil(lambda: rewriter.stale == 1, timeout=A_WHILE)
-    with qtbot.waitSignal(workspace.problem, timeout=A_WHILE) as problem:
+    qtbot.waitUntil(lambda: rewriter.stale == 1)
+    with qtbot.waitSignal(workspace.problem) as problem:
         rewriter.start()
     assert "own.gguf: there is no such file" in str(problem.args[0])
-    qtbot.waitUntil(lambda: not rewriter.busy, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not rewriter.busy)
     assert rewriter.stale == 1
 
 

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from gui.workspace.run_picker import CHECK, OPEN_SUBMISSION, RunPicker
+from gui.workspace.page import CHECK, OPEN_SUBMISSION, RunPicker
 from gui.workspace.workspace import Workspace
 from tests.gui.wheel import turn_wheel
 

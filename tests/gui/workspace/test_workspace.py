@@ -19,13 +19,11 @@ from engine.store.run_store import RunStore
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
-A_WHILE = 30_000
-
 
 @pytest.fixture
 def judged(space: Workspace, qtbot: QtBot) -> Workspace:
     """A workspace with a run of the demo model open."""
-    with qtbot.waitSignal(space.run_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(space.run_changed):
         space.open_run(1)
     return space
 
@@ -38,12 +36,12 @@ def test_a_run_is_opened_with_the_items_that_it_judged(judged: Workspace, demo_g
 
 
 def test_an_override_is_in_the_results_at_once_and_undone_again(qtbot: QtBot, judged: Workspace) -> None:
-    with qtbot.waitSignal(judged.overrides_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(judged.overrides_changed):
         judged.override(JudgmentKey("1", "safety"), Preference.BOTH_BAD, None)
     assert judged.run is not None
     (override,) = judged.run.results.overrides.values()
     assert (override.item_id, override.criterion, override.preference) == ("1", "safety", Preference.BOTH_BAD)
-    with qtbot.waitSignal(judged.overrides_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(judged.overrides_changed):
         [step] = judged.steps(judged.run.results.judged[0])
         judged.take_back(Undo("1", "", judged.author, step.at))
     assert judged.run.results.overrides == {}
@@ -54,11 +52,11 @@ def test_a_label_after_the_clock_was_set_back_counts_and_is_the_one_taken_back(
 ) -> None:
     key, before, after = JudgmentKey("1", "safety"), Preference.BOTH_BAD, Preference.BOTH_GOOD
     ahead = Said(NewOverride(*key, before, None, judged.author), now() + timedelta(hours=1), 1)
-    with qtbot.waitSignal(judged.overrides_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(judged.overrides_changed):
         judged.words.say(ahead)  # by a clock that is an hour ahead
     assert judged.run is not None
     for taken_back, label in ((False, after), (True, before)):
-        with qtbot.waitSignal(judged.overrides_changed, timeout=A_WHILE):
+        with qtbot.waitSignal(judged.overrides_changed):
             step = judged.steps(judged.run.results.judged[0])[-1]
             if taken_back:
                 judged.take_back(Undo(key.item_id, "", judged.author, step.at))
@@ -78,7 +76,7 @@ def test_words_that_wait_stay_in_their_order_whatever_the_clock_says(qtbot: QtBo
         judged.override(key, Preference.BOTH_BAD, None)
         [_, last] = judged.steps(judged.run.results.judged[0])
         assert last.words == (NewOverride(*key, Preference.BOTH_BAD, None, judged.author),)
-    qtbot.waitUntil(lambda: key in judged.run.results.overrides, timeout=A_WHILE)  # type: ignore[union-attr]
+    qtbot.waitUntil(lambda: key in judged.run.results.overrides)  # type: ignore[union-attr]
     assert judged.run.results.overrides[key].preference is Preference.BOTH_BAD
 
 
@@ -88,9 +86,9 @@ def test_an_override_made_while_the_run_is_read_again_stays(qtbot: QtBot, judged
     assert judged.run is not None
     before = judged.run.results
     judged.read_run_again()
-    with qtbot.waitSignal(judged.overrides_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(judged.overrides_changed):
         judged.override(JudgmentKey("1", "safety"), Preference.BOTH_BAD, None)
-    with qtbot.waitSignal(judged.run_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(judged.run_changed):
         validator.set()
     assert judged.run.results is not before
     assert len(judged.run.results.overrides) == 1
@@ -100,14 +98,14 @@ def test_reading_again_does_not_drop_the_run_that_was_just_chosen(qtbot: QtBot, 
     with RunStore(judged.store_path) as store, store.begin(store.run(1).identity, fresh=True) as second:
         number = second.id
     judged.open_run(number)
-    with qtbot.waitSignal(judged.run_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(judged.run_changed):
         judged.read_run_again()
     assert judged.run is not None
     assert judged.run.id == number
 
 
 def test_an_override_that_cannot_be_stored_is_told(qtbot: QtBot, judged: Workspace) -> None:
-    with qtbot.waitSignal(judged.problem, timeout=A_WHILE) as problem:
+    with qtbot.waitSignal(judged.problem) as problem:
         judged.override(JudgmentKey("no such item", "safety"), Preference.A, None)
     assert isinstance(problem.args[0], SetupError)
     assert problem.args[0].problem.startswith("Item no such item, safety: your annotation is not stored.")
@@ -117,7 +115,7 @@ def test_the_dataset_of_last_time_is_not_asked_for_again_where_it_is_gone(
     qtbot: QtBot, workspace: Workspace, tmp_path: Path
 ) -> None:
     workspace.state.set_text("last/dataset", str(tmp_path / "gone.tsv"))
-    with qtbot.waitSignal(workspace.dataset_failed, timeout=A_WHILE) as failed:
+    with qtbot.waitSignal(workspace.dataset_failed) as failed:
         workspace.open_dataset(tmp_path / "gone.tsv")
     assert "gone.tsv" in failed.args[0].problem
     assert workspace.state.text("last/dataset") == ""
@@ -135,11 +133,11 @@ def test_labels_stay_with_the_runs_of_their_dataset(
         for made in (identity, replace(identity, key="other", dataset_path=other)):
             with store.begin(made, fresh=True):
                 pass
-    with qtbot.waitSignal(judged.gold_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(judged.gold_changed):
         judged.open_gold(labels)
     found = {}
     for run in (2, 3, 1):
-        with qtbot.waitSignal(judged.run_changed, timeout=A_WHILE):
+        with qtbot.waitSignal(judged.run_changed):
             judged.open_run(run)
         assert judged.gold is not None
         found[run] = (judged.gold.name, judged.has_chosen_gold)
@@ -155,10 +153,10 @@ def test_a_run_comes_with_its_health(judged: Workspace) -> None:
 
 def test_a_run_that_another_window_deletes_is_closed_and_it_is_said(qtbot: QtBot, judged: Workspace) -> None:
     judged.refresh_runs()
-    qtbot.waitUntil(lambda: bool(judged.runs), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: bool(judged.runs))
     with RunStore(judged.store_path) as store:
         store.delete([1])
-    with qtbot.waitSignals([judged.note, judged.runs_deleted, judged.run_changed], timeout=A_WHILE):
+    with qtbot.waitSignals([judged.note, judged.runs_deleted, judged.run_changed]):
         judged.refresh_runs()
     assert judged.run is None
     assert judged.state.number("last/run", 7) == 0
