@@ -55,7 +55,7 @@ from gui.widgets.labels import (
 from gui.widgets.notice import problem_of
 from gui.workspace.dataset_reader import ColumnsRequest
 from gui.workspace.page import two_parts
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 NOTHING = "(none)"
@@ -309,14 +309,8 @@ class ColumnsDialog(ReadingOrder, QDialog):
         self._lay_out()
         self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self._read)
-        self._looking = LatestTask(workspace.threads, ThreadName.FILES, self)
-        self._looking.finished.connect(self._take)
-        self._looking.failed.connect(self._refuse)
-        self._reading = LatestTask(workspace.threads, ThreadName.FILES, self)
-        self._reading.finished.connect(self._show)
-        self._reading.failed.connect(self._refuse)
-        self.finished.connect(self._looking.drop)
-        self.finished.connect(self._reading.drop)
+        self._looking = workspace.task(ThreadName.FILES, self, self._take, self._refuse)
+        self._reading = workspace.task(ThreadName.FILES, self, self._show, self._refuse)
         self._say("Looking into the file …", "hint")
         self._looking.start(dataset_jobs.look_into(request.path, request.rubric))
 

@@ -185,7 +185,7 @@ class DatasetPage(Page):
         self._listed: Sequence[int] | None = None  # the rows of the listed items; None for all
         self._build_header()
         self._build_body()
-        self._counting = LatestTask(workspace.threads, ThreadName.FILES, self)
+        self._counting = workspace.task(ThreadName.FILES, self, self._show_summary)
         self._connect()
         self._show_dataset()
 
@@ -256,8 +256,6 @@ class DatasetPage(Page):
         self.items.item_chosen.connect(self._show_item)
         self.items.selected.prompt_wanted.connect(self._want_prompt)
         self.preview.prompt_wanted.connect(self._want_prompt)
-        self._counting.finished.connect(self._show_summary)
-        space.failures.follow(self._counting)
         self.add_keys(search=self.items.start_search, prompt=self._want_prompt)
 
     # The dataset
@@ -360,7 +358,7 @@ class DatasetPage(Page):
             self.preview.show_item(None)
             return
         others = {column: str(dataset.texts(column)[item].as_py()) for column in dataset.other_columns}
-        self.preview.show_item(dataset[item], self.items.words, others)
+        self.preview.show_item(dataset[item], self.items.shown.words, others)
 
     @Slot()
     def _want_prompt(self) -> None:

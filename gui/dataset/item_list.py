@@ -12,7 +12,6 @@ from PySide6.QtCore import (
     QEvent,
     QModelIndex,
     QObject,
-    QPoint,
     QSignalBlocker,
     QSize,
     Qt,
@@ -38,7 +37,7 @@ from gui.widgets.theme import LIGHT, Colours, colours
 from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index
 from gui.widgets.views import table_view
 from gui.workspace.slices_panel import SliceChoice
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -267,7 +266,7 @@ class ColumnChooser(MenuButton):
         self._menu.aboutToShow.connect(self._fill)
         header = view.horizontalHeader()
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        header.customContextMenuRequested.connect(self._open_at)
+        header.customContextMenuRequested.connect(lambda at: self._menu.popup(header.mapToGlobal(at)))
 
     def show_sorted(self, source: str, descending: bool) -> None:
         self._sorted = (source, descending)
@@ -324,10 +323,6 @@ class ColumnChooser(MenuButton):
         group.addAction(action)
         return action
 
-    @Slot(QPoint)
-    def _open_at(self, place: QPoint) -> None:
-        self._menu.popup(self._view.horizontalHeader().mapToGlobal(place))
-
 
 def _plain(title: str) -> str:
     """A title for a menu, where a sign & would mark a key."""
@@ -349,13 +344,14 @@ class SelectedItems(QPushButton):
         self._view = view
         self._table = table
         self.context_menu = QMenu(self)
-        self._judge = add_entry(self.context_menu, "", self._tell, _JUDGE.sequences)
+        self._judge = add_entry(self.context_menu, "", self.click, _JUDGE.sequences)
         self._judge.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         text = f"Prompt… ({_PROMPT.keys})"
         self._prompt = add_entry(self.context_menu, text, self.prompt_wanted.emit)
-        self.clicked.connect(self._tell)
+        self.clicked.connect(lambda: self.judge_wanted.emit(self.rows))
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        view.customContextMenuRequested.connect(self._open_menu)
+        opened = self.context_menu.popup
+        view.customContextMenuRequested.connect(lambda at: opened(view.viewport().mapToGlobal(at)))
         view.selectionModel().selectionChanged.connect(self._follow)
         table.modelReset.connect(self._follow)
         self._follow()
@@ -388,14 +384,6 @@ class SelectedItems(QPushButton):
             QTimer.singleShot(0, self, lambda: self._view.scrollTo(self._view.currentIndex()))
         self.setVisible(count > 1)
 
-    @Slot()
-    def _tell(self) -> None:
-        self.judge_wanted.emit(self.rows)
-
-    @Slot(QPoint)
-    def _open_menu(self, place: QPoint) -> None:
-        self.context_menu.popup(self._view.viewport().mapToGlobal(place))
-
 
 def judge_words(count: int) -> str:
     """What a button says that lets this many items be judged."""
@@ -418,7 +406,7 @@ class ItemList(QWidget):
         self._workspace = workspace
         self._dataset: Dataset | None = None
         self._item: int | None = None
-        self._wanted = self._shown = ItemQuery()
+        self._wanted = self.shown = ItemQuery()  # what is asked for, what is listed
         self.table = ItemTableModel(self)
         self.view = table_view(self.table, "Items of the dataset")
         self._columns = ItemColumns(self.view, self.table, workspace.state.record(_COLUMNS))
@@ -430,22 +418,16 @@ class ItemList(QWidget):
         self._build()
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self._ask)
-        self._ordering = LatestTask(workspace.threads, ThreadName.FILES, self)
-        self._ordering.finished.connect(self._take_rows)
-        self._ordering.failed.connect(self._tell_failure)
+        self._ordering = workspace.task(ThreadName.FILES, self, self._take_rows, self._tell_failure)
         self._connect()
         self.restyle()
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        return self._shown.words
 
     def show_dataset(self, dataset: "Dataset") -> None:
         """Show all items of another dataset, in its order, and choose the first."""
         self._ordering.drop()
         self._pause.stop()
         self._dataset, self._item = dataset, None
-        self._wanted = self._shown = ItemQuery()
+        self._wanted = self.shown = ItemQuery()
         with QSignalBlocker(self.search):
             self.search.clear()
         self.slices.clear()
@@ -553,10 +535,10 @@ class ItemList(QWidget):
     @Slot(object)
     def _take_rows(self, rows: "Rows | None") -> None:
         self._workspace.failures.end(self)
-        self._shown = self._wanted
+        self.shown = self._wanted
         self.table.show_rows(rows)
         self._show_found()
-        self.listed.emit(None if rows is None or not self._shown.narrows else sorted(rows.tolist()))
+        self.listed.emit(None if rows is None or not self.shown.narrows else sorted(rows.tolist()))
 
     @Slot(object)
     def _tell_failure(self, error: EngineError) -> None:
@@ -567,12 +549,12 @@ class ItemList(QWidget):
         """Say how many items are shown, and choose the one that was chosen, else the first."""
         found, total = self.table.rowCount(), len(self._dataset) if self._dataset is not None else 0
         items = counted(total, "item", "items")
-        text = f"{found:,} of {items}" if self._shown.narrows else items
+        text = f"{found:,} of {items}" if self.shown.narrows else items
         self.count.setText(text)
         self.view.setAccessibleDescription(text)
         among = f" among those with {self.slices.words}" if self.slices.words else ""
-        self._nothing.setText(f"No item{among} holds all words of “{self._shown.text.strip()[:80]}”.")
-        self._stack.setCurrentIndex(0 if found or not self._shown.words else 1)
+        self._nothing.setText(f"No item{among} holds all words of “{self.shown.text.strip()[:80]}”.")
+        self._stack.setCurrentIndex(0 if found or not self.shown.words else 1)
         if not found:
             self.item_chosen.emit(None)
             return

@@ -49,7 +49,7 @@ from gui.widgets.labels import (
 from gui.widgets.notice import FIELDS, problem_of
 from gui.widgets.text_views import SheetView
 from gui.widgets.views import ListView
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 _WHAT = (
@@ -90,10 +90,7 @@ class OutputsDialog(ReadingOrder, QDialog):
         self.save = self.buttons.addButton("&Save and open…", QDialogButtonBox.ButtonRole.AcceptRole)
         self._writing = False
         self._lay_out()
-        self._looking = LatestTask(workspace.threads, ThreadName.FILES, self)
-        self._looking.finished.connect(self._show)
-        self._looking.failed.connect(self._refuse)
-        self.finished.connect(self._looking.drop)
+        self._looking = workspace.task(ThreadName.FILES, self, self._show, self._refuse)
         self._connect()
         self._look()
         self.add_button.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -250,13 +247,9 @@ class OutputsDialog(ReadingOrder, QDialog):
         task = self._workspace.threads.start(
             ThreadName.FILES, dataset_jobs.write_pairs(self.found, self.request, path), must_end=True
         )
-        task.finished.connect(self._end)
+        task.finished.connect(self.made)
+        task.finished.connect(self.accept)
         task.failed.connect(self._fail_to_write)
-
-    @Slot(object)
-    def _end(self, path: Path) -> None:
-        self.made.emit(path)
-        self.accept()
 
     @Slot(object)
     def _fail_to_write(self, error: EngineError) -> None:

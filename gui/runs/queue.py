@@ -220,10 +220,7 @@ class RunQueue(QObject):
         Several of one setup may wait, where each goes on with another run.
         """
         described = Queued(
-            replace(setup, resumes=None),
-            run_id=setup.resumes,
-            name=setup.name or "",
-            note=setup.note or "",
+            replace(setup, resumes=None), run_id=setup.resumes, name=setup.name or "", note=setup.note or ""
         )
         added = self._as_stored(described)
         waits = any(added.is_in(entry) for entry in self._entries if not entry.state.ended)

@@ -359,17 +359,13 @@ class RunWatch(QObject):
         QApplication.alert(self._window)
 
     def _show_title(self) -> None:
-        self._window.setWindowTitle(f"{self._far}{self._name}")
-
-    @property
-    def _far(self) -> str:
-        """How far the run under way is, before the name of the window; empty where there is none."""
         progress, part = self._control.progress, self._queue.part
-        if not self._control.running:
-            return ""
-        of_queue = f"run {part[0]} of {part[1]}" if part is not None and part[1] > 1 else ""
-        share = f"{100 * progress.judged // max(1, progress.items)} %" if progress is not None else ""
-        return " - ".join([*filter(None, (", ".join(filter(None, (share, of_queue))),)), ""])
+        far: list[str] = []  # how far the run under way is
+        if self._control.running and progress is not None:
+            far.append(f"{100 * progress.judged // max(1, progress.items)} %")
+        if self._control.running and part is not None and part[1] > 1:
+            far.append(f"run {part[0]} of {part[1]}")
+        self._window.setWindowTitle(" - ".join(filter(None, (", ".join(far), self._name))))
 
 
 class RunDesk(QObject):

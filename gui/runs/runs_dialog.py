@@ -33,7 +33,7 @@ from gui.widgets.text_views import SheetView
 from gui.widgets.value_table import SORT_ROLE, Index, TableModel
 from gui.widgets.views import FillingView, dressed
 from gui.workspace import store_jobs
-from gui.workspace.threads import Job, LatestTask, ThreadName
+from gui.workspace.threads import Job, ThreadName
 from gui.workspace.workspace import Workspace
 
 _REST_MS = 700  # without a key before a note is stored
@@ -242,10 +242,7 @@ class RunsDialog(QDialog):
     def _show_differences(self, drift: Job[Sheet], table: Table) -> None:
         dialog = DifferencesDialog(table, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        task = LatestTask(self._workspace.threads, ThreadName.MEASURE, dialog)
-        task.finished.connect(dialog.show_changes)
-        task.failed.connect(dialog.tell_problem)
-        dialog.finished.connect(task.drop)
+        task = self._workspace.task(ThreadName.MEASURE, dialog, dialog.show_changes, dialog.tell_problem)
         dialog.open()
         task.start(drift)
 

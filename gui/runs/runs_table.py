@@ -25,7 +25,7 @@ from gui.widgets.labels import hint, in_column, label, name, ok_and_cancel
 from gui.widgets.notice import IN_THE_WINDOW, problem_of
 from gui.widgets.value_table import SORT_ROLE, Index, TableModel
 from gui.workspace import store_jobs
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -137,9 +137,8 @@ class RunHealth(QObject):
         self._state: dict[int, str] = {}  # of each run, when it was looked at
         self._wanted: list[StoredRun] = []
         self._looked: StoredRun | None = None
-        self._looking = LatestTask(workspace.threads, ThreadName.MEASURE, self)
-        self._looking.finished.connect(self._take)
-        self._looking.failed.connect(self._next)  # it has no health then
+        # One that cannot be read has no health.
+        self._looking = workspace.task(ThreadName.MEASURE, self, self._take, failed=self._next)
 
     def look(self, runs: "Sequence[StoredRun]") -> None:
         """Look at these runs, where that was not done since they changed."""

@@ -49,7 +49,7 @@ from gui.window import submission_jobs
 from gui.window.submission_jobs import tell
 from gui.workspace.open_run import OpenRun
 from gui.workspace.state import BLIND, MOST_OF_QT, NEXT_CRITERION, State
-from gui.workspace.threads import WAITING, LatestTask, ThreadName
+from gui.workspace.threads import WAITING, ThreadName
 from gui.workspace.workspace import LONGEST_NAME, Workspace
 
 if TYPE_CHECKING:
@@ -91,10 +91,7 @@ class CheckDialog(QDialog):
         layout = in_column(self._what, self.outcome, self.list, against, buttons, on=self, margins=None)
         layout.setStretchFactor(self.list, 1)
         make_room(self, 90, 20)
-        self._check = LatestTask(workspace.threads, ThreadName.MEASURE, self)
-        self._check.finished.connect(self._show)
-        self._check.failed.connect(self._tell)
-        self.finished.connect(self._check.drop)
+        self._check = workspace.task(ThreadName.MEASURE, self, self._show, self._tell)
         if run.dataset is None:
             self.outcome.setText("Its dataset is not loaded, so nothing can be checked.")
         else:
@@ -184,11 +181,7 @@ class KeysDialog(QDialog):
         make_room(self, 72, 34)
 
 
-_THEMES = {
-    ThemeChoice.SYSTEM: "As the system",
-    ThemeChoice.LIGHT: "Light",
-    ThemeChoice.DARK: "Dark",
-}
+_THEMES = {ThemeChoice.SYSTEM: "As the system", ThemeChoice.LIGHT: "Light", ThemeChoice.DARK: "Dark"}
 _AWAKE = {
     KeepAwake.MAINS: "The computer stays awake on mains",
     KeepAwake.YES: "The computer stays awake, also on its battery",
@@ -280,9 +273,7 @@ class DiagnosticsCopier(QObject):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self._workspace = workspace
-        self._telling = LatestTask(workspace.threads, ThreadName.FILES, self)
-        self._telling.finished.connect(self._take)
-        workspace.failures.follow(self._telling)
+        self._telling = workspace.task(ThreadName.FILES, self, self._take)
 
     @Slot()
     def copy(self) -> None:
@@ -357,13 +348,9 @@ class SelfTestDialog(QDialog):
         diagnostics.clicked.connect(self.diagnostics_wanted)
         in_column(self._area, self._busy, self._notice, self._outcome, buttons, on=self, margins=None)
         make_room(self, 96, 30)
-        self._test = LatestTask(workspace.threads, ThreadName.MODEL, self)
-        self._test.progress.connect(self._add)
-        self._test.finished.connect(self._end)
-        self._test.failed.connect(self._tell)
+        self._test = workspace.task(ThreadName.MODEL, self, self._end, self._tell, self._add)
         self._test.cancelled.connect(self._stop)
         self._busy.cancelled.connect(self._test.cancel)
-        self.finished.connect(self._test.drop)
         waiting = workspace.threads.busy(ThreadName.MODEL)
         self._busy.begin(f"{WAITING if waiting else 'Testing'} …")
         self._test.start(submission_jobs.check_all())

@@ -137,11 +137,6 @@ class MainContent(QObject):
             )
             self.notices.add(Message(said, IN_THE_WINDOW.of(seen.refusal.hint)))
 
-    @Slot()
-    def _tell_adjudicated(self) -> None:
-        self.notices.withdraw(WAITING_WORDS)
-        self.frame.show_note("All your annotations are stored.")
-
     def tell_of_fault(self, log: Path) -> None:
         """Say that an earlier window was ended by a bug, and where its details were written."""
         said = f"A bug ended Tiebreak last time. Details are in {text_of_path(log)}"
@@ -170,10 +165,7 @@ class MainContent(QObject):
             FileKind.DATASET: ("Open as dataset", self.datasets.open),
             FileKind.RUN_DATA: ("Open as dataset", self.datasets.open),
             FileKind.SUBMISSION: ("Open as submission", self.submissions.open),
-            FileKind.CALIBRATION: (
-                "Load as calibration",
-                at(PageName.RESULTS, calibration),
-            ),
+            FileKind.CALIBRATION: ("Load as calibration", at(PageName.RESULTS, calibration)),
             FileKind.RECIPE: ("Use as judge configuration", at(PageName.JUDGE, judge.use_recipe)),
             FileKind.RUBRIC: ("Open as rubric", at(PageName.JUDGE, judge.settings.rubric.open_named)),
             FileKind.MODEL: ("Choose as model", at(PageName.JUDGE, judge.choose_model_file)),
@@ -258,7 +250,8 @@ class MainContent(QObject):
         space.notice.connect(self.notices.add)
         space.state.trouble.connect(self.show_problem)
         space.words.waiting.connect(self.notices.add)
-        space.words.adjudicated.connect(self._tell_adjudicated)
+        space.words.adjudicated.connect(partial(self.notices.withdraw, WAITING_WORDS))
+        space.words.adjudicated.connect(partial(self.frame.show_note, "All your annotations are stored."))
         space.run_changed.connect(self._follow_open_run)
         space.runs_changed.connect(self._follow_open_run)  # it may be called otherwise
         space.runs_deleted.connect(self._withdraw_notices)

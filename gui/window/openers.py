@@ -19,7 +19,7 @@ from gui.window.frame import MainWindow
 from gui.window.submission_jobs import Answered, Places, SortedFiles, Unanswered, tell_apart
 from gui.workspace.dataset_reader import columns_request
 from gui.workspace.state import PageName
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 SUBMISSIONS = "Submissions (*.tsv)"
@@ -61,14 +61,14 @@ class SubmissionOpener(QObject):
         self.question: QMessageBox | None = None
         # Not on the worker thread of files: what was dropped need not wait for a dataset that it takes the
         # place of.
-        self._telling = LatestTask(workspace.threads, ThreadName.STORE, self)
-        self._telling.finished.connect(self._take_told)
-        workspace.failures.follow(self._telling)
-        self._opening = LatestTask(workspace.threads, ThreadName.FILES, self)
-        looking = "Looking for the dataset that it answers: {} …"
-        self._opening.progress.connect(lambda at: workspace.note.emit(looking.format(at)))
-        self._opening.finished.connect(self._take)
-        self._opening.failed.connect(self._fail)
+        self._telling = workspace.task(ThreadName.STORE, self, self._take_told)
+        self._opening = workspace.task(
+            ThreadName.FILES,
+            self,
+            self._take,
+            self._fail,
+            lambda at: workspace.note.emit(f"Looking for the dataset that it answers: {at} …"),
+        )
         workspace.submission_wanted.connect(self.ask)
         workspace.run_changed.connect(self._show)
         workspace.dataset_loading.connect(self._follow_loading)

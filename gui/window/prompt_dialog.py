@@ -36,7 +36,7 @@ from gui.widgets.prompt_pane import PromptView, ShownPrompt
 from gui.widgets.value_table import TableModel, sentence_case
 from gui.widgets.views import measure_view
 from gui.workspace.page import two_parts
-from gui.workspace.threads import WAITING, LatestTask, ThreadName
+from gui.workspace.threads import WAITING, ThreadName
 from gui.workspace.workspace import Workspace
 
 _ORDER_WORDS = {Order.AB: "A first, then B", Order.BA: "B first, then A"}
@@ -78,14 +78,10 @@ class PromptDialog(QDialog):
         self._make_parts()
         self._lay_out()
         # Not on the worker thread of the model: the vocabulary alone is read, also while a run has the model.
-        self._making = LatestTask(workspace.threads, ThreadName.SCAN, self)
-        self._making.progress.connect(self._take)
-        self._making.failed.connect(self._tell_failure)
+        scan, model = ThreadName.SCAN, ThreadName.MODEL
+        self._making = workspace.task(scan, self, lambda _result: None, self._tell_failure, self._take)
         # This opens the model, so it waits for a run that has one.
-        self._asking = LatestTask(workspace.threads, ThreadName.MODEL, self)
-        self._asking.progress.connect(self._tell_step)
-        self._asking.finished.connect(self._take_answers)
-        self._asking.failed.connect(self._tell_failure)
+        self._asking = workspace.task(model, self, self._take_answers, self._tell_failure, self._tell_step)
         self._asking.busy_changed.connect(self._follow_asking)
         self._connect()
         make_room(self, 200, 44, 0.92)
@@ -151,10 +147,10 @@ class PromptDialog(QDialog):
         self.order.activated.connect(self._show)
         self.method.activated.connect(self._show_method)
         self.tokens.toggled.connect(self.pane.show_tokens)
-        self.pane.token_changed.connect(self._show_token)
+        at = "Token at the cursor: {}"
+        self.pane.token_changed.connect(lambda text: self.token.setText(one_line(text and at.format(text))))
         self.busy.cancelled.connect(self._asking.cancel)
-        for end in (self._making.drop, self._asking.drop, self._forget):
-            self.finished.connect(end)
+        self.finished.connect(self._forget)
         for key, do in (("T", self.tokens.toggle), ("O", self._other_order), ("W", self._next_method)):
             QShortcut(QKeySequence(key), self, do)
         for place in range(9):
@@ -234,10 +230,6 @@ class PromptDialog(QDialog):
                 counts += " This tokenizer changes a text before reading it: its tokens show what is read."
         self.counts.setText(counts)
         self._show_answer()
-
-    @Slot(str)
-    def _show_token(self, text: str) -> None:
-        self.token.setText(one_line(f"Token at the cursor: {text}") if text else "")
 
     @Slot()
     def _forget(self) -> None:

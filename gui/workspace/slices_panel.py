@@ -240,9 +240,7 @@ class SlicesPanel(QWidget):
         self.choice = SliceChoice(workspace, letters)
         self.choice.by.activated.connect(self.divided)
         self.sliced: Sliced | None = None
-        self._measuring = LatestTask(workspace.threads, ThreadName.MEASURE, self)
-        self._measuring.finished.connect(self.show_slices)
-        workspace.failures.follow(self._measuring)
+        self._measuring = workspace.task(ThreadName.MEASURE, self, self.show_slices)
         self.title, self.what = title, hint("")
         self.table, self.below = table, TableModel(self)
         self.view = measure_view(self.table, said.table)

@@ -1,20 +1,36 @@
-"""The dialog that asks which columns of a foreign file are which, with real files and real threads."""
+"""The dialog that asks which columns of a foreign file are which, wherever the window takes one."""
 
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QLabel, QPushButton
+from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.core.column_map import ColumnMap
+from engine.core.errors import ColumnsError
 from engine.core.items import Preference
 from engine.core.rubric import Criterion, Rubric
 from engine.data.column_memory import remember, remembered
-from gui.dataset.columns_dialog import NOTHING, AnnotatorsButton, ColumnsDialog
+from engine.store.run_store import RunStore
+from gui.compare.compare_page import ComparePage
+from gui.dataset.columns_dialog import NOTHING, AnnotatorsButton, ColumnAsker, ColumnsDialog
 from gui.dataset.dataset_page import DatasetPage
+from gui.judge.run_control import default_setup
+from gui.judge.settings_panel import AdvancedPanel
+from gui.results.scores_panel import GoldPicker
+from gui.review.notices import MissingDataset
+from gui.window.openers import SubmissionOpener
+from gui.workspace.state import State
+from gui.workspace.workspace import Workspace
+from tests.conftest import DEMO_ITEMS
+from tests.foreign_gold import COLUMNS as FOREIGN
+from tests.foreign_gold import foreign_gold, judged_by_columns, with_a_mistake
+from tests.gui.windows import dataset_of, gold_of, items_of, run_of
 from tests.published_shapes import (
     alpaca_eval_weighted,
     arena,
@@ -92,8 +108,7 @@ def test_another_choice_is_shown_at_once_and_enter_opens_the_file(
     qtbot.waitUntil(dialog.open_button.isEnabled)
     with qtbot.waitSignal(page.workspace.dataset_changed):
         QTest.keyClick(dialog.fields["item"].by_target["instruction"], Qt.Key.Key_Return)
-    assert page.workspace.dataset is not None
-    assert page.workspace.dataset[0].output_a == "Twelve, of course, is one."
+    assert dataset_of(page.workspace)[0].output_a == "Twelve, of course, is one."
 
 
 def test_a_source_may_be_written(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
@@ -213,11 +228,10 @@ def test_columns_are_remembered_or_not_as_is_ticked(qtbot: QtBot, page: DatasetP
     dialog = asked(qtbot, page, path)
     dialog.remember.setChecked(False)
     accept(qtbot, page, dialog)
-    assert page.workspace.dataset is not None
-    assert remembered(page.workspace.dataset.file_columns) is None
+    assert remembered(dataset_of(page.workspace).file_columns) is None
     dialog = asked(qtbot, page, path)
     accept(qtbot, page, dialog)
-    assert remembered(page.workspace.dataset.file_columns) == page.workspace.dataset.columns
+    assert remembered(dataset_of(page.workspace).file_columns) == dataset_of(page.workspace).columns
     with qtbot.waitSignal(page.workspace.dataset_changed):
         page.workspace.open_dataset(path)
 
@@ -233,8 +247,7 @@ def test_columns_of_an_open_file_can_be_changed(qtbot: QtBot, page: DatasetPage,
     field = dialog.fields["overall"].by_target["overall_quality_preference"]
     field.show_source("")
     accept(qtbot, page, dialog)
-    assert page.workspace.dataset is not None
-    assert not page.workspace.dataset.criteria
+    assert not dataset_of(page.workspace).criteria
 
 
 def test_a_remembered_map_that_fails_can_be_mended(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
@@ -371,3 +384,257 @@ def test_of_ranked_responses_it_is_said_who_wrote_the_chosen(
     shown_titles = [one.text() for one in dialog.fields["candidates"].findChildren(QLabel)]
     assert {"Chosen: candidate", "Rejected: candidate"} <= {*shown_titles}
     assert dialog.fields["candidates"].by_target["candidate_a"].source == "chosen_model"
+
+
+OWN = ("uid", "prompt", "response_a", "response_b", "winner")
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> QWidget:
+    made = QWidget()
+    qtbot.addWidget(made)
+    with qtbot.waitExposed(made):
+        made.show()
+    return made
+
+
+@pytest.fixture
+def asker(space: Workspace, window: QWidget) -> ColumnAsker:
+    return ColumnAsker(space, window)
+
+
+@pytest.fixture
+def foreign(demo_gold: Path, tmp_path: Path) -> Path:
+    return foreign_gold(demo_gold, tmp_path)
+
+
+def guessed(qtbot: QtBot, asker: ColumnAsker) -> ColumnsDialog:
+    """The dialog, once what is guessed can be opened."""
+    qtbot.waitUntil(lambda: asker.dialog is not None)
+    dialog = asker.dialog
+    assert dialog is not None
+    qtbot.waitUntil(lambda: bool(dialog.items.toPlainText()))
+    return dialog
+
+
+def answer(qtbot: QtBot, asker: ColumnAsker, keep: bool = True) -> None:
+    """Take what is guessed."""
+    dialog = guessed(qtbot, asker)
+    dialog.remember.setChecked(keep)
+    qtbot.waitUntil(dialog.open_button.isEnabled)
+    QTest.mouseClick(dialog.open_button, Qt.MouseButton.LeftButton)
+    asker.dialog = None
+
+
+def leave(dialog: ColumnsDialog) -> None:
+    QTest.mouseClick(dialog.buttons.button(QDialogButtonBox.StandardButton.Cancel), Qt.MouseButton.LeftButton)
+
+
+def open_run(qtbot: QtBot, space: Workspace) -> None:
+    with qtbot.waitSignal(space.run_changed):
+        space.open_run(1)
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_other_human_labels_on_results(
+    qtbot: QtBot, space: Workspace, asker: ColumnAsker, foreign: Path, keep: bool
+) -> None:
+    open_run(qtbot, space)
+    picker = GoldPicker(space)
+    qtbot.addWidget(picker)
+    picker.open(foreign)
+    guessed(qtbot, asker)
+    assert "Reading" not in picker.status.text()
+    with qtbot.waitSignal(space.gold_changed):
+        answer(qtbot, asker, keep)
+    assert (gold_of(space).path, gold_of(space).criteria) == (foreign, ("overall_quality",))
+    assert "foreign.csv, chosen on Results" in picker.status.text()
+    assert remembered(OWN) == (FOREIGN if keep else None)
+    if keep:
+        with qtbot.waitSignal(space.gold_changed):
+            space.open_gold(foreign)
+        assert asker.dialog is None
+
+
+def test_who_leaves_the_question_keeps_the_labels_of_before(
+    qtbot: QtBot, space: Workspace, asker: ColumnAsker, foreign: Path
+) -> None:
+    open_run(qtbot, space)
+    before = space.gold
+    space.open_gold(foreign)
+    with qtbot.assertNotEmitted(space.problem, wait=100):
+        leave(guessed(qtbot, asker))
+    assert space.gold is before
+
+
+def test_a_mistake_further_down_is_shown_where_the_columns_are_asked_again(
+    qtbot: QtBot, space: Workspace, asker: ColumnAsker, foreign: Path
+) -> None:
+    open_run(qtbot, space)
+    mistaken = with_a_mistake(foreign)
+    remember(OWN, FOREIGN)
+    space.open_gold(mistaken)
+    dialog = guessed(qtbot, asker)
+    assert dialog.request.problem.startswith("mistaken.csv")
+    assert "unknown label 'the left one'" in dialog.request.problem
+    assert dialog.labels.boxes["the left one"].currentText() == "?"
+    with qtbot.waitSignal(space.problem) as told:
+        leave(dialog)
+    assert told.args is not None
+    assert isinstance(told.args[0], ColumnsError)
+
+
+def test_who_needs_labels_is_asked_which_column_holds_them(
+    qtbot: QtBot, space: Workspace, asker: ColumnAsker, foreign: Path
+) -> None:
+    """Where nothing was said of labels, also if that is remembered."""
+    remember(OWN, ColumnMap.of({**FOREIGN.source_of, "overall_quality_preference": ""}))
+    open_run(qtbot, space)
+    space.open_gold(foreign)
+    dialog = guessed(qtbot, asker)
+    assert dialog.request.problem == "foreign.csv: no column is chosen for human labels."
+    field = dialog.fields["overall"].by_target["overall_quality_preference"]
+    field.setCurrentIndex(field.findData("winner"))
+    qtbot.waitUntil(lambda: dialog.labels.labels.get("tie (bothgood)") == "both_good")
+    with qtbot.waitSignal(space.gold_changed):
+        answer(qtbot, asker)
+    assert gold_of(space).criteria == ("overall_quality",)
+
+
+def test_what_was_not_to_be_remembered_is_not_ticked_when_it_is_asked_again(
+    qtbot: QtBot, space: Workspace, asker: ColumnAsker, foreign: Path
+) -> None:
+    space.open_gold(with_a_mistake(foreign))
+    dialog = guessed(qtbot, asker)
+    assert dialog.remember.isChecked()
+    dialog.remember.setChecked(False)
+    asker.dialog = None
+    dialog.chosen.emit(dialog.request.path, FOREIGN, dialog.remember.isChecked())
+    assert not guessed(qtbot, asker).remember.isChecked()
+
+
+def test_labels_on_compare(qtbot: QtBot, space: Workspace, asker: ColumnAsker, foreign: Path) -> None:
+    page = ComparePage(space)
+    qtbot.addWidget(page)
+    page.choosing.choose_gold(foreign)
+    with qtbot.waitSignal(page.choosing.gold_changed):
+        answer(qtbot, asker)
+    assert f"foreign.csv: {DEMO_ITEMS} items, 1 criterion" in page.choosing.gold_text.text()
+
+
+def test_labelled_examples_on_judge(
+    qtbot: QtBot, space: Workspace, asker: ColumnAsker, foreign: Path
+) -> None:
+    panel = AdvancedPanel(space)
+    qtbot.addWidget(panel)
+    panel._examples._take(foreign)
+    leave(guessed(qtbot, asker))
+    assert panel.in_setup(default_setup()).examples_path is None
+    asker.dialog = None
+    panel._examples._take(foreign)
+    with qtbot.waitSignal(panel.changed):
+        answer(qtbot, asker, keep=False)
+    setup = panel.in_setup(default_setup())
+    assert (setup.examples_path, setup.example_columns) == (foreign, FOREIGN)
+    panel._examples._take(foreign)
+    leave(guessed(qtbot, asker))
+    setup = panel.in_setup(default_setup())
+    assert (setup.examples_path, setup.example_columns) == (foreign, FOREIGN)
+    panel._examples._take(None)
+    assert panel.in_setup(default_setup()).example_columns is None
+
+
+def test_the_dataset_of_a_run_that_lies_elsewhere_is_read_as_the_run_read_it(
+    qtbot: QtBot, space: Workspace, asker: ColumnAsker, foreign: Path
+) -> None:
+    judged_by_columns(space.store_path, foreign)
+    moved = Path(shutil.move(foreign, foreign.with_name("moved.csv")))
+    missing = MissingDataset(space)
+    qtbot.addWidget(missing)
+    open_run(qtbot, space)
+    missing.follow()
+    with qtbot.waitSignal(space.run_changed):
+        missing.look_in(moved)
+    assert (items_of(space).path, items_of(space).columns) == (moved, FOREIGN)
+    assert asker.dialog is None
+
+
+def test_the_dataset_of_an_older_run_is_asked_for_where_it_is_looked_for(
+    qtbot: QtBot, space: Workspace, asker: ColumnAsker, foreign: Path
+) -> None:
+    judged_by_columns(space.store_path, foreign.with_name("gone.csv"), columns=None)
+    missing = MissingDataset(space)
+    qtbot.addWidget(missing)
+    open_run(qtbot, space)
+    with qtbot.assertNotEmitted(space.dataset_failed):  # which would lead to the page Dataset
+        missing.look_in(foreign)
+        guessed(qtbot, asker)
+    with qtbot.waitSignal(space.run_changed):
+        answer(qtbot, asker)
+    assert run_of(space).dataset is not None
+
+
+def test_the_dataset_that_a_submission_answers(
+    qtbot: QtBot, space: Workspace, asker: ColumnAsker, window: QWidget, foreign: Path, demo_store: Path
+) -> None:
+    submission = Path(shutil.copy(demo_store.with_name("submission.tsv"), foreign.with_name("sub.tsv")))
+    opener = SubmissionOpener(space, window)
+    opener.open(submission, foreign)
+    with qtbot.waitSignal(space.run_changed):
+        answer(qtbot, asker, keep=False)
+    assert run_of(space).results.run.columns == items_of(space).columns == FOREIGN
+    again = Workspace(space.threads, State(foreign.parent / "other"), space.store_path)
+    with qtbot.waitSignal(again.run_changed):
+        again.open_run(run_of(space).id)
+    assert run_of(again).dataset is not None
+
+
+def test_a_submission_waits_for_the_columns_of_the_dataset_that_came_with_it(
+    qtbot: QtBot, space: Workspace, asker: ColumnAsker, window: QWidget, foreign: Path, demo_store: Path
+) -> None:
+    submission = Path(shutil.copy(demo_store.with_name("submission.tsv"), foreign.with_name("sub.tsv")))
+    opener = SubmissionOpener(space, window)
+    with qtbot.waitSignal(space.dataset_failed):
+        opener.open_files([foreign, submission])
+    with qtbot.waitSignal(space.run_changed):
+        space.open_dataset(foreign, FOREIGN, remember=False)  # as the page Dataset does
+    assert run_of(space).results.run.submitted
+
+
+def test_a_run_finds_its_items_after_a_restart_by_the_columns_it_was_judged_with(
+    qtbot: QtBot, space: Workspace, asker: ColumnAsker, foreign: Path
+) -> None:
+    judged_by_columns(space.store_path, foreign)
+    open_run(qtbot, space)
+    assert items_of(space).columns == FOREIGN
+    assert space.gold is not None
+    with qtbot.waitSignal(space.gold_changed):
+        space.open_gold(foreign)  # also where a person chooses the file once more
+    assert asker.dialog is None
+
+
+def test_the_dataset_of_last_time_is_open_again_also_where_its_columns_are_not_remembered(
+    qtbot: QtBot, space: Workspace, asker: ColumnAsker, foreign: Path
+) -> None:
+    with qtbot.waitSignal(space.dataset_changed):
+        space.open_dataset(foreign, FOREIGN, remember=False)
+    again = Workspace(space.threads, space.state, space.store_path)
+    with qtbot.waitSignal(again.dataset_changed):
+        again.open_last(foreign)
+    assert dataset_of(again).columns == FOREIGN
+    with qtbot.waitSignal(again.dataset_failed):
+        again.open_dataset(foreign)
+
+
+def test_labels_may_be_said_to_mean_something_else_than_for_the_run(
+    qtbot: QtBot, space: Workspace, foreign: Path
+) -> None:
+    """What a person says now comes before what the run keeps."""
+    judged_by_columns(space.store_path, foreign)
+    other = ColumnMap.of(FOREIGN.source_of, {**FOREIGN.meaning_of, "tie (bothgood)": ""})
+    with qtbot.waitSignal(space.dataset_changed):
+        space.open_dataset(foreign, other, remember=False)
+    open_run(qtbot, space)
+    assert gold_of(space).columns == other
+    with RunStore(space.store_path) as store:
+        assert store.run(1).columns == FOREIGN

@@ -16,6 +16,7 @@ from gui.dataset.item_preview import CUT_AFTER, MOST_SHOWN
 from gui.widgets.fields import Fold
 from gui.widgets.label_mark import ShareBar
 from tests.gui.labels import text_of
+from tests.gui.windows import dataset_of
 
 Save = Callable[[str, bytes], Path]
 HEAD = "id\tinstruction\toutput_a\toutput_b"
@@ -249,8 +250,7 @@ def test_loading_tells_how_far_it_is_and_can_be_cancelled(
     QTest.mouseClick(button(opened.busy, "Cancel"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not space.loading)
     assert not opened.busy.isVisible()
-    assert space.dataset is not None
-    assert space.dataset.name == "demo.tsv"
+    assert dataset_of(space).name == "demo.tsv"
     assert not opened.notice.isVisible()
 
 

@@ -1,7 +1,6 @@
 """Runs of a window that nobody looks at: the computer stays awake, the title says how far they are."""
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,12 +24,11 @@ from gui.runs.queue import QueueState, RunQueue
 from gui.runs.run_desk import KEEP_AWAKE, RunDesk
 from gui.runs.runs_dialog import RunsDialog
 from gui.window.dialogs import SettingsDialog
-from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
 from gui.workspace.state import PageName, State
 from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import plan_of, press
-from tests.gui.windows import end_window
+from tests.gui.windows import is_open, opened_window
 from tests.inhibitors import asked, inhibitor, runs
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -48,18 +46,8 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.fixture
 def main_content(qtbot: QtBot, tmp_path: Path, demo_store: Path, demo_gold: Path) -> Iterator[MainContent]:
     """A window on a store with the demo run, which is open."""
-    shutil.copy(demo_store, tmp_path / "runs.sqlite")
-    frame = MainWindow(State(tmp_path / "state"))
-    frame.state.set_number("last/run", 1)
-    frame.show()
-    made = MainContent(frame, tmp_path / "runs.sqlite")
-    made.begin(demo_gold)
-    qtbot.waitUntil(lambda: made.workspace.run is not None and made.workspace.dataset is not None)
-    yield made
-    made.runs.queue.pause()
-    made.run_control.stop()
-    qtbot.waitUntil(lambda: not made.run_control.running)
-    end_window(made)
+    with opened_window(qtbot, tmp_path, demo_gold, store=demo_store, run=1) as made:
+        yield made
 
 
 @pytest.fixture
@@ -79,11 +67,6 @@ def put_two(queue: RunQueue, setup: RunSetup) -> None:
     """A run of two items and one of three into the queue."""
     for items in (2, 3):
         queue.add(replace(setup, items=items))
-
-
-def is_open(main_content: MainContent, run_id: int) -> bool:
-    run = main_content.workspace.run
-    return run is not None and run.id == run_id
 
 
 @needs_linux

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -25,6 +26,42 @@ from gui.workspace.workspace import Workspace
 from tests.full_disk import disk_that_holds
 from tests.gui.judge.pages import cut_off, plan_of
 from tests.gui.windows import after_a_crash
+
+SETUP = RunSetup(Path("data.tsv"), Path("model.gguf"))
+
+
+def test_a_kept_run_comes_back() -> None:
+    entry = Queued(SETUP, QueueState.DONE, 7, "all of it", 3.5, "night", "a note")
+    assert Queued.of_json(entry.as_json(), SETUP) == entry
+
+
+@pytest.mark.parametrize("seconds", [10**400, 1e308, float("inf"), float("nan"), -1, True, "3", None, [[]]])
+def test_impossible_seconds_are_none(seconds: Any) -> None:
+    entry = Queued.of_json({**Queued(SETUP).as_json(), "seconds": seconds}, SETUP)
+    assert entry is not None
+    assert (entry.seconds, entry.in_words != "") == (0.0, True)
+
+
+@pytest.mark.parametrize("run", [-1, 0, True, 1.5, "7", [], {}])
+def test_impossible_numbers_of_runs_are_none(run: Any) -> None:
+    entry = Queued.of_json({**Queued(SETUP).as_json(), "run": run}, SETUP)
+    assert entry is not None
+    assert entry.run_id is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("temperature", 10**400),
+        ("temperature", 1e-9),
+        ("dataset_path", "a\0b"),
+        ("second_order_below", 10**400),
+    ],
+)
+def test_an_impossible_setting_is_as_usual(name: str, value: Any) -> None:
+    made = RunSetup.of_json({**SETUP.as_json(), name: value}, SETUP)
+    assert getattr(made, name) == getattr(SETUP, name)
+
 
 WAITING, UNDER_WAY, DONE, FAILED, SKIPPED = QueueState
 

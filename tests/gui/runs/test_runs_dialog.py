@@ -21,6 +21,7 @@ from gui.runs.runs_table import ARCHIVED, HEALTH, MODE, NAME, RunHealth, RunsTab
 from gui.workspace.open_run import UnderWay
 from gui.workspace.state import PageName
 from gui.workspace.workspace import Workspace
+from tests.gui.windows import run_of
 
 
 @pytest.fixture
@@ -210,8 +211,7 @@ def test_a_run_is_opened_on_results(qtbot: QtBot, dialog: RunsDialog, workspace:
     with qtbot.waitSignal(workspace.run_changed):
         QTest.keyClick(dialog.view, Qt.Key.Key_Return)
     assert pages == [PageName.RESULTS]
-    assert workspace.run is not None
-    assert (workspace.run.id, dialog.isVisible()) == (1, False)
+    assert (run_of(workspace).id, dialog.isVisible()) == (1, False)
 
 
 def asked(qtbot: QtBot, dialog: RunsDialog) -> DeleteDialog:

@@ -1,16 +1,17 @@
-"""All that the interior holds: how it starts, what it remembers, and how it closes during a run."""
+"""The window and what is in it: how it starts, what it remembers, how it closes during a run."""
 
 import os
+import random
 import shutil
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QMimeData, QObject, QPointF, Qt, QTimer, QUrl
+from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QObject, QPointF, Qt, QTimer, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPushButton
@@ -31,7 +32,8 @@ from gui.window.main_content import MainContent
 from gui.window.prompt_dialog import PromptDialog
 from gui.workspace.state import BLIND, PageName, State
 from gui.workspace.threads import Task, ThreadName
-from tests.gui.windows import end_window
+from tests.gui.windows import dataset_of, end_window, run_of
+from tests.judged import BAD, GOOD, SURE_A, A, B, dataset, stored_run
 from tests.read_only import read_only
 
 
@@ -102,8 +104,7 @@ def test_the_first_start_has_the_demo_ready_to_run_and_keys_turn_the_pages(
     main_content = opened()
     frame = main_content.frame
     wait_for_plan(main_content, qtbot)
-    assert main_content.workspace.dataset is not None
-    assert main_content.workspace.dataset.path == demo_dataset()
+    assert dataset_of(main_content.workspace).path == demo_dataset()
     assert main_content.judge.setup().model_path == demo_model()
     assert frame.rail.currentItem().text() == "Judge"
     with qtbot.waitActive(frame):
@@ -214,8 +215,7 @@ def test_a_dropped_dataset_is_opened_and_on_compare_a_submission_is_one_more_sys
     main_content.datasets.open_file(submission)
     qtbot.waitUntil(lambda: main_content.compare.choosing.choice.files == (submission,))
     assert main_content.frame.page is PageName.COMPARE
-    assert space.dataset is not None
-    assert space.dataset.path == demo_gold
+    assert dataset_of(space).path == demo_gold
 
 
 @pytest.mark.slow
@@ -233,11 +233,7 @@ def test_items_that_a_page_wants_judged_are_described_on_the_judge_page(
 
 
 @pytest.mark.parametrize(
-    ("page", "shown"),
-    [
-        (PageName.COMPARE, PageName.DATASET),
-        (PageName.JUDGE, PageName.JUDGE),
-    ],
+    ("page", "shown"), [(PageName.COMPARE, PageName.DATASET), (PageName.JUDGE, PageName.JUDGE)]
 )
 def test_a_dataset_of_the_menu_is_opened_where_it_is_seen(
     opened: Opened, qtbot: QtBot, demo_gold: Path, page: PageName, shown: PageName
@@ -263,8 +259,7 @@ def test_the_last_dataset_and_page_are_there_next_time(opened: Opened, qtbot: Qt
     opened.close(main_content)
     again = opened()
     qtbot.waitUntil(lambda: again.workspace.dataset is not None)
-    assert again.workspace.dataset is not None
-    assert again.workspace.dataset.name == demo_gold.name
+    assert dataset_of(again.workspace).name == demo_gold.name
     assert again.frame.rail.currentItem().text() == "Review"
 
 
@@ -279,11 +274,10 @@ def test_a_store_that_can_only_be_read_is_shown_and_said(
         qtbot.waitUntil(lambda: bool(space.runs))
         with qtbot.waitSignal(space.run_changed):
             space.open_run(space.runs[0].id)
-        assert space.run is not None
-        item = space.run.results.judged[0].item_id
+        item = run_of(space).results.judged[0].item_id
         space.override(JudgmentKey(item, "safety"), Preference.BOTH_BAD, None)
         qtbot.waitUntil(lambda: "your annotation is not stored" in main_content.notices.text)
-        assert not space.run.results.overrides
+        assert not run_of(space).results.overrides
 
 
 def test_the_window_itself_never_asks_for_the_file_of_the_store(
@@ -382,8 +376,7 @@ def test_review_and_dataset_open_what_the_model_is_shown(
     qtbot.waitUntil(lambda: space.dataset is not None)
     space.open_run(1)
     qtbot.waitUntil(lambda: space.run is not None and space.run.dataset is not None)
-    assert space.dataset is not None
-    item = space.dataset[1]
+    item = dataset_of(space)[1]
 
     def dialog() -> PromptDialog:
         made = main_content.frame.findChildren(PromptDialog)[-1]
@@ -404,3 +397,80 @@ def test_review_and_dataset_open_what_the_model_is_shown(
     of_run._show_answer()
     assert of_run.ask.isEnabled()
     of_run.reject()
+
+
+@pytest.fixture
+def opened_frame(qtbot: QtBot, tmp_path: Path) -> Iterator[Callable[[], MainWindow]]:
+    """Opens frames on one memory, one after the other; the system's size of text is put back at the end."""
+    made: list[MainWindow] = []
+    font = QApplication.font()
+
+    def close() -> None:
+        for frame in made:
+            frame.close()
+            frame.deleteLater()
+        made.clear()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+    def open_frame() -> MainWindow:
+        close()
+        QApplication.setFont(font)  # a program finds the system's when it starts
+        made.append(MainWindow(State(tmp_path / "state")))
+        made[0].show()
+        return made[0]
+
+    yield open_frame
+    close()
+    QApplication.setFont(font)
+
+
+def test_the_theme_and_the_size_of_text_change_at_once_and_are_remembered(
+    opened_frame: Callable[[], MainWindow],
+) -> None:
+    frame = opened_frame()
+    before = frame.fontMetrics().height()
+    frame.set_theme(ThemeChoice.DARK)
+    frame.set_text_size(200)
+    assert is_dark(frame.palette())
+    assert frame.fontMetrics().height() > 1.6 * before
+    again = opened_frame()
+    assert is_dark(again.palette())
+    again.set_theme(ThemeChoice.LIGHT)
+    again.set_text_size(100)
+    assert not is_dark(again.palette())
+
+
+CRITERIA = (1, 2, 5, 12)
+SWITCHES = 60
+
+
+def store_runs(folder: Path) -> None:
+    for count in CRITERIA:
+        names = [f"criterion_{place + 1}" for place in range(count)]
+        gold = dataset({name: [A, B, GOOD, BAD] for name in names})
+        stored_run(folder, gold, {name: [SURE_A] * len(gold) for name in names}, key=f"run of {count}")
+
+
+@pytest.mark.slow
+def test_runs_of_other_criteria_follow_each_other_on_all_pages(qtbot: QtBot, tmp_path: Path) -> None:
+    """A fault of the order of events would end the process: so many orders, drawn anew from one seed."""
+    store_runs(tmp_path)
+    main_content = MainContent(MainWindow(State(tmp_path / "state")), tmp_path / "runs.sqlite")
+    main_content.frame.show()
+    draw = random.Random(28)
+    wanted = 0
+
+    def is_shown() -> bool:
+        run, buttons = main_content.workspace.run, main_content.review.desk.strip.buttons
+        looked_at = main_content.frame.page is PageName.REVIEW
+        return (
+            run is not None and run.id == wanted and (not looked_at or len(buttons) == CRITERIA[wanted - 1])
+        )
+
+    for _ in range(SWITCHES):
+        wanted = draw.choice([run for run in (1, 2, 3, 4) if run != wanted])
+        main_content.workspace.open_run(wanted)
+        if draw.random() < 0.5:
+            main_content.frame.show_page(draw.choice(list(PageName)))
+        qtbot.waitUntil(is_shown)
+    end_window(main_content)

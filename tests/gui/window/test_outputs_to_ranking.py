@@ -13,10 +13,9 @@ from pytestqt.qtbot import QtBot
 from engine.data.dataset import load_dataset
 from engine.system.paths import demo_dataset
 from gui.dataset import outputs_dialog
-from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
-from gui.workspace.state import PageName, State
-from tests.gui.windows import end_window
+from gui.workspace.state import PageName
+from tests.gui.windows import opened_window
 
 INSTRUCTIONS = 5
 MOST_CLICKS = 10
@@ -24,13 +23,8 @@ MOST_CLICKS = 10
 
 @pytest.fixture
 def main_content(qtbot: QtBot, tmp_path: Path, demo_tried: None) -> Iterator[MainContent]:
-    frame = MainWindow(State(tmp_path / "state"))
-    frame.resize(1280, 720)
-    frame.show()
-    made = MainContent(frame, tmp_path / "runs.sqlite")
-    made.begin()
-    yield made
-    end_window(made)
+    with opened_window(qtbot, tmp_path) as made:
+        yield made
 
 
 @pytest.fixture

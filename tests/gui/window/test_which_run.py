@@ -1,6 +1,5 @@
 """Which run the pages show when one has ended, and that what is acted on is named where it is acted on."""
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -20,11 +19,10 @@ from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_model
 from gui.results.export_jobs import Form
 from gui.runs.queue import QueueState
-from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
 from gui.workspace.page import OfferedRun, RunPicker
-from gui.workspace.state import PageName, State
-from tests.gui.windows import end_window
+from gui.workspace.state import PageName
+from tests.gui.windows import is_open, opened_window, run_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("demo_tried")]
 _FINISHED = "Run 2 has finished (gold.tsv, demo-judge)."
@@ -33,29 +31,13 @@ _FINISHED = "Run 2 has finished (gold.tsv, demo-judge)."
 @pytest.fixture
 def main_content(qtbot: QtBot, tmp_path: Path, demo_store: Path, demo_gold: Path) -> Iterator[MainContent]:
     """A window on a store with run 1, which is open, as it was when the last window was closed."""
-    shutil.copy(demo_store, tmp_path / "runs.sqlite")
-    frame = MainWindow(State(tmp_path / "state"))
-    frame.state.set_number("last/run", 1)
-    frame.resize(1280, 720)
-    frame.show()
-    made = MainContent(frame, tmp_path / "runs.sqlite")
-    made.begin(demo_gold)
-    qtbot.waitUntil(lambda: is_open(made, 1) and made.workspace.dataset is not None)
-    yield made
-    made.runs.queue.pause()
-    made.run_control.stop()
-    qtbot.waitUntil(lambda: not made.run_control.running)
-    end_window(made)
+    with opened_window(qtbot, tmp_path, demo_gold, store=demo_store, run=1) as made:
+        yield made
 
 
 @pytest.fixture
 def setup(demo_gold: Path) -> RunSetup:
     return RunSetup(demo_gold, demo_model(), items=3, mode=Mode.LABELS, threads=1)
-
-
-def is_open(main_content: MainContent, run_id: int) -> bool:
-    run = main_content.workspace.run
-    return run is not None and run.id == run_id
 
 
 def judge(qtbot: QtBot, main_content: MainContent, setup: RunSetup, meanwhile: Callable[[], object]) -> None:
@@ -113,8 +95,7 @@ def test_a_run_that_is_stopped_half_way_is_shown(
     with qtbot.waitSignal(control.ended):
         control.stop()
     qtbot.waitUntil(lambda: is_open(main_content, 2))
-    assert main_content.workspace.run is not None
-    assert not main_content.workspace.run.results.run.complete
+    assert not run_of(main_content.workspace).results.run.complete
 
 
 def test_nothing_moves_under_the_hands_of_who_reviews_another_run(
@@ -169,8 +150,7 @@ def test_each_run_of_a_queue_is_shown_until_something_is_chosen(
     queue, opened = main_content.runs.queue, list[int]()
 
     def follow() -> None:
-        assert main_content.workspace.run is not None
-        opened.append(main_content.workspace.run.id)
+        opened.append(run_of(main_content.workspace).id)
         if len(opened) == 2:
             main_content.workspace.open_run(1)  # a person looks something up while the third one is judged
 
