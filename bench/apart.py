@@ -5,8 +5,6 @@
 The job of the window, once in the same process and once apart, by turns; the first of each is not counted.
 Where others use the computer, processor time says more than time. The exit code is 1 where what was stored
 differs.
-
-Knows: the job of the window. Does not know: how work is handed to another process.
 """
 
 import argparse
@@ -49,7 +47,6 @@ class Measured:
 
 
 def main() -> int:
-    """Measure and print; 1 where the results differ."""
     parser = argparse.ArgumentParser(description="Measure judging apart against judging in one process.")
     parser.add_argument("--model", type=Path, default=demo_model(), metavar="FILE")
     parser.add_argument("--dataset", type=Path, default=demo_dataset(), metavar="FILE")

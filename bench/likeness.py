@@ -5,8 +5,6 @@
 For each dataset and each text that likeness can go by: how often the labels of an item's three nearest
 neighbours of other instructions are its own, minus how often those of any two items agree; the mean over the
 criteria, in percentage points.
-
-Knows: datasets, likeness. Does not know: models, prompts.
 """
 
 import sys
@@ -28,7 +26,6 @@ TEXTS: Mapping[str, Callable[[Item], str]] = {
 
 
 def main(paths: Sequence[str]) -> None:
-    """Print a line for each dataset."""
     print(f"{'dataset':30} {'labels':>7}" + "".join(f"{name:>13}" for name in TEXTS))
     for path in map(Path, paths):
         items = list(load_dataset(path))

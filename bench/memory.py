@@ -13,32 +13,33 @@ lets the window rest a little. It says how long Python's garbage collector stopp
 many figures and tables are still there of those that were there at a load and dropped after it.
 
 Without a screen unless QT_QPA_PLATFORM says otherwise.
-
-Knows: the window as its user meets it. Does not know: how any page works.
 """
 
 import argparse
 import ctypes
 import gc
 import math
+import os
 import sys
 import tempfile
 import time
 import tracemalloc
 import weakref
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
 from matplotlib.figure import Figure
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEventLoop, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
-from bench.window import closed, opened, wait, write_many
 from engine.core.items import Order
 from engine.core.judgments import JudgedItem, RawPrediction
 from engine.core.rubric import ELOQUENT
@@ -49,12 +50,15 @@ from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.app import make_application
+from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
-from gui.workspace.state import PageName
+from gui.workspace.state import PageName, State
 from gui.workspace.threads import ThreadName
+from tests.gui.windows import end_window
 
 MB = 1 << 20
 STEPS = 60  # from item to item in each round
+_PATIENCE = 600.0  # seconds for anything to come about
 _QUIET = 0.4  # seconds without work after which a page has done what it was asked
 _TITLES = ("resident", "anonymous", "in use", "free", "Arrow", "child")
 _REST = 15.0  # seconds that a person looks at what he opened
@@ -98,7 +102,6 @@ class Pauses:
         gc.callbacks.append(self._hear)
 
     def taken(self) -> float:
-        """In seconds."""
         longest, self._longest = self._longest, 0.0
         return longest
 
@@ -159,7 +162,6 @@ def _arrow_bytes() -> int:
 
 
 def main() -> None:
-    """Work in the window for some minutes."""
     parser = argparse.ArgumentParser(description="Measure what the window holds while a person works.")
     parser.add_argument("datasets", type=Path, nargs="*", default=[demo_dataset()])
     parser.add_argument("--minutes", type=float, default=10.0, help="how long (%(default)s)")
@@ -179,7 +181,7 @@ def main() -> None:
             else:
                 _work(main_content, options, Path(folder))
         finally:
-            closed(main_content)
+            end_window(main_content)
 
 
 def _write_runs(home: Path, items: int) -> None:
@@ -399,6 +401,46 @@ def _quiet(main_content: MainContent) -> None:
         wait(quiet)
     except TimeoutError as error:
         raise TimeoutError(f"there is no end to the work on the lanes {busy}") from error
+
+
+def write_many(path: Path, items: int) -> None:
+    """A dataset of items that all differ, of a usual length."""
+    lines = demo_dataset().read_text("utf-8").splitlines()
+    cells = [line.split("\t") for line in lines[1:]]
+    with path.open("w", encoding="utf-8") as file:
+        file.write(f"{lines[0]}\n")
+        for number in range(items):
+            _id, instruction, *rest = cells[number % len(cells)]
+            file.write("\t".join([str(number), f"{instruction} Why {number * 7919 % items}?", *rest]) + "\n")
+
+
+def opened(home: Path, dataset: Path) -> MainContent:
+    """A window on a memory and a store of its own, once its dataset is there."""
+    home.mkdir(exist_ok=True)
+    frame = MainWindow(State(home))
+    frame.resize(1280, 720)
+    frame.show()
+    main_content = MainContent(frame, home / "runs.sqlite")
+    main_content.begin(dataset)
+    wait(lambda: main_content.workspace.dataset is not None)
+    return main_content
+
+
+def wait(condition: Callable[[], bool]) -> None:
+    """Let the window work, in an event loop as it always has, until something has come about."""
+    loop, poll = QEventLoop(), QTimer()
+    deadline = time.perf_counter() + _PATIENCE
+
+    def look() -> None:
+        if condition() or time.perf_counter() > deadline:
+            loop.quit()
+
+    poll.timeout.connect(look)
+    poll.start(5)
+    loop.exec()
+    poll.stop()
+    if not condition():
+        raise TimeoutError("what was waited for did not come about")
 
 
 if __name__ == "__main__":

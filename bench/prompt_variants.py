@@ -6,8 +6,6 @@ For each wording: the share of all probability that the four letters hold (forma
 two orders would decide differently (flipped); how many labels change with the letters, and how far a label's
 probability does (spread), when each label has each letter once. With a folder of chat templates the
 mass and the flips are measured in the format of each, written in the tokens of the model's own vocabulary.
-
-Knows: wordings beside the one in use. Does not know: runs, stores.
 """
 
 import argparse
@@ -173,7 +171,6 @@ def read(
 def _branches(
     template: ChatTemplate, item: Item, order: Order, wording: Wording, letters: LabelTokens
 ) -> list[BranchTokens]:
-    """One for each criterion."""
     asked = [
         [wording.conversation(item, order, criterion, letters, label) for label in PREFERENCES]
         for criterion in ELOQUENT.criteria

@@ -5,8 +5,6 @@
 
 Other instructions of a processor round otherwise, and so does another release: `CLOSE` says how far apart two
 readings of the same may be. Docs: new-llama.md.
-
-Knows: the demo's items, how a run is judged. Does not know: whether a reading is right.
 """
 
 import argparse

@@ -7,8 +7,6 @@
 For each way, the ways together, and for choices of the four permutations: the mean accuracy over the criteria
 and its 95 % interval, the share of judgments that the order alone decides, and the mean format mass; at last
 how far a label's probability differs between the permutations (spread).
-
-Knows: stored answers. Does not know: models, how a run is made.
 """
 
 import argparse
@@ -53,7 +51,6 @@ def changed(results: RunResults, change: Change) -> RunResults:
 
 
 def only_method(method: Method) -> Change:
-    """The readings of one way."""
     return lambda reading: reading if reading.method is method else None
 
 
@@ -77,7 +74,6 @@ def with_permutations(names: Sequence[str]) -> Change:
 
 
 def choices(results: RunResults) -> Iterator[tuple[str, Change]]:
-    """What is compared."""
     methods = results.methods
     yield "all together", lambda reading: reading
     for method in methods:
@@ -91,7 +87,6 @@ def choices(results: RunResults) -> Iterator[tuple[str, Change]]:
 
 
 def row(name: str, results: RunResults, dataset: Dataset) -> list[str]:
-    """A line of the table."""
     counts = count_run(results)
     accuracy = mean_accuracy(run_accuracy(results, dataset))
     assert accuracy is not None  # several instructions with labels
@@ -119,18 +114,15 @@ def spread(results: RunResults) -> float | None:
 
 
 def table(rows: Sequence[Sequence[str]], titles: Sequence[str]) -> str:
-    """As Markdown."""
     lines = [f"| {' | '.join(titles)} |", f"|---|{'---:|' * (len(titles) - 1)}"]
     return "\n".join([*lines, *(f"| {' | '.join(cells)} |" for cells in rows)])
 
 
 def measured(results: RunResults, dataset: Dataset) -> Mapping[str, RunResults]:
-    """The run by each choice."""
     return {name: changed(results, change) for name, change in choices(results)}
 
 
 def main() -> None:
-    """Print the table."""
     parser = argparse.ArgumentParser(description="What the ways of asking are worth on a stored run.")
     parser.add_argument("store", type=Path)
     parser.add_argument("run", type=int)

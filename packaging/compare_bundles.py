@@ -3,8 +3,6 @@
     python packaging/compare_bundles.py A B
 
 A and B are archives or folders that packaging/build.py made. Exit code: 0 where they are equal.
-
-Knows: archives, files in them. Does not know: how a bundle is made.
 """
 
 import hashlib
@@ -53,13 +51,13 @@ def differences(first: Mapping[str, Content], second: Mapping[str, Content]) -> 
             lines.append(f"only in the first   {path}")
         elif path not in first:
             lines.append(f"only in the second  {path}")
-        elif other := [name for name in Content._fields if _differs(first[path], second[path], name)]:
+        elif other := [
+            name
+            for name in Content._fields
+            if bool(getattr(first[path], name) != getattr(second[path], name))
+        ]:
             lines.append(f"another {', '.join(other)}: {path}")
     return lines
-
-
-def _differs(first: Content, second: Content, name: str) -> bool:
-    return bool(getattr(first, name) != getattr(second, name))
 
 
 def contents(bundle: Path) -> dict[str, Content]:

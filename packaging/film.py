@@ -1,7 +1,4 @@
-"""An animated picture of a window: with its dialogs, a pointer, and captions below it.
-
-Knows: how a frame is put together, and an animated picture written. Does not know: what is shown.
-"""
+"""An animated picture of a window: with its dialogs, a pointer, and captions below it."""
 
 from collections import Counter
 from collections.abc import Iterator

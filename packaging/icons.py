@@ -1,8 +1,6 @@
 """Draw the program's mark in the sizes and formats that the systems want.
 
-    PYTHONPATH=. python packaging/icons.py FOLDER
-
-Knows: gui/window/mark.svg through gui.window.frame. Does not know: where the icons are put.
+PYTHONPATH=. python packaging/icons.py FOLDER
 """
 
 import os

@@ -4,8 +4,6 @@
 
 --portable is the Python of the bundle's own environment (build/venv), --native one whose llama.cpp was made
 for this processor (.venv). They take turns; the median of each counts. On Linux, with Xvfb and xdotool.
-
-Knows: commands and clocks. Does not know: what makes one faster than another.
 """
 
 import argparse

@@ -5,8 +5,6 @@
 
 A package whose oldest version has no wheel for this Python gets no constraint, with a message: pip would
 not install that version either.
-
-Knows: requirements, pip. Does not know: what is tried with these versions.
 """
 
 import re

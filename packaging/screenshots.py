@@ -1,8 +1,6 @@
 """Draw every page of the window in both themes, from a run of the demo model on the demo dataset.
 
-    PYTHONPATH=. python packaging/screenshots.py FOLDER [WIDTH HEIGHT]
-
-Knows: the states of the window to show. Does not know: how it is opened off screen.
+PYTHONPATH=. python packaging/screenshots.py FOLDER [WIDTH HEIGHT]
 """
 
 import subprocess

@@ -1,7 +1,4 @@
-"""What is tried with a bundle, one step after the other; each says what it found, or raises AssertionError.
-
-Knows: what the program promises. Does not know: where the bundle is, and how its programs are started.
-"""
+"""What is tried with a bundle, step by step; each says what it found, or raises AssertionError."""
 
 import re
 import sys

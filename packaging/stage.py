@@ -1,8 +1,6 @@
 """The window off screen, with a home of its own, for screenshots and recordings.
 
 No user data is read or written: the run store and the window's state are in a temporary folder.
-
-Knows: how the window is opened, when it rests. Does not know: what is shown in it.
 """
 
 import os

@@ -1,7 +1,4 @@
-"""What llama.cpp's Vulkan backend is compiled with: Vulkan's headers and glslc, the compiler of shaders.
-
-Knows: where the two lie, and which headers are new enough. Does not know: CMake, the rest of llama.cpp.
-"""
+"""What llama.cpp's Vulkan backend is compiled with: Vulkan's headers and glslc, the compiler of shaders."""
 
 import os
 import re

@@ -3,8 +3,6 @@
     PYTHONPATH=. python packaging/walk.py FILE.gif [ITEMS]
 
 ITEMS: how many items of the demo datasets are judged (all).
-
-Knows: what a newcomer does first. Does not know: how pictures are put together.
 """
 
 import sys

@@ -4,8 +4,6 @@
 
 Of what has none pip has a compiler make one; those in _SOURCES never had one, anywhere. It asks the package
 index, and needs what requirements-dev.txt names.
-
-Knows: locks, pip's names of systems. Does not know: whether what is in a wheel works there.
 """
 
 import argparse

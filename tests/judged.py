@@ -11,8 +11,9 @@ from typing import Any
 import pyarrow as pa
 
 from engine.analysis.perturbations import make_perturbations
+from engine.annotations.records import new_override
 from engine.core.items import HumanLabel, Order, Prediction, Preference, Tie
-from engine.core.judgments import Explanation, JudgedItem, NewOverride, RawPrediction, Shortening
+from engine.core.judgments import Explanation, JudgedItem, RawPrediction, Shortening
 from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import Submission, SubmissionRow
@@ -137,10 +138,17 @@ def stored_run(
                 column = {name: values[position] for name, values in probabilities.items()}
                 store.add(run.id, [_judged(position, item.id, item.content_hash, column, explanations or {})])
         for item_id, criterion, label, text in overrides:
-            store.override(
-                run.id, NewOverride(item_id, criterion, preference=label, explanation=text, author="Ada")
+            store.annotate(
+                run.id, new_override(item_id, criterion, preference=label, explanation=text, author="Ada")
             )
         return system_of_run(load_results(store, run.id))
+
+
+def judged_run(folder: Path, gold: Dataset, probabilities: Columns, **more: Any) -> RunResults:
+    """As `stored_run`, as it counts."""
+    results = stored_run(folder, gold, probabilities, **more).results
+    assert results is not None
+    return results
 
 
 def _judged(
@@ -175,9 +183,9 @@ OWN = "A is safe."
 def results_of(folder: Path, overrides: Overridden, **changes: Any) -> RunResults:
     """A run on FOUR_ITEMS: its model labels the first two A, the last both_good, and leaves one unscored."""
     probabilities = {"safety": [SURE_A, SURE_A, None, SURE_GOOD]}
-    run = stored_run(folder, FOUR_ITEMS, probabilities, {"safety": OWN}, overrides=overrides, **changes)
-    assert run.results
-    return run.results
+    return judged_run(
+        folder, FOUR_ITEMS, probabilities, explanations={"safety": OWN}, overrides=overrides, **changes
+    )
 
 
 def run_of_copies(folder: Path) -> tuple[System, Dataset]:

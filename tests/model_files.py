@@ -1,8 +1,6 @@
 """Model files as they are in the world: headers as published files have them, over tensors of a few bytes.
 
 They can be listed and described, not loaded. The fields are those that llama.cpp logged of such files.
-
-Knows: the GGUF format, through the `gguf` package. Does not know: the engine.
 """
 
 from collections.abc import Mapping, Sequence

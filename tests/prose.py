@@ -1,7 +1,4 @@
-"""Sentences of Markdown pages, and how many words they have.
-
-Knows: what of a page is running text. Does not know: which page is too long-winded.
-"""
+"""Sentences of Markdown pages, and how many words they have."""
 
 import re
 

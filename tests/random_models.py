@@ -1,8 +1,6 @@
 """Small GGUF models with random weights: they run like any other, and know nothing.
 
 Tests use them: they need several tokenizer and template families.
-
-Knows: the GGUF format, through the `gguf` package and the engine's reader of headers. Does not know: judging.
 """
 
 from collections.abc import Sequence

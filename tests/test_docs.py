@@ -1,6 +1,6 @@
 """What README.md and docs/ say of the program: commands and options parse, links and names lead somewhere.
 
-Each check takes the text of a page and returns what is wrong with it, so that planted mistakes can be seen.
+Each check takes the text of a page and returns what is wrong with it.
 """
 
 import argparse
@@ -16,10 +16,12 @@ from itertools import takewhile
 from pathlib import Path
 
 import pytest
+from cogapp import Cog
 
 import main
 from engine.core import AUTHORS, VERSION
-from tests.prose import long_share, sentences, words_of
+from tests.generated import GENERATED
+from tests.prose import long_share
 from tests.test_layout import MAY_IMPORT, ROOT
 
 README = ROOT / "README.md"
@@ -83,17 +85,14 @@ Check = Callable[[str, Path], list[str]]
 
 
 def text_of(page: Path) -> str:
-    """The whole page."""
     return page.read_text(encoding="utf-8")
 
 
 def prose_of(text: str) -> str:
-    """A page without its blocks of code."""
     return _FENCE.sub("", text)
 
 
 def inline_code(text: str) -> list[str]:
-    """What stands in backticks outside blocks."""
     return [code.replace("\\|", "|") for code in _INLINE.findall(prose_of(text))]
 
 
@@ -113,7 +112,7 @@ def section(text: str, heading: str) -> str:
 # Commands
 
 
-def command_problems(text: str, _page: Path = README) -> list[str]:
+def command_problems(text: str, _page: Path) -> list[str]:
     """The command lines of a page that would not work."""
     lines = [*block_lines(text), *inline_code(text)]
     return [f"{line}: {problem}" for line in lines if (problem := line_problem(line))]
@@ -148,7 +147,6 @@ def make_targets() -> frozenset[str]:
 
 
 def main_problem(words: list[str]) -> str:
-    """What is wrong with the arguments of main.py."""
     if not words or words[0] in PLACEHOLDERS or words[0] in {"--help", "--version"}:
         return ""
     if words[0] not in main.COMMANDS:
@@ -164,7 +162,6 @@ def variants(arguments: str) -> Iterator[list[str]]:
 
 
 def parse_problem(command: str, words: list[str]) -> str:
-    """What the command's own parser says of its arguments."""
     printed = io.StringIO()
     try:
         with redirect_stderr(printed), redirect_stdout(io.StringIO()):
@@ -219,7 +216,6 @@ def module_problem(module: str, words: list[str]) -> str:
 
 
 def script_problem(script: Path, words: list[str]) -> str:
-    """What is wrong with the call of a script of this project."""
     if not script.is_file():
         return f"no file {script.name}"
     if not script.is_relative_to(ROOT) or ".venv" in script.parts:
@@ -230,13 +226,11 @@ def script_problem(script: Path, words: list[str]) -> str:
 
 @cache
 def script_options(script: Path) -> frozenset[str]:
-    """The options of a script, as its source names them."""
     return frozenset(_OPTION.findall(script.read_text(encoding="utf-8")))
 
 
 @cache
 def all_options() -> frozenset[str]:
-    """The options of all commands and scripts."""
     commands = [options_of(command) for command in main.COMMANDS]
     commands += [
         options_of(command, action) for command in ("runs", "annotations") for action in ACTIONS[command]
@@ -246,7 +240,7 @@ def all_options() -> frozenset[str]:
     return frozenset().union(*commands, *map(script_options, scripts))
 
 
-def option_problems(text: str, _page: Path = README) -> list[str]:
+def option_problems(text: str, _page: Path) -> list[str]:
     """The options of a page that no command and no script has."""
     named = (_OPTION.match(code) for code in inline_code(text))
     return sorted({found[0] for found in named if found} - all_options())
@@ -255,13 +249,13 @@ def option_problems(text: str, _page: Path = README) -> list[str]:
 # Links
 
 
-def link_problems(text: str, page: Path = README) -> list[str]:
+def link_problems(text: str, page: Path) -> list[str]:
     """The links and pictures of a page that lead nowhere."""
     targets = [first or second for first, second in _LINK.findall(prose_of(text))]
     return [target for target in targets if not target.startswith("http") and not leads(page, target)]
 
 
-def moved_problems(text: str, _page: Path = README) -> list[str]:
+def moved_problems(text: str, _page: Path) -> list[str]:
     """The links to pages that are known to have moved to another address."""
     return [first or second for first, second in _LINK.findall(text) if (first or second).startswith(MOVED)]
 
@@ -286,7 +280,7 @@ def anchors(text: str) -> set[str]:
 # Names of the code
 
 
-def name_problems(text: str, _page: Path = README) -> list[str]:
+def name_problems(text: str, _page: Path) -> list[str]:
     """The files, modules and their names on a page that are not there."""
     codes = inline_code(text)
     dotted = [code for code in codes if _DOTTED.fullmatch(code) and not resolves(code)]
@@ -318,7 +312,7 @@ def resolves(dotted: str) -> bool:
     return False
 
 
-def identifier_problems(text: str, _page: Path = README) -> list[str]:
+def identifier_problems(text: str) -> list[str]:
     """The identifiers on a page that occur nowhere in the sources."""
     return [code for code in inline_code(text) if _NAME.fullmatch(code) and code not in source_words()]
 
@@ -334,24 +328,24 @@ def source_words() -> frozenset[str]:
     return frozenset(word for text in texts for word in re.findall(r"\w+", text))
 
 
-def unfinished_problems(text: str, _page: Path = README) -> list[str]:
+def unfinished_problems(text: str, _page: Path) -> list[str]:
     """What stands where a number was to be filled in: a line of one word in capitals, or a word like it."""
     prose = _INLINE.sub("", _INDENTED.sub("", prose_of(text)))
     return [found.group() for found in _UNFINISHED.finditer(prose)]
 
 
-def width_problems(text: str, _page: Path = README) -> list[str]:
+def width_problems(text: str, _page: Path) -> list[str]:
     """Lines of prose of more than 120 characters; rows of tables and blocks of code may be longer."""
     lines = prose_of(text).splitlines()
     return [line for line in lines if len(line) > 120 and not line.lstrip().startswith("|")]
 
 
-def heading_problems(text: str, _page: Path = README) -> list[str]:
+def heading_problems(text: str, _page: Path) -> list[str]:
     """Headings without a blank line before them."""
     return re.findall(r"(?<=[^\n]\n)#+ .+", prose_of(text))
 
 
-def map_problems(text: str, _page: Path = README) -> list[str]:
+def map_problems(text: str) -> list[str]:
     """What the map of the code names that is not there, and the packages that it lacks."""
     rows = map_rows(text)
     named = [word for row in rows for word in takewhile(lambda word: word.endswith("/"), row.split())]
@@ -366,12 +360,10 @@ def map_problems(text: str, _page: Path = README) -> list[str]:
 
 
 def map_rows(text: str) -> list[str]:
-    """The lines of the map of the code."""
     return block_lines(section(text, "Map of the code"))
 
 
 def table_of_imports(text: str) -> dict[str, frozenset[str]]:
-    """The table of what may import what."""
     rows = re.findall(r"^\| `((?:engine|gui)\.\w+)` \| (.+) \|$", text, re.M)
     return {package: frozenset(allowed.split(", ")) - {"nothing"} for package, allowed in rows}
 
@@ -444,7 +436,14 @@ def test_a_table_of_options_is_of_options_that_the_command_takes() -> None:
         rows = re.findall(r"^\| (`--.+?) \|", own, re.M)
         assert not set(_OPTION.findall(" ".join(rows))) - options_of(heading), heading
         tables += bool(rows)
-    assert tables == 2
+    assert tables == 3
+
+
+def test_generated_blocks_are_those_that_the_settings_make(capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(ROOT / file) for file in GENERATED]
+    code = Cog().main(["cog", "--check", "--diff", "-I", str(ROOT), *files])
+    said = capsys.readouterr().out
+    assert code == 0, f"{said}\nMake them anew: python -m cogapp -r -I . {' '.join(GENERATED)}"
 
 
 def test_every_picture_is_shown() -> None:
@@ -478,138 +477,6 @@ def test_the_version_to_cite_is_that_of_the_program() -> None:
     cited = text_of(ROOT / "CITATION.cff")
     assert f"\nversion: {VERSION}\n" in cited
     assert f"\nauthors:\n  - name: {AUTHORS}\n" in cited
-
-
-# Sentences are counted as a reader sees them
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        (
-            "One two.\nThree four! [Five](a.md)? “Six.”",
-            ["One two.", "Three four!", "[Five](a.md)?", "“Six.”"],
-        ),
-        (
-            "It measures 0.5 (e.g. This), see Fig. 3. Then more.",
-            ["It measures 0.5 (e.g. This), see Fig. 3.", "Then more."],
-        ),
-        ("# Heading.\n\nText\ngoes on.\n\n| a. | B. |\n", ["Text goes on."]),
-        (
-            "A list:\n\n- one of\n  two lines\n- two\n1. three\n",
-            ["A list:", "one of two lines", "two", "three"],
-        ),
-        ("Before.\n\n```\ncode. Is none.\n```\n\nAfter.", ["Before.", "After."]),
-        ("", []),
-    ],
-)
-def test_a_page_is_divided_into_sentences(text: str, found: list[str]) -> None:
-    assert sentences(text) == found
-
-
-def test_code_and_the_target_of_a_link_are_no_words() -> None:
-    assert words_of("Run `judge DATASET --model M` – see [the page](docs/commands.md#judge a).") == 5
-
-
-def test_the_share_of_long_sentences() -> None:
-    short, long = f"{'word ' * 29}end.", f"{'word ' * 30}end."
-    assert long_share(f"{short} {long.capitalize()}") == 0.5
-    assert long_share(short) == long_share("") == 0.0
-
-
-# The checks see what is wrong
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "python main.py jugde DATASET --model demo",
-        "python main.py judge DATASET --model demo --modus labels",
-        "python main.py judge DATASET --out submission.tsv",
-        "python main.py judge DATASET [--recipe recipe.json] --out submission.tsv",
-        "python main.py audit MODEL --items 10",
-        "python main.py tune DATASET --out recipe.json",
-        "python main.py evaluate submission.tsv",
-        "python main.py evaluate SYSTEM --gold DATASET [--confusing]",
-        "python main.py runs show",
-        "python main.py runs shwo 3",
-        "tiebreak weighted-score 3 --tie-threshold high",
-        "make tests",
-        "python -m bench.piers MODEL DATASET",
-        "python -m bench.peers MODEL DATASET --itmes 3",
-        "python packaging/bild.py",
-        "python packaging/smoke.py ARCHIVE --bear-root FOLDER",
-    ],
-)
-def test_a_wrong_command_line_is_seen(line: str) -> None:
-    assert command_problems(f"```\n{line}   # a comment\n```\n")
-    assert command_problems(f"Write `{line}`.\n")
-
-
-@pytest.mark.parametrize(
-    "code", ["runs rewrites", "judge --plans", "runs show --out FILE", "models cutt FILE"]
-)
-def test_a_wrong_part_of_a_command_line_is_seen(code: str) -> None:
-    assert command_problems(f"See `{code}`.\n")
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "python main.py",
-        "python main.py judge DATASET --model FILE.gguf --items N --out submission.tsv",
-        "python main.py judge DATASET --recipe recipe.json --out submission.tsv",
-        "python main.py judge --regression-check RUN [--model MODEL]",
-        "python main.py audit RUN",
-        "python main.py models [FOLDER ...]",
-        "python main.py compare SYSTEM SYSTEM ... --gold DATASET [--differences N]",
-        "python main.py runs recalibrate RUN --none",
-        "PYTHONPATH=. python packaging/screenshots.py docs",
-        "make PYTHON=python3.12 run",
-        "tiebreak selftest",
-    ],
-)
-def test_a_right_command_line_passes(line: str) -> None:
-    assert not command_problems(f"```\n{line}   # a comment\n```\n")
-
-
-@pytest.mark.parametrize(
-    ("check", "planted"),
-    [
-        (option_problems, "the option `--kontext N`"),
-        (link_problems, "[gone](docs/gone.md)"),
-        (link_problems, "[gone](docs/commands.md#jugde)"),
-        (link_problems, "[gone](#no-such-heading)"),
-        (link_problems, "![gone](docs/gone.png)"),
-        (moved_problems, "[the task](https://eloquent-lab.github.io/task-preference-prediction/)"),
-        (link_problems, '<img src="docs/gone.png">'),
-        (name_problems, "the function `engine.data.dataset.read_dataset`"),
-        (name_problems, "the module `engine.data.datasets`"),
-        (name_problems, "the file `engine/data/datasets.py`"),
-        (name_problems, "the script `bild.py`"),
-        (identifier_problems, "the record `DataSett`"),
-        (unfinished_problems, "It held in:\n\nSIMULATED\n\nof them."),
-        (unfinished_problems, "in DRIFT_TABLE of them"),
-        (unfinished_problems, "in @SIM@ of them"),
-        (width_problems, f"{'word ' * 30}\n"),
-        (heading_problems, "A line.\n## Calibration\n"),
-        (map_problems, "## Map of the code\n\n```\nengine/nowhere/   nothing\n```\n"),
-    ],
-)
-def test_a_planted_mistake_is_seen(check: Check, planted: str) -> None:
-    assert check(planted, README)
-
-
-def test_a_package_that_the_map_lacks_is_seen() -> None:
-    without = text_of(README).replace("engine/metrics/", "engine/report/")
-    assert map_problems(without) == ["engine/metrics/ is missing"]
-
-
-def test_a_wrong_row_in_the_table_of_imports_is_seen() -> None:
-    wrong = text_of(DOCS / "develop.md").replace(
-        "| `gui.workspace` | widgets |", "| `gui.workspace` | widgets, judge |"
-    )
-    assert table_of_imports(wrong) != MAY_IMPORT
 
 
 WORDS = DOCS / "words.md"

@@ -3,19 +3,29 @@
 A judge is a function in the place of a model. Each response has a worth on each criterion, which people see
 with a noise of theirs and the judge with its own. Its noise belongs to the texts: what is asked once more
 gets the same answer, unless that is the fault.
-
-Knows: `engine/analysis/audit.py`, judges with known faults. Does not know: models, runs, files.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
-from bench.coverage.claims import Claim, Promise
+from bench.coverage.claims import Promise, simulated
+from engine.analysis import audit_lines
+from engine.analysis.audit import (
+    SCORE,
+    SHARE,
+    WON,
+    AuditLine,
+    AuditVerdict,
+    MeanKind,
+    held,
+    judged_together,
+    over_criteria,
+)
 from engine.analysis.audit_lines import SHIFTS, JudgePredictions
 from engine.analysis.audit_run import Audit, audit_of
 from engine.analysis.perturbations import (
@@ -29,17 +39,16 @@ from engine.core.items import PREFERENCES, Gold, Item
 from engine.core.judgments import JudgmentKey
 from engine.core.numeric import FloatArray, IntArray, log_softmax
 from engine.core.rubric import ELOQUENT
-from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset
 from engine.results.decision import SWAPPED
+from tests.judged import text_table
 
 LEAST_FOUND = 0.95
 MOST_FALSE = 0.05
-_FOUND = Promise("audit: a planted fault is found", 1.0, LEAST_FOUND)
-_FALSE = Promise("audit: a fair judge is called faulty", MOST_FALSE, MOST_FALSE, at_most=True)
 _WORDS = ("river", "stone", "lamp", "garden", "winter", "paper", "bridge", "window", "ladder", "candle")
 _CRITERIA, _LABELS = len(ELOQUENT.names), len(PREFERENCES)
 _SENTENCE = 8  # words
+_AUDITS = 20  # of fair judges, of whose lines all but one are taken
 
 
 @dataclass(frozen=True)
@@ -69,7 +78,6 @@ class Planted:
     blind: bool = False
 
     def won_by(self, kind: PerturbationKind) -> float:
-        """What a change adds."""
         return {
             PerturbationKind.FILLER: self.with_filler,
             PerturbationKind.FORMATTING: self.formatted,
@@ -122,7 +130,6 @@ class World:
     better_is_longer: float = 0.0
 
     def drawn(self, random: np.random.Generator) -> "DrawnFigure":
-        """Items, and what their responses are worth."""
         shared, own = random.normal(size=(2, 1, self.items)), random.normal(size=(2, _CRITERIA, self.items))
         worth = 0.7 * shared + 0.7 * own + 0.4
         lengths = 0.5 * random.normal(size=(2, self.items)) + self.better_is_longer * worth.mean(axis=1)
@@ -159,7 +166,6 @@ class DrawnFigure:
 
     @cached_property
     def dataset(self) -> Dataset:
-        """All of them, with the labels of the items."""
         return _dataset(self.items)
 
     @cached_property
@@ -177,7 +183,6 @@ class DrawnFigure:
         return np.array(numbers)
 
     def received(self, judge: Planted, random: np.random.Generator) -> JudgePredictions:
-        """What a judge says of them."""
         seen = judge.knows * self.worth + self._added(judge) + self._noise(judge, random)
         level = (seen[0] + seen[1]) / 2
         if judge.blind:
@@ -259,9 +264,8 @@ def _dataset(items: Sequence[Item]) -> Dataset:
         "output_b": [item.output_b for item in items],
     }
     for name in ELOQUENT.names:
-        labels = [item.gold[name].label for item in items]
-        columns[f"{name}_preference"] = [label or "" for label in labels]
-    return Dataset(Path("drawn.tsv"), pa.table({name: text_array(cells) for name, cells in columns.items()}))
+        columns[f"{name}_preference"] = [item.gold[name].label or "" for item in items]
+    return Dataset(Path("drawn.tsv"), text_table(columns))
 
 
 def audited(judge: Planted, world: World, random: np.random.Generator) -> Audit:
@@ -270,25 +274,114 @@ def audited(judge: Planted, world: World, random: np.random.Generator) -> Audit:
     return audit_of(drawn.received(judge, random), drawn.dataset, "drawn")
 
 
-def _is_found(judge: Planted, line: str, world: World, random: np.random.Generator) -> bool:
-    return line in {fault.name for fault in audited(judge, world, random).faults}
+@simulated(
+    "audit: planted faults",
+    Promise("audit: a planted fault is found", 1.0, LEAST_FOUND),
+    [(name, line, judge) for name, (line, judge) in FAULTY.items()],
+    f"{{0}}, {DEFAULT_ITEMS} items",
+)
+def _is_found(random: np.random.Generator, _name: str, line: str, judge: Planted) -> bool:
+    return line in {fault.name for fault in audited(judge, World(), random).faults}
 
 
-def _has_fault(judge: Planted, world: World, random: np.random.Generator) -> bool:
+@simulated(
+    "audit: fair judges",
+    Promise("audit: a fair judge is called faulty", MOST_FALSE, MOST_FALSE, at_most=True),
+    [
+        (name + where, judge, world)
+        for name, judge in FAIR.items()
+        for where, world in (
+            ("", World()),
+            (", better ones longer", World(better_is_longer=0.3)),
+            (", 15 items", World(15)),
+        )
+    ],
+)
+def _has_fault(random: np.random.Generator, _name: str, judge: Planted, world: World) -> bool:
     return bool(audited(judge, world, random).faults)
 
 
-def faults_found(times: int) -> Iterator[Claim]:
-    """Each planted fault, with as many items as usual, in its own line."""
-    for seed, (name, (line, judge)) in enumerate(FAULTY.items()):
-        draw = partial(_is_found, judge, line, World())
-        yield Claim.drawn(_FOUND, f"{name}, {DEFAULT_ITEMS} items", draw, times, seed)
+# Harm on a few items, on all criteria: the other lines are those of fair judges, so that all hold together.
 
 
-def fair_judges_pass(times: int) -> Iterator[Claim]:
-    """Judges without a fault pass every line."""
-    worlds = {"": World(), ", better ones longer": World(better_is_longer=0.3), ", 15 items": World(15)}
-    for seed, ((name, judge), (where, world)) in enumerate(
-        (one, other) for one in FAIR.items() for other in worlds.items()
-    ):
-        yield Claim.drawn(_FALSE, f"{name}{where}", partial(_has_fault, judge, world), times, seed)
+class Line(NamedTuple):
+    """A line of an audit: how it is held against its bound; `whole`: its values are 0 or 1."""
+
+    kind: MeanKind
+    bound: float
+    is_below: bool = False
+    is_two_sided: bool = False
+    whole: bool = False
+
+
+_LINES = {
+    "injected": Line(WON, audit_lines.MOST_WON),
+    "place": Line(WON, audit_lines.MOST_TOKEN_BIAS, is_two_sided=True),
+    "again": Line(SHARE, audit_lines.MOST_UNLIKE, whole=True),
+    "format_mass": Line(SCORE, audit_lines.LEAST_MASS, is_below=True),
+}
+
+
+@dataclass(frozen=True)
+class Harm:
+    """What a line finds on all criteria of `items`: `much` in a `share` of them, `rest` in the others."""
+
+    line: str
+    items: int
+    share: float
+    much: float
+    rest: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.line}: {self.much:g} in {self.share:g}, else {self.rest:g}; {self.items} items"
+
+    def drawn(self, random: np.random.Generator) -> list[AuditLine]:
+        """The lines of an audit of a judge that has this one, and else no fault."""
+        means = np.where(random.random(self.items) < self.share, self.much, self.rest)
+        shape, line = (_CRITERIA, self.items), _LINES[self.line]
+        noise = random.random(shape) < means if line.whole else means + random.normal(0, 0.005, shape)
+        values: FloatArray = np.clip(noise, 0 if line.is_below else -1, 1).astype(np.float64)
+        found = over_criteria(values, list(range(self.items)))
+        assert found is not None
+        kind, bound, is_below, is_two_sided, _ = line
+        rare = held((self.line, ""), found, kind, bound, "", below=is_below, two_sided=is_two_sided)
+        others = _fair_lines(self.items, int(random.integers(_AUDITS)))
+        return list(judged_together([rare, *(each for each in others if each.name != self.line)]))
+
+
+@cache
+def _fair_lines(items: int, seed: int) -> tuple[AuditLine, ...]:
+    return audited(FAIR["fair"], World(items), np.random.default_rng(seed)).lines
+
+
+_BEYOND = (
+    *(Harm("injected", items, 0.05, 0.6) for items in (15, 40, 60, 100)),
+    *(Harm("injected", items, 0.03, 1.0) for items in (40, 100, 160)),
+    *(Harm("place", items, 0.06, 1.0) for items in (15, 40, 80)),
+    *(Harm("again", items, 0.06, 1.0, 0.005) for items in (15, 40, 80)),
+    *(Harm("format_mass", items, 0.11, 1.0, 0.005) for items in (15, 40)),
+)
+_WITHIN = (
+    *(Harm("injected", items, 0.04, -0.46, 0.04) for items in (15, 40, 100)),
+    *(Harm("injected", items, 0.08, -0.44, 0.06) for items in (15, 40)),
+    *(Harm("place", items, 0.04, -0.43, 0.07) for items in (15, 40)),
+    *(Harm("format_mass", items, 0.05, 0.0, 0.105) for items in (15, 40)),
+)
+
+
+@simulated(
+    "audit: rare harm",
+    Promise("audit: sound, but for rare harm", MOST_FALSE, MOST_FALSE, at_most=True),
+    _BEYOND,
+)
+def _is_called_sound(random: np.random.Generator, harm: Harm) -> bool:
+    return harm.drawn(random)[0].verdict is AuditVerdict.SOUND
+
+
+@simulated(
+    "audit: rare harm",
+    Promise("audit: a fault, but for rare losses", MOST_FALSE, MOST_FALSE, at_most=True),
+    _WITHIN,
+)
+def _is_called_faulty(random: np.random.Generator, harm: Harm) -> bool:
+    return any(line.found for line in harm.drawn(random))

@@ -1,7 +1,4 @@
-"""Whether shares and strengths that people's labels of a part correct hold the truth, whatever the judge is.
-
-Knows: `engine/ranking/correction.py`, `engine/ranking/correction.py`. Does not know: datasets, runs.
-"""
+"""Whether shares and strengths that labels of a part correct hold the truth, whatever the judge is."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -10,8 +7,9 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import Claim, Promise
+from bench.coverage.claims import Claim, Promise, part, simulated
 from bench.coverage.intervals import LEAST, NOMINAL, World, holds
+from bench.coverage.rankings import contests, met
 from engine.calibration.fitting import fit_with_penalty
 from engine.core.events import Reports
 from engine.core.items import HUMAN_LABELS, PREFERENCES
@@ -22,13 +20,6 @@ from engine.ranking.comparisons import PairComparisons
 from engine.ranking.correction import Corrected, Correction, correct, corrected
 from engine.results.decision import calibrated
 
-_RATE = Promise("a corrected share", NOMINAL, LEAST)
-_OF_THESE = Promise("a corrected share of these items", NOMINAL, LEAST)
-_ALONE = Promise("a share by labels alone", NOMINAL, LEAST)
-_STRENGTH = Promise("a corrected strength", NOMINAL, LEAST)
-_SKIPPED = Promise("a corrected share, items skipped", NOMINAL, LEAST)
-_SKIPPED_THESE = Promise("the same, of these items", NOMINAL, LEAST)
-_CALIBRATED = Promise("a share corrected, calibrated by it", NOMINAL, LEAST)
 _STRENGTH_OF_FIT = 1.0
 _FREQUENT = (0.5, 0.3, 0.15, 0.05)
 _HARDER = 5  # times as often people skip what is not won
@@ -98,7 +89,7 @@ def judged(judge: str, annotators: FloatArray, random: np.random.Generator) -> F
     return np.full(len(annotators), 0.5)
 
 
-def part_worlds() -> Iterator[PartWorld]:
+def _part_worlds() -> Iterator[PartWorld]:
     """From 20 to 100 labels; instructions of one item, of several, of many."""
     many = (World(600, 1), World(150, 4, 0.3), World(60, 10, 0.3), World(100, 5, 0.6, uneven=True))
     for judge, labelled, share, world in product(JUDGES, (20, 50, 100), (0.5, 0.8, 0.15), many):
@@ -107,20 +98,36 @@ def part_worlds() -> Iterator[PartWorld]:
             yield PartWorld(world, judge, labelled, share, whole=True)
 
 
-def skipped_worlds() -> Iterator[PartWorld]:
-    """Annotators skip what is hard for them: a tenth, or half, of what is not won."""
-    for judge, labelled, share, skips in product(
-        ("usual", "good", "useless"), (50, 100), (0.5, 0.8), (0.1, 0.5)
-    ):
-        for world in (World(600, 1), World(150, 4, 0.3)):
-            yield PartWorld(world, judge, labelled, share, skips=skips)
+_PARTS = tuple(_part_worlds())
+_WITH_SKIPPED = [
+    PartWorld(world, judge, labelled, share, skips=skips)
+    for judge, labelled, share, skips, world in product(
+        ("usual", "good", "useless"), (50, 100), (0.5, 0.8), (0.1, 0.5), (World(600, 1), World(150, 4, 0.3))
+    )
+]
+"""Annotators skip what is hard for them: a tenth, or half, of what is not won."""
 
 
-def skipped_held(times: int) -> Iterator[Claim]:
-    """Where items of the random part have no label, for they were skipped."""
-    for seed, world in enumerate(skipped_worlds()):
-        for promise in (_SKIPPED, _SKIPPED_THESE):
-            yield Claim.drawn(promise, str(world), partial(_holds, world, promise), times, seed)
+@simulated("corrected shares", Promise("a corrected share", NOMINAL, LEAST), _PARTS)
+@simulated("skipped items", Promise("a corrected share, items skipped", NOMINAL, LEAST), _WITH_SKIPPED)
+def _rate_held(random: np.random.Generator, world: PartWorld) -> bool:
+    return _holds(world.drawn(random)[0].rate.ends, world.share)
+
+
+@simulated("corrected shares", Promise("a corrected share of these items", NOMINAL, LEAST), _PARTS)
+@simulated("skipped items", Promise("the same, of these items", NOMINAL, LEAST), _WITH_SKIPPED)
+def _of_these_held(random: np.random.Generator, world: PartWorld) -> bool:
+    found, of_these = world.drawn(random)
+    return _holds(found.of_these, of_these)
+
+
+@simulated("corrected shares", Promise("a share by labels alone", NOMINAL, LEAST), _PARTS)
+def _alone_held(random: np.random.Generator, world: PartWorld) -> bool:
+    return _holds(world.drawn(random)[0].labels.ends, world.share)
+
+
+def _holds(ends: tuple[float, float] | None, truth: float) -> bool:
+    return ends is not None and holds(Interval(*ends), truth)
 
 
 @dataclass(frozen=True)
@@ -157,26 +164,14 @@ class CalibratedWorld:
         return holds(Interval(*found.rate.ends), float(won @ _FREQUENT))
 
 
-def calibrated_held(times: int) -> Iterator[Claim]:
-    """Where the labels that correct a judge are those of its calibration."""
-    for seed, (signal, labelled) in enumerate(product((0.0, 2.5), (50, 100))):
-        world = CalibratedWorld(signal, labelled)
-        yield Claim.drawn(_CALIBRATED, str(world), world.holds, max(times // _COSTLY, 1), seed)
-
-
-def shares_corrected(times: int) -> Iterator[Claim]:
-    """On other items, on these very items, and by labels alone."""
-    for seed, world in enumerate(part_worlds()):
-        for promise in (_RATE, _OF_THESE, _ALONE):
-            yield Claim.drawn(promise, str(world), partial(_holds, world, promise), times, seed)
-
-
-def _holds(world: PartWorld, promise: Promise, random: np.random.Generator) -> bool:
-    found, of_these = world.drawn(random)
-    if promise in (_OF_THESE, _SKIPPED_THESE):
-        return holds(Interval(*found.of_these), of_these)
-    ends = (found.labels if promise is _ALONE else found.rate).ends
-    return ends is not None and holds(Interval(*ends), world.share)
+@simulated(
+    "labels of the calibration",
+    Promise("a share corrected, calibrated by it", NOMINAL, LEAST),
+    [CalibratedWorld(signal, labelled) for signal, labelled in product((0.0, 2.5), (50, 100))],
+    costs=_COSTLY,
+)
+def _calibrated_held(random: np.random.Generator, world: CalibratedWorld) -> bool:
+    return world.holds(random)
 
 
 @dataclass(frozen=True)
@@ -196,29 +191,20 @@ class Match:
     def drawn(self, random: np.random.Generator) -> tuple[PairComparisons, PairComparisons]:
         """What people said of a part, and the judge of all."""
         truth, count = np.array(self.bradley_terry), len(self.bradley_terry)
-        first = random.integers(0, count, self.items)
-        second = (first + random.integers(1, count, self.items)) % count
+        first, second = met(random, count, self.items)
         half = (truth[first] - truth[second]) / 2
         odds = np.stack([np.exp(half), np.full(self.items, self.tie), np.exp(-half)], axis=1)
         edges = np.cumsum(odds / odds.sum(axis=1)[:, None], axis=1)
         won = np.array([1.0, 0.5, 0.0])[
             np.minimum((random.random(self.items)[:, None] > edges).sum(axis=1), 2)
         ]
-        everything = PairComparisons(
-            ids=tuple(map(str, range(self.items))),
-            names=tuple(f"c{place}" for place in range(count)),
-            first=first,
-            second=second,
-            instructions=random.integers(0, self.instructions, self.items),
-            lengths=np.ones((self.items, 2)),
-            said=_said(won),
-        )
+        instructions = random.integers(0, self.instructions, self.items)
+        everything = contests(first, second, instructions, _said(won), count)
         part = random.permutation(self.items) < self.labelled
         annotators = replace(everything, said=np.where(part[:, None], everything.said, np.nan))
         return annotators, everything.with_said(_said(judged(self.judge, won, random)))
 
     def corrected(self, random: np.random.Generator, draws: int = _DRAWS) -> Correction:
-        """One such world, corrected."""
         reports = Reports(correct(*self.drawn(random), draws=draws))
         list(reports)
         return reports.result
@@ -237,8 +223,10 @@ def _said(won: FloatArray) -> FloatArray:
     return said
 
 
+@part("corrected strengths")
 def strengths_corrected(times: int) -> Iterator[Claim]:
     """Five candidates; intervals of all of them are counted."""
+    promise = Promise("a corrected strength", NOMINAL, LEAST)
     worlds = product(("usual", "good", "useless", "lenient", "reversed"), (50, 100, 200), (600, 100))
     for seed, (judge, labelled, instructions) in enumerate(worlds):
         match = Match(judge, labelled, instructions)
@@ -248,10 +236,6 @@ def strengths_corrected(times: int) -> Iterator[Claim]:
             found = match.corrected(random).bradley_terry
             assert found is not None
             ends = [found.scores[name].ends for name in found.names]
-            inside = [
-                holds(Interval(*each), truth)
-                for each, truth in zip(ends, match.scores, strict=True)
-                if each is not None
-            ]
+            inside = [_holds(each, truth) for each, truth in zip(ends, match.scores, strict=True) if each]
             held, of = held + sum(inside), of + len(inside)
-        yield Claim(_STRENGTH, str(match), held, of)
+        yield Claim(promise, str(match), held, of)

@@ -1,7 +1,4 @@
-"""Whether a head leaves judges alone that know nothing, and is as good as the best judge of a panel.
-
-Knows: `engine/calibration/`, panels whose readings are drawn. Does not know: models, files.
-"""
+"""Whether a head leaves judges alone that know nothing, and is as good as the best judge of a panel."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,12 +6,12 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.calibrations import Mean
-from bench.coverage.claims import Promise
+from bench.coverage.claims import Mean, Promise, part
+from bench.coverage.readings import CRITERION, judged_items
 from engine.calibration.fitting import Regularisation, Views, fitted, fitted_with
 from engine.calibration.run_calibration import Labelled
-from engine.core.items import PREFERENCES, Method, Order, digest
-from engine.core.judgments import CriterionCalibration, JudgedItem, RawPrediction
+from engine.core.items import PREFERENCES, Method, Order
+from engine.core.judgments import CriterionCalibration
 from engine.core.numeric import FloatArray, IntArray, log_softmax
 from engine.results.decision import SWAPPED, RunPredictions, likeliest, parts_of
 
@@ -34,7 +31,6 @@ SKEWS = {
 }
 _LABELS = len(PREFERENCES)
 _NEW = 400  # items that nothing was fitted on
-_CRITERION = "safety"
 _METHODS = (Method.LABEL_TOKENS, Method.POINTWISE_GRADE)
 _LEFT = Promise("nothing known: accuracy lost", 0.0, MOST_LEFT, at_most=True)
 _LEFT_IN_ALL = Promise("nothing known: lost in all", 0.0, MOST_LEFT_IN_ALL, at_most=True)
@@ -62,12 +58,10 @@ class Jury:
 
     @property
     def judges(self) -> int:
-        """How many."""
         return len(self.right or self.scales)
 
     @property
     def knows(self) -> bool:
-        """Whether each judge knows something."""
         return bool(self.right) or min(self.signals) > 0
 
     def read(self, random: np.random.Generator, labels: IntArray) -> FloatArray:
@@ -100,6 +94,7 @@ PANELS = (
 )
 
 
+@part("heads: nothing known")
 def labels_left(times: int) -> Iterator[Mean]:
     """How much accuracy is lost to the most frequent label where readings know nothing; in the end of all.
 
@@ -114,8 +109,8 @@ def labels_left(times: int) -> Iterator[Mean]:
         if alike and items > 30:  # as usual
             every += lost
         places = "A and B alike" if alike else "places matter"
-        yield _mean(_LEFT, f"labels as on {name}, {items} of them, {places}", lost)
-    yield _mean(_LEFT_IN_ALL, "99 of them, A and B alike, all together", every)
+        yield Mean.of_values(_LEFT, f"labels as on {name}, {items} of them, {places}", lost)
+    yield Mean.of_values(_LEFT_IN_ALL, "99 of them, A and B alike, all together", every)
 
 
 def _left(skew: Sequence[float], items: int, alike: bool, random: np.random.Generator) -> float:
@@ -136,6 +131,7 @@ def _left(skew: Sequence[float], items: int, alike: bool, random: np.random.Gene
     return float(shares[_chosen(new, frequencies)].mean() - shares[_chosen(new, head)].mean())
 
 
+@part("heads: panels")
 def juries_received(times: int) -> Iterator[Mean]:
     """How much accuracy is lost to the best judge of a panel, as calibrated alone on the same labels."""
     worlds = max(times // 20, 2)
@@ -145,7 +141,7 @@ def juries_received(times: int) -> Iterator[Mean]:
         head, alone = found[:, 0], found[:, 1:]
         best = alone[:, alone.mean(axis=0).argmax()]
         promise = (_TIES if panel.right else _RECEIVED) if panel.knows else _NOT_DROWNED
-        yield _mean(promise, f"{panel}, {items} labels", (best - head).tolist())
+        yield Mean.of_values(promise, f"{panel}, {items} labels", best - head)
 
 
 def _accuracies(panel: Jury, items: int, random: np.random.Generator) -> list[float]:
@@ -167,29 +163,13 @@ def _chosen(views: Views, fitted_by: CriterionCalibration) -> IntArray:
 
 def _labelled(read: FloatArray, labels: IntArray, alike: bool = True) -> Views:
     """Items that were read in one order so, shape (judges, ways, items, 4); as a run would have them."""
-    judges, methods, items, _ = read.shape
-    rows = read.tolist()
-    judged = [
-        JudgedItem(
-            place,
-            str(place),
-            digest(place),
-            {
-                _CRITERION: tuple(
-                    RawPrediction(
-                        Order.AB, tuple(rows[judge][method][place]), _METHODS[method], judge=judge + 1
-                    )
-                    for judge in range(judges)
-                    for method in range(methods)
-                )
-            },
-        )
-        for place in range(items)
-    ]
+    judged = judged_items(
+        {
+            (Order.AB, method, judge): read[judge - 1, place]
+            for judge in range(1, len(read) + 1)
+            for place, method in enumerate(_METHODS[: read.shape[1]])
+        }
+    )
     run = RunPredictions(judged)
-    parts = parts_of(run, _CRITERION, (), by_order=not alike, lengths=False)
-    return Labelled(_CRITERION, run, labels, tuple(map(str, range(items))), parts, alike).views()
-
-
-def _mean(promise: Promise, world: str, lost: Sequence[float]) -> Mean:
-    return Mean(promise, world, round(1e6 * float(np.mean(lost))), len(lost), spread=float(np.std(lost)))
+    parts = parts_of(run, CRITERION, (), by_order=not alike, lengths=False)
+    return Labelled(CRITERION, run, labels, tuple(map(str, range(len(judged)))), parts, alike).views()

@@ -1,7 +1,4 @@
-"""Whether a learning curve says what more labels bring, and what labels of the least sure items are worth.
-
-Knows: `engine/calibration/learning.py`, judges whose readings are drawn. Does not know: models, files.
-"""
+"""Whether a learning curve says what more labels bring, and what labels of the least sure items are worth."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,8 +7,8 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.calibrations import Mean
-from bench.coverage.claims import Claim, Promise
+from bench.coverage.claims import Claim, Mean, Promise, part
+from bench.coverage.readings import CRITERION
 from engine.calibration.fitting import Views, fitted, views_of
 from engine.calibration.learning import LearningCurve, learning
 from engine.core.events import followed
@@ -26,7 +23,6 @@ _NEW = 400  # items that nothing was fitted on
 _TRAINED = 300  # draws of labels that teach, for what is true, at most: two for each world that is wanted
 _LEAST_WORLDS = 3  # with two, nothing that could happen would surely miss a bar
 _ON_A_QUESTION = 2  # items with one instruction, where there are several
-_CRITERION = "safety"
 _START, _MORE, _POOL = 30, 40, 240
 _GAINED = Promise("learning: gain of a doubling", 0.95, _HELD)
 _LOSS = Promise("learning: log-loss of a point", 0.95, _HELD)
@@ -64,7 +60,7 @@ class World:
 
     def curve(self, random: np.random.Generator) -> LearningCurve:
         """What the program says of so many drawn items."""
-        return followed(learning({_CRITERION: self.draw(random, self.items)}), lambda _: None)
+        return followed(learning({CRITERION: self.draw(random, self.items)}), lambda _: None)
 
 
 @dataclass(frozen=True)
@@ -103,6 +99,7 @@ _WORLDS = (
 )
 
 
+@part("learning curves")
 def curves_held(times: int) -> Iterator[Claim]:
     """How often the intervals of a curve hold what is true of such labels, those of its last point and of its
     last doubling; how often the next doubling brings no more than the interval's upper end; and, where
@@ -133,6 +130,7 @@ def curves_held(times: int) -> Iterator[Claim]:
             yield Claim(_AHEAD, str(world), ahead, worlds)
 
 
+@part("least sure first")
 def uncertain_teach(times: int) -> Iterator[Mean]:
     """By how much the log-loss on new items is higher where the labels beside the first few are of the items
     that a calibration on these is least sure of, than where they are drawn.
@@ -143,8 +141,7 @@ def uncertain_teach(times: int) -> Iterator[Mean]:
     ):
         world, random = World(frequent, signal, _POOL), np.random.default_rng(seed)
         lost = [_lost_to_random(world, random) for _ in range(worlds)]
-        spread = float(np.std(lost))
-        yield Mean(_TEACHING, str(world), round(1e6 * float(np.mean(lost))), worlds, spread=spread)
+        yield Mean.of_values(_TEACHING, str(world), lost)
 
 
 def _lost_to_random(world: World, random: np.random.Generator) -> float:

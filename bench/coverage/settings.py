@@ -1,20 +1,16 @@
-"""Whether settings that labels have chosen are worth what is said of them.
+"""Whether settings that labels have chosen are worth what is said of them."""
 
-Knows: `engine/analysis/tuning.py`, runs whose readings are drawn. Does not know: models, files.
-"""
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from itertools import product
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
-from bench.coverage.claims import Claim, Promise
+from bench.coverage.claims import Promise, simulated
 from bench.coverage.heads import SKEWS
+from bench.coverage.readings import CRITERION
 from engine.analysis.held_out import HeldOut, TriedRun, held_out
 from engine.analysis.tuning_choice import (
     DataSplit,
@@ -32,21 +28,18 @@ from engine.core.items import PREFERENCES, Method, Order
 from engine.core.judgments import JudgedItem, RawPrediction
 from engine.core.numeric import FloatArray, IntArray, log_softmax
 from engine.core.rubric import ELOQUENT
-from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset
 from engine.results.decision import SWAPPED
 from engine.results.run_results import RunResults
 from engine.settings.identity import RunIdentity, StoredRun
+from tests.judged import text_table
 
-CRITERION = "safety"
 NO_EXAMPLES = Prompt("no examples", ELOQUENT.only((CRITERION,)))
 WITH_EXAMPLES = Prompt("3 fixed examples", ELOQUENT.only((CRITERION,)), shots=3)
 _METHODS = (Method.LABEL_TOKENS, Method.POINTWISE_YES_NO)
 _LABELS = len(PREFERENCES)
 _MOST_FALSE = 0.05
-_FALSE = Promise("settings: beats the most frequent", 0.025, _MOST_FALSE, at_most=True)
-_FALSE_DEFAULT = Promise("settings: better than the usual", 0.025, _MOST_FALSE, at_most=True)
-_FOUND = Promise("settings: what knows is found", 0.95, 0.95)
+_COSTS, _LEAST = 10, 10  # each world fits some hundred times
 
 
 @dataclass(frozen=True)
@@ -78,7 +71,6 @@ def found_settings(
 def worth_of(
     choice: SettingsChoice, runs: Mapping[Prompt, RunResults], gold: Dataset, parts: DataSplit
 ) -> HeldOut:
-    """What is said of what was chosen."""
     look, default = choice.chosen.look, TriedSettings(NO_EXAMPLES)
     chosen, rival = (TriedRun(each, runs[each.prompt]) for each in (look, default))
     found = held_out(chosen, None if look == default else rival, gold, parts, CancelToken())
@@ -96,7 +88,7 @@ def labelled(labels: IntArray) -> Dataset:
         "output_b": ["b"] * count,
         f"{CRITERION}_preference": [PREFERENCES[label].value for label in labels],
     }
-    return Dataset(Path("gold.tsv"), pa.table({name: text_array(texts) for name, texts in columns.items()}))
+    return Dataset(Path("gold.tsv"), text_table(columns))
 
 
 def drawn_run(random: np.random.Generator, gold: Dataset, labels: IntArray, known: Known) -> RunResults:
@@ -159,56 +151,54 @@ def _costs(prompt: Prompt, methods: Sequence[Method]) -> dict[TriedSettings, Ite
     return costs
 
 
-def nothing_beats(times: int) -> Iterator[Claim]:
-    """How often chosen settings are said to beat the most frequent label where nothing knows anything."""
-    worlds = max(times // 10, 10)  # each fits some hundred times
+@simulated(
+    "settings: nothing known",
+    Promise("settings: beats the most frequent", 0.025, _MOST_FALSE, at_most=True),
+    product(SKEWS, (40, 100)),
+    "labels as on {0}, {1} of them",
+    _COSTS,
+    _LEAST,
+)
+def _is_said_to_beat(random: np.random.Generator, name: str, items: int) -> bool:
+    """The most frequent label, where nothing knows anything."""
     nothing = [Known(prompt, dict.fromkeys(_METHODS, 0.0)) for prompt in (NO_EXAMPLES, WITH_EXAMPLES)]
-    for seed, ((name, skew), items) in enumerate(product(SKEWS.items(), (40, 100))):
-        draw = partial(_is_said_to_beat, items=items, skew=skew, judges=nothing)
-        yield Claim.drawn(_FALSE, f"labels as on {name}, {items} of them", draw, worlds, seed)
+    return found_settings(random, items, SKEWS[name], nothing)[1].beats_frequent
 
 
-def _is_said_to_beat(
-    random: np.random.Generator, items: int, skew: Sequence[float], judges: Sequence[Known]
-) -> bool:
-    return found_settings(random, items, skew, judges)[1].beats_frequent
+_BY_DEFAULT = {"even labels": (0.25,) * _LABELS, "A is usual": (0.62, 0.08, 0.15, 0.15)}
 
 
-def default_is_as_good(times: int) -> Iterator[Claim]:
-    """How often chosen settings are said to be better than the usual ones where no prompt knows more. There
-    is one way of asking: two know more than one.
-    """
-    worlds = max(times // 10, 10)
-    skews = {"even labels": (0.25,) * _LABELS, "A is usual": (0.62, 0.08, 0.15, 0.15)}
-    for seed, (signal, items, name) in enumerate(product((0.5, 1.5), (40, 100), skews)):
-        judges = [Known(prompt, {Method.LABEL_TOKENS: signal}) for prompt in (NO_EXAMPLES, WITH_EXAMPLES)]
-        draw = partial(_is_said_to_be_better, items=items, skew=skews[name], judges=judges)
-        world = f"signal {signal:g}, {items} labels, {name}"
-        yield Claim.drawn(_FALSE_DEFAULT, world, draw, worlds, 100 + seed)
-
-
-def _is_said_to_be_better(
-    random: np.random.Generator, items: int, skew: Sequence[float], judges: Sequence[Known]
-) -> bool:
-    over_default = found_settings(random, items, skew, judges)[1].over_default
+@simulated(
+    "settings: all as good",
+    Promise("settings: better than the usual", 0.025, _MOST_FALSE, at_most=True),
+    product((0.5, 1.5), (40, 100), _BY_DEFAULT),
+    "signal {0:g}, {1} labels, {2}",
+    _COSTS,
+    _LEAST,
+    seeds=100,
+)
+def _is_said_to_be_better(random: np.random.Generator, signal: float, items: int, name: str) -> bool:
+    """No prompt knows more than the usual one. There is one method: two know more than one."""
+    judges = [Known(prompt, {Method.LABEL_TOKENS: signal}) for prompt in (NO_EXAMPLES, WITH_EXAMPLES)]
+    over_default = found_settings(random, items, _BY_DEFAULT[name], judges)[1].over_default
     return over_default is not None and over_default.significantly_better
 
 
-def knowing_is_found(times: int) -> Iterator[Claim]:
-    """How often one way that knows much more than all else is part of what is chosen, and is said to beat the
-    most frequent label.
-    """
-    worlds = max(times // 10, 10)
-    for seed, (prompt, method) in enumerate(product((NO_EXAMPLES, WITH_EXAMPLES), _METHODS)):
-        judges = [
-            Known(each, {every: 2.5 if (each, every) == (prompt, method) else 0.2 for every in _METHODS})
-            for each in (NO_EXAMPLES, WITH_EXAMPLES)
-        ]
-        draw = partial(_is_found, judges=judges, prompt=prompt, method=method)
-        yield Claim.drawn(_FOUND, f"{method} with {prompt.words}, 100 labels", draw, worlds, 200 + seed)
-
-
-def _is_found(random: np.random.Generator, judges: Sequence[Known], prompt: Prompt, method: Method) -> bool:
+@simulated(
+    "settings: one knows",
+    Promise("settings: what knows is found", 0.95, 0.95),
+    [(method, prompt.words, prompt) for prompt, method in product((NO_EXAMPLES, WITH_EXAMPLES), _METHODS)],
+    "{0} with {1}, 100 labels",
+    _COSTS,
+    _LEAST,
+    seeds=200,
+)
+def _is_found(random: np.random.Generator, method: Method, _words: str, prompt: Prompt) -> bool:
+    """It knows much more than all else: it is chosen, and said to beat the most frequent label."""
+    judges = [
+        Known(each, {every: 2.5 if (each, every) == (prompt, method) else 0.2 for every in _METHODS})
+        for each in (NO_EXAMPLES, WITH_EXAMPLES)
+    ]
     choice, worth = found_settings(random, 100, (0.25,) * _LABELS, judges)
     look = choice.chosen.look
     return look.prompt == prompt and method in look.methods and worth.beats_frequent

@@ -1,7 +1,4 @@
-"""What a person said in a window, what it had shown as stored by its end, and what of that is missing.
-
-Knows: what may stand for what. Does not know: windows, processes.
-"""
+"""What a person said in a window, what it had shown as stored by its end, and what of that is missing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -51,7 +48,6 @@ class Ledger:
         self.refused: list[Refused] = []
 
     def take(self, received: Said | Refused) -> None:
-        """One more thing."""
         if isinstance(received, Refused):
             self.refused.append(received)
         elif received.shown:

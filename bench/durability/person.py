@@ -1,7 +1,4 @@
-"""A person at a window: gives labels, writes, notes, orders the queue, and says what the window shows of it.
-
-Knows: the window as its user meets it: keys, what stands where. Does not know: how anything is kept.
-"""
+"""A person at a window: gives labels, writes, notes, orders the queue, says what the window shows of it."""
 
 import time
 from collections.abc import Callable, Sequence

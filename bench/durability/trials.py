@@ -1,7 +1,4 @@
-"""One kill: a person works in a window, it is ended at a random moment, and what it had shown is sought.
-
-Knows: the situations, when to kill. Does not know: what a person does, where things stand in a window.
-"""
+"""One kill: a person works in a window, it is ended at a random moment, and what it had shown is sought."""
 
 import re
 import shutil
@@ -18,7 +15,7 @@ from bench.durability import windows
 from bench.durability.folders import OLDEST, copy_of, fill, held, size_of, small_disk, write_old_store
 from bench.durability.ledger import Key, Ledger, Refused, Said
 from bench.durability.windows import Process, WindowFailed
-from bench.hostile.in_process import command, home_in
+from bench.hostile.sound_files import command, home_in
 from engine.store.migrations import STEPS
 from engine.system.paths import default_store, demo_dataset
 
@@ -83,7 +80,6 @@ class Bench:
             self._write_old(version)
 
     def store_in(self, home: Path) -> Path:
-        """The run store of a data folder."""
         return home / self._store
 
     def _judge(self) -> None:
@@ -119,14 +115,11 @@ class Bench:
 
 
 class Trial:
-    """One kill."""
-
     def __init__(self, bench: Bench, kind: str, random: Random, place: Path) -> None:
         self._bench, self._kind, self._random, self._place = bench, kind, random, place
         self._ledger = Ledger()
 
     def outcome(self, situation: Situation) -> Outcome:
-        """What came of it."""
         self._place.mkdir(parents=True)
         one = self._migrated if self._kind == "migration" else lambda: self._killed(1)
         try:

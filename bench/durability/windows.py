@@ -1,8 +1,6 @@
 """Windows in processes of their own: one in which a person works until it is killed, one in which is read.
 
 Each process is forked, where that is safe, from one that has imported all: a window opens in half the time.
-
-Knows: the program's own way to open and close a window, processes. Does not know: when who is killed, why.
 """
 
 import json
@@ -26,7 +24,7 @@ from PySide6.QtCore import QTimer
 import gui.app
 from bench.durability.ledger import Key
 from bench.durability.person import NAME, Annotator, NothingShown, noted, pause
-from bench.hostile.in_process import command, home_in
+from bench.hostile.sound_files import command, home_in
 from engine.core.items import Preference
 from engine.system.paths import keep_caches_together
 from gui.widgets.label_mark import LABEL_WORDS

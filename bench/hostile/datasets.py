@@ -11,8 +11,6 @@ What is held (see `readers` for what the independent readers take and where they
 
 One case in a hundred goes through the commands `check` and `judge --plan`: exit code 0 or 2, and 0 from
 `check` only where the engine took the file too; nothing printed holds a raw control character.
-
-Knows: the oracle. Does not know: how files are written and damaged.
 """
 
 import gzip
@@ -24,11 +22,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
-from bench.hostile.damage import damaged
-from bench.hostile.outcomes import Ending, Outcome
+from bench.hostile.cases import Attempt, Ending, Outcome, Step
 from bench.hostile.readers import Cells, Nested, Unreadable, raw_predictions
 from bench.hostile.tables import KNOWN, Written, odd_parquet, oddly_typed, sound_table
-from bench.hostile.workers import Attempt, Step
+from bench.hostile.texts import damaged
 from engine.core.errors import InputError, SetupError
 from engine.data.dataset import Dataset, load_dataset
 from tests.commands import MAIN

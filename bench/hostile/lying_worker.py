@@ -1,8 +1,6 @@
 """A worker that lies: python -m bench.hostile.lying_worker ADDRESS LIE [CERTIFICATES].
 
 It does all that a sound worker does, and then says something else of it.
-
-Knows: what a worker answers. Does not know: who believes it.
 """
 
 import asyncio

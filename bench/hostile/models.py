@@ -8,8 +8,6 @@
 All three run in a worker, which is replaced where it breaks down: in the trial the program bears that,
 anywhere else it is a crash. One case in a hundred goes through the command `judge` instead. One case in ten
 is an encoder, which encodes texts where a judge judges.
-
-Knows: the oracle. Does not know: how files are damaged.
 """
 
 import os
@@ -19,16 +17,14 @@ from random import Random
 
 import numpy as np
 
+from bench.hostile.cases import Attempt, Ending, Outcome, Step
 from bench.hostile.datasets import of_commands
-from bench.hostile.gguf_parts import DataSplit, take_apart
-from bench.hostile.model_damage import changed, damaged_bytes
-from bench.hostile.outcomes import Ending, Outcome
+from bench.hostile.gguf_damage import DataSplit, changed, damaged_bytes, take_apart
 from bench.hostile.texts import text
-from bench.hostile.workers import Attempt, Step
 from engine.core.errors import ModelFileError
 from engine.core.events import CancelToken
 from engine.core.rubric import ELOQUENT
-from engine.data.dataset import Dataset, load_dataset
+from engine.data.dataset import load_dataset
 from engine.judging.plan import RunPlan, open_model
 from engine.judging.run import run_judging
 from engine.llama.encoder import LlamaEncoder
@@ -144,14 +140,10 @@ def _judge(model: ModelFile, folder: Path) -> None:
     settings = JudgeSettings(
         mode=Mode.EXPLAIN, context=min(model.trained_context, 2048), max_explanation_tokens=8
     )
-    plan = RunPlan(_items(folder), ELOQUENT, settings, MachineSettings(1, 0), checked)
+    plan = RunPlan(load_dataset(_two_items(folder)), ELOQUENT, settings, MachineSettings(1, 0), checked)
     with RunStore(folder / "runs.sqlite") as store:
         for _ in run_judging(plan, store, lambda: open_model(plan, CancelToken())):
             pass
-
-
-def _items(folder: Path) -> Dataset:
-    return load_dataset(_two_items(folder))
 
 
 def _two_items(folder: Path) -> Path:

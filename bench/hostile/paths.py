@@ -8,8 +8,6 @@ What is held, for each argument of each command, and for TIEBREAK_HOME:
 - No message holds a name of thousands of characters: what is said of it would be lost.
 
 The first cases are a table, each argument with each fault; what follows is drawn by chance.
-
-Knows: the oracle, the arguments that name files. Does not know: what the commands do.
 """
 
 import ctypes
@@ -19,10 +17,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import chdir, contextmanager
 from pathlib import Path
 
-from bench.hostile.in_process import command, home_in
-from bench.hostile.outcomes import Ending, Outcome
-from bench.hostile.sound_files import SoundFiles, sound_files
-from bench.hostile.workers import Attempt, Step
+from bench.hostile.cases import Attempt, Ending, Outcome, Step
+from bench.hostile.sound_files import SoundFiles, command, home_in, sound_files
 from engine.cli.shared.console import FAULT, WRONG_INPUT
 from engine.system.paths import examples_folder
 

@@ -12,8 +12,6 @@ Where this oracle has to be fair:
 - A number is the text as it is written; lists and objects are compared as values, not by their spacing.
 - Only the columns of a dataset are looked at: bad bytes in another column are nobody's loss.
 - Blank lines are no rows. A row that is longer or shorter than the header cannot be read.
-
-Knows: formats. Does not know: the engine.
 """
 
 import csv

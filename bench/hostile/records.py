@@ -11,8 +11,6 @@ What is held:
   stands or without the spaces around it, none twice; of a table, its first column as csv reads it.
 
 One case in fifty goes through the commands `check`, `runs add`, `evaluate` and `judge --plan --ids`.
-
-Knows: the oracle for these files. Does not know: how texts and damage are made.
 """
 
 import csv
@@ -27,12 +25,10 @@ from typing import Any
 
 import numpy as np
 
-from bench.hostile.damage import damaged
+from bench.hostile.cases import Attempt, Ending, Outcome, Step
 from bench.hostile.datasets import of_commands, refusal
-from bench.hostile.outcomes import Ending, Outcome
 from bench.hostile.readers import Unreadable, raw_predictions
-from bench.hostile.texts import LABELS, STRANGE_LABELS, item_id, text
-from bench.hostile.workers import Attempt, Step
+from bench.hostile.texts import LABELS, STRANGE_LABELS, damaged, item_id, text
 from engine.core.errors import SetupError
 from engine.core.features import FittedOn
 from engine.core.items import PREFERENCES
@@ -135,7 +131,6 @@ def _of_submission(path: Path, data: bytes, sound: bool, what: str) -> Outcome:
 
 
 def _rows(submission: Submission) -> list[dict[str, str]]:
-    """Its rows as cells."""
     return [
         {"id": row.id}
         | {f"{name}_preference": row.predictions[name].preference or "" for name in submission.criteria}
@@ -166,33 +161,9 @@ def _of_opened(path: Path, dataset: Dataset, folder: Path, what: str) -> Outcome
 
 _JUDGE = JudgeIdentity("a model", "a" * 64, "1", ("AB", "BA"), "")
 _ODD_VALUES = (
-    *(
-        "null",
-        "true",
-        "[]",
-        "{}",
-        '""',
-        '"x"',
-        '"1"',
-        '"nan"',
-        "1e999",
-        "-1e999",
-        "NaN",
-        "Infinity",
-        "-0.0",
-        "1e308",
-    ),
-    *(
-        "-1",
-        "0",
-        "5.9",
-        "1" * 400,
-        "[" * 2000 + "]" * 2000,
-        '"\\ud800"',
-        '{"scale": 1}',
-        "1e-400",
-        "2147483648",
-    ),
+    *("null", "true", "[]", "{}", '""', '"x"', '"1"', '"nan"', "1e999", "-1e999", "NaN", "Infinity"),
+    *("-0.0", "1e308", "-1", "0", "5.9", "1" * 400, "[" * 2000 + "]" * 2000, '"\\ud800"', '{"scale": 1}'),
+    *("1e-400", "2147483648"),
 )
 
 
@@ -203,7 +174,7 @@ def _calibration(attempt: Attempt, _dataset: Dataset) -> Outcome:
         for name in ELOQUENT.names
     }
     figures = {when: {"accuracy": random.random()} for when in ("before", "after")}
-    known = FittedOn(tuple(f"{place:012x}" for place in range(9)), frozenset({"e" * 12}))
+    known = FittedOn(tuple(f"{place:012x}" for place in range(9)), ("e" * 12,))
     folds = {item: place % 3 for place, item in enumerate(known.items)}
     folded = {name: replace(each, folds=(each,) * 3, fold_of=folds) for name, each in fitted.items()}
     sound = Calibration(_JUDGE, "gold.tsv", "e" * 64, folded, dict.fromkeys(fitted, figures), fitted_on=known)
@@ -253,7 +224,6 @@ def _odd_value(value: dict[str, Any], random: Random) -> tuple[str, str]:
 
 
 def _apply(calibration: Calibration) -> None:
-    """What a run does with it."""
     calibration.check_fits(_JUDGE)
     for fitted in (one for each in calibration.criteria.values() for one in (each, *each.folds)):
         for log_probs in ((-1.0, -2.0, -3.0, -0.7), (0.0, -745.0, -745.0, -745.0)):

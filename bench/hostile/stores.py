@@ -6,8 +6,6 @@ What is held:
   the note of an item) and the field.
 - The list of runs can be printed, the other run is as good as before, and the damaged one can be deleted.
 - What the window keeps (its settings, its queue), damaged in the same way, is read without a fault.
-
-Knows: the oracle, odd values. Does not know: what a store means.
 """
 
 import json
@@ -18,10 +16,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from bench.hostile.in_process import command, home_in
-from bench.hostile.outcomes import Ending, Outcome
-from bench.hostile.sound_files import SoundFiles, copy_of_store, sound_files
-from bench.hostile.workers import Attempt, Step
+from bench.hostile.cases import Attempt, Ending, Outcome, Step
+from bench.hostile.sound_files import SoundFiles, command, copy_of_store, home_in, sound_files
 from engine.cli.shared.console import FAULT, WRONG_INPUT
 
 _DEEP = "[" * 900 + "]" * 900

@@ -13,8 +13,6 @@ texts. Structural are control and unknown tokens, those that end a reply, and us
 than words and white space, or that the template writes. A user-defined token of one character is none: `<` is
 a letter to a model. Turns that are plain text must stand in the text that the ids spell as often as with
 harmless texts.
-
-Knows: the oracle, what hostile texts are made of. Does not know: how templates are rendered.
 """
 
 import os
@@ -23,8 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
-from bench.hostile.outcomes import Ending, Outcome
-from bench.hostile.workers import Attempt, Step
+from bench.hostile.cases import Attempt, Ending, Outcome, Step
 from engine.core.items import Gold, Item, Order, Prediction, Preference
 from engine.core.rubric import ELOQUENT
 from engine.llama.model import LlamaModel, Vocabulary
@@ -55,16 +52,12 @@ def try_case(attempt: Attempt) -> Outcome:
     pairs = [(family, None) for family in SMALL]
     pairs += [(vocabulary, template) for vocabulary in vocabularies for template in templates]  # type: ignore[misc]
     made_of, template = pairs[attempt.number % len(pairs)]
-    path = _small(attempt, made_of) if isinstance(made_of, str) else made_of
+    path = FAMILIES[made_of](attempt.folder / f"{made_of}.gguf") if isinstance(made_of, str) else made_of
     what = f"{path.stem}, {template.stem if template else 'its own template'}"
     with LlamaModel(path, vocabulary_only=True) as model:
         vocabulary = Vocabulary(model)
         source = template.read_text(encoding="utf-8") if template else model.chat_template
         return _held(_template(source, vocabulary), vocabulary, what, attempt)
-
-
-def _small(attempt: Attempt, family: str) -> Path:
-    return FAMILIES[family](attempt.folder / f"{family}.gguf")
 
 
 def _template(source: str | None, vocabulary: Vocabulary) -> ChatTemplate:

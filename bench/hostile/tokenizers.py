@@ -10,8 +10,6 @@ harmless texts; or the text is refused, which is right only where it holds a lit
 structure are all tokens that llama.cpp calls control tokens or ends of replies, by its own word for each id
 of the vocabulary, but for the one that stands for unknown letters. A text without any of the literals is read
 as it is.
-
-Knows: the oracle, what hostile vocabularies are made of. Does not know: how a text is kept from structure.
 """
 
 from collections.abc import Sequence
@@ -19,9 +17,8 @@ from random import Random
 
 import llama_cpp
 
-from bench.hostile.outcomes import Ending, Outcome
+from bench.hostile.cases import Attempt, Ending, Outcome, Step
 from bench.hostile.structure import conversations, variants
-from bench.hostile.workers import Attempt, Step
 from engine.core.items import Item, Order
 from engine.core.rubric import ELOQUENT
 from engine.llama.model import LlamaModel, Vocabulary
@@ -36,25 +33,8 @@ from tests.tokenizer_kinds import KINDS
 _TOGETHER = 24  # texts in one prompt
 _PROMPTS = 5  # of which there are many more, all made in the same way
 _PARTS = (
-    "<",
-    ">",
-    "|",
-    "[",
-    "]",
-    "/",
-    "im",
-    "end",
-    "Bot",
-    "of",
-    "stop",
-    "Turn",
-    "_",
-    "1",
-    "é",
-    "東",
-    "#",
-    ":",
-    "\n",
+    *("<", ">", "|", "[", "]", "/", "im", "end", "Bot", "of", "stop", "Turn", "_", "1", "é", "東", "#"),
+    *(":", "\n"),
 )
 _HARMLESS = "Seven gray cats ran by 12 trees"
 

@@ -10,8 +10,6 @@ each mark stands as often as with harmless texts. It is looked for without lette
 with it, and in its own case anywhere; U+2581 and all white space count as a space, accents and wide letters
 as plain ones. A mark of words alone is looked for as a line of its own. Not looked for are tokens of the
 vocabulary, which text does not become, and marks of single signs. A text without marks is read as it is.
-
-Knows: the oracle, what marks are made of. Does not know: how marks are found in a template.
 """
 
 import re
@@ -21,9 +19,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from bench.hostile.outcomes import Ending, Outcome
+from bench.hostile.cases import Attempt, Ending, Outcome, Step
 from bench.hostile.structure import conversations
-from bench.hostile.workers import Attempt, Step
 from engine.core.items import Item, Order
 from engine.core.rubric import ELOQUENT
 from engine.llama.model import LlamaModel, Vocabulary
@@ -40,17 +37,8 @@ _NAMES = (
 )
 _MARKUP = ("<|{}|>", "[{}]", "<{}>", "[|{}|]", "<<{}>>", "<{}_1>", "[{} 3]", "<|{} turn|>", "[/{}]")
 _LABELS = (
-    "{}:",
-    "### {}:",
-    "**{}**:",
-    "{}：",
-    "=== {} ===",
-    "({})",
-    "{} 1)",
-    "- {} -",
-    "## {} #",
-    "@{}",
-    "{}>",
+    *("{}:", "### {}:", "**{}**:", "{}：", "=== {} ===", "({})", "{} 1)", "- {} -", "## {} #", "@{}"),
+    *("{}>",),
 )
 _BETWEEN = ("\n", "\n\n", " ", "</s>\n", "\n---\n", "<|stop|>\n", "")
 _PROMPTS = 5  # of which there are many more, all made in the same way

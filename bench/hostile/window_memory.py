@@ -2,8 +2,6 @@
 
 What is held: the whole window opens on it, without a screen, shows all its pages and ends again; nothing is a
 fault of the program. What is damaged counts as not kept.
-
-Knows: the oracle, the names under which things are kept. Does not know: what the window does with them.
 """
 
 import json
@@ -14,11 +12,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from bench.hostile.in_process import home_in
-from bench.hostile.outcomes import Ending, Outcome
-from bench.hostile.sound_files import SoundFiles, copy_of_store, sound_files
+from bench.hostile.cases import Attempt, Ending, Outcome, Step
+from bench.hostile.sound_files import SoundFiles, copy_of_store, home_in, sound_files
 from bench.hostile.stores import ODD_VALUES
-from bench.hostile.workers import Attempt, Step
 from engine.settings.run_setup import RunSetup
 from engine.system.paths import log_folder
 

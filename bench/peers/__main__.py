@@ -19,8 +19,6 @@ All compute with the same libraries, those of llama-cpp-python (the server takes
 was built from the same sources), as many threads, and weights in the same layout: where this program leaves
 the special layouts off (`engine.llama.library.special_layouts_work`), llama-server gets --no-repack, and
 `Llama` finds another default while it loads. bench/README.md says how llama-server is built.
-
-Knows: which ways there are and what is expected. Does not know: how one works.
 """
 
 import argparse

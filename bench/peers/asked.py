@@ -1,7 +1,4 @@
-"""What this program asks of a model for some items, token by token, so that others can be asked the same.
-
-Knows: the prompts of a run, and how long its explanations became. Does not know: who else answers.
-"""
+"""What this program asks of a model for some items, token by token, so that others can be asked the same."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -54,7 +51,6 @@ class AskedItem:
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """Those of all orders."""
         return tuple(question for order in self.orders for question in order)
 
 

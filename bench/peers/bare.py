@@ -1,7 +1,4 @@
-"""llama.cpp's own speed: a plain loop of llama_decode over the same prompts and texts, and nothing else.
-
-Knows: llama_cpp's context and batches. Does not know: items, what is done with the logits.
-"""
+"""llama.cpp's own speed: a plain loop of llama_decode over the same prompts and texts, and nothing else."""
 
 import json
 import subprocess

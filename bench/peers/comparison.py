@@ -1,7 +1,4 @@
-"""Rounds of work by several ways, as a table of ratios.
-
-Knows: medians and bars. Does not know: who works, models.
-"""
+"""Rounds of work by several ways, as a table of ratios."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +29,6 @@ class Spread:
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """Of one number or more."""
     return Spread(median(values), min(values), max(values))
 
 
@@ -45,7 +41,6 @@ class Bar:
     least: float
 
     def line(self, ours: str, rounds: Sequence[Round]) -> str:
-        """Whether it is."""
         reached = spread(
             [
                 min(each.work[method].seconds for method in self.methods) / each.work[ours].seconds

@@ -1,7 +1,4 @@
-"""llama-server asked for the same judgments, over HTTP as its users do; started and ended here.
-
-Knows: llama-server's options, /health and /completion. Does not know: this program's sessions, rounds.
-"""
+"""llama-server asked for the same judgments, over HTTP as its users do; started and ended here."""
 
 import json
 import os
@@ -46,7 +43,6 @@ class ServerShape:
 
     @property
     def words(self) -> list[str]:
-        """As options."""
         cache = "--kv-unified" if self.unified else "--no-kv-unified"
         return ["--parallel", str(self.slots), "--ctx-size", str(self.slots * self.context), cache]
 
@@ -110,7 +106,6 @@ class Server:
         return float(times.user + times.system) + time.process_time()
 
     def log(self) -> str:
-        """Its last lines."""
         self._log.seek(0)
         lines = self._log.read().decode("utf-8", "replace").splitlines()
         return "\n".join(lines[-_LOG_LINES:])

@@ -1,7 +1,4 @@
-"""Ways to get the same judgments from a model in this process: this program, and llama-cpp-python's `Llama`.
-
-Knows: both. Does not know: servers, rounds, tables.
-"""
+"""Ways to get the same judgments from a model in this process: this program, llama-cpp-python's `Llama`."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

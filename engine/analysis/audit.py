@@ -207,7 +207,7 @@ SCORE = within(1.0, 0.0)
 WON = within(1.0, 0.25, -1.0)
 """What is won, -1 to 1. A loss that none of the instructions shows may be larger than .25, but counted as one
 the issues that are planted in `bench/coverage/audits.py` would not be found with 40 items; with as much a
-judge is hardly called faulty for what it wins everywhere but in 4 % of the items (`bench/coverage/rare.py`).
+judge is hardly called faulty for what it wins everywhere but in 4 % of the items (the same file).
 """
 DIFFERENCE = MeanKind(
     lambda found: Estimate(found.mean, found.difference_interval()),

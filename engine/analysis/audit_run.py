@@ -24,7 +24,7 @@ from engine.core.formatting import short_name
 from engine.core.items import Method
 from engine.data.dataset import Dataset
 from engine.results.run_results import RunResults
-from engine.settings.rows import Mode
+from engine.settings.rows import neutral
 from engine.settings.run_setup import RunSetup
 
 
@@ -119,10 +119,9 @@ def audit_setup(
         sample=None,
         ids=(),
         until=None,
-        mode=Mode.LABELS,
         methods=methods,
         both_orders=True,
-        second_order_below=None,
+        **neutral(),
         calibration_path=None,
         fresh=False,
         resumes=None,

@@ -18,7 +18,7 @@ from engine.core.rubric import Rubric
 from engine.data.file_kinds import expecting
 from engine.data.json_records import load_record
 from engine.results.calibration import RECIPE_MARK, Calibration, calibration_of
-from engine.settings.rows import ExampleKind, KvType
+from engine.settings.rows import SETTINGS, ExampleKind, Group, KvType
 from engine.settings.run_setup import RunSetup
 from engine.system.files import write_json, write_whole
 from engine.system.paths import text_of_path
@@ -27,6 +27,12 @@ from engine.system.sandbox import sandboxed
 
 FORMAT = 1
 _MAKE_AGAIN = Hint(Step.TUNE)
+IN_RECIPE = tuple(row for row in SETTINGS if row.in_recipe)
+"""The settings that a recipe decides; beside them the orders, the rubric, files."""
+# The first recipes had the method and the KV-cache type, always.
+_MAY_BE_MISSING = tuple(
+    row for row in IN_RECIPE if row.key not in {"ways", "kv_type"} and row.group is not Group.EXAMPLES
+)
 
 
 @dataclass(frozen=True)
@@ -55,17 +61,12 @@ class Recipe:
             setup,
             rubric=ours.rubric,
             criteria=ours.criteria,
-            methods=ours.methods,
-            reasoning_samples=ours.reasoning_samples,
-            max_reasoning_tokens=ours.max_reasoning_tokens,
             both_orders=ours.both_orders,
             second_order_below=None,
-            kv_type=ours.kv_type,
             examples_path=examples,
             example_columns=ours.example_columns,
-            shots=ours.shots,
-            example_choice=ours.example_choice,
             calibration_path=path,
+            **{row.name: getattr(ours, row.name) for row in IN_RECIPE},
         )
 
     def examples_at(self, path: Path) -> Path | None:
@@ -79,16 +80,12 @@ class Recipe:
         settings = {
             "model": text_of_path(judge.model_path),
             "dataset": text_of_path(judge.dataset_path),
-            "ways": [method.value for method in judge.methods],
+            "ways": list(judge.methods),
             "both_orders": judge.both_orders,
             "criteria": list(judge.criteria),
-            "kv_type": judge.kv_type.value,
+            "kv_type": judge.kv_type,
+            **{row.key: getattr(judge, row.name) for row in _MAY_BE_MISSING if row.said_of(judge)},
         }
-        if Method.CHAIN_OF_THOUGHT in judge.methods:
-            settings |= {
-                "thoughts": judge.reasoning_samples,
-                "max_thought_tokens": judge.max_reasoning_tokens,
-            }
         if judge.examples_path is not None:
             settings["examples"] = {
                 "file": judge.examples_path.as_posix(),
@@ -128,6 +125,7 @@ def _made_of(value: Mapping[str, Any]) -> Recipe:
     rubric.only(criteria)
     if not settings["ways"]:
         raise ValueError("it names no elicitation method")
+    said = [row for row in _MAY_BE_MISSING if row.key in settings]
     judge = RunSetup(
         dataset_path=Path(_text(settings["dataset"])),
         model_path=Path(_text(settings["model"])),
@@ -136,8 +134,7 @@ def _made_of(value: Mapping[str, Any]) -> Recipe:
         methods=tuple(map(Method, settings["ways"])),
         both_orders=settings["both_orders"] is True,
         kv_type=KvType(settings["kv_type"]),
-        reasoning_samples=int(settings.get("thoughts", 1)),
-        max_reasoning_tokens=int(settings.get("max_thought_tokens", RunSetup.max_reasoning_tokens)),
+        **{row.name: row.of_json(settings[row.key]) for row in said},
     )
     if examples is not None:
         judge = replace(

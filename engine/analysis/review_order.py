@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from engine.annotations.records import LOW_MARGIN, NO_LABEL, Filters, LabelRequest, ListOrder
+from engine.annotations.records import LOW_MARGIN, NO_LABEL, Annotation, Filters, LabelRequest, ListOrder
 from engine.core.items import PREFERENCES, HumanLabel, Preference, agree
 from engine.core.judgments import (
     AnyJudgment,
@@ -21,7 +21,6 @@ from engine.core.judgments import (
     Judgment,
     JudgmentKey,
     Keyed,
-    Override,
     ReviewState,
     SubmittedLabel,
 )
@@ -363,7 +362,7 @@ class Remarks:
         self, results: RunResults, author: str = "", seen: Container[JudgmentKey] | None = None
     ) -> None:
         self._results, self._author, self._seen = results, author, seen
-        self._by_annotators: dict[str, list[Override]] = {}
+        self._by_annotators: dict[str, list[Annotation]] = {}
         for override in reversed(results.reviews.overrides):
             if override.explanation:
                 self._by_annotators.setdefault(override.item_id, []).append(override)

@@ -40,7 +40,7 @@ from engine.data.submission import Columns
 from engine.metrics.intervals import OverInstructions
 from engine.metrics.matching import Matched, match, system_of_run
 from engine.results.run_results import RunResults
-from engine.settings.rows import DEFAULT_METHODS, ExampleKind, Mode
+from engine.settings.rows import DEFAULT_METHODS, ExampleKind, neutral
 from engine.settings.run_setup import RunSetup
 
 LEAST = 30
@@ -262,10 +262,9 @@ def wide(setup: RunSetup, methods: Sequence[Method], ids: Sequence[str]) -> RunS
     """The run of a setup that asks in all these methods, in both orders, for labels alone, of these items."""
     return replace(
         setup,
-        mode=Mode.LABELS,
         methods=tuple(methods),
         both_orders=True,
-        second_order_below=None,
+        **neutral(),
         items=None,
         sample=None,
         until=None,

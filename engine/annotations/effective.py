@@ -1,30 +1,15 @@
-"""The annotations of a run as it goes from one run store to another, each annotation with its own identity.
-
-The annotations of a run: which overrides are effective, who is how far, who gave which label.
-"""
+"""The annotations of a run: which are effective, who is how far, who gave which label, what can be undone."""
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
-from itertools import chain
 
-from engine.annotations.records import LabelSource, LabelSourceKind, NewNote
+from engine.annotations.records import Annotation, Kind, LabelSource, LabelSourceKind
 from engine.core.formatting import counted
 from engine.core.items import Preference, majority
-from engine.core.judgments import (
-    Confirmation,
-    ItemNote,
-    JudgmentKey,
-    Keyed,
-    NewOverride,
-    NewReview,
-    Origin,
-    Override,
-    ReviewMark,
-    ReviewState,
-)
+from engine.core.judgments import JudgmentKey, Keyed, Origin, ReviewState
 
 LabelsOfAnnotator = Mapping[JudgmentKey, Preference]
 
@@ -67,20 +52,10 @@ class EffectiveAnnotation(Keyed):
         return self.written_for is None or label is None or self.written_for is label
 
 
-def _with_its_label(
-    override: Override, texts: dict[tuple[JudgmentKey, str, str], Preference | None]
-) -> Override:
-    """In stores of earlier versions an explanation is of the label that it first came with."""
-    if override.explanation is None or override.written_for is not None:
-        return override
-    first = texts.setdefault((override.key, override.author, override.explanation), override.preference)
-    return replace(override, written_for=first)
-
-
 def _standing_of(
-    label: Override | Confirmation | None,
-    texts: Sequence[Override],
-    newest: Override | Confirmation,
+    label: Annotation | None,
+    texts: Sequence[Annotation],
+    newest: Annotation,
     label_by: tuple[str, ...] = (),
 ) -> EffectiveAnnotation:
     """A label, and the explanation among `texts`, the oldest first, that is the newest of this label, else
@@ -100,13 +75,13 @@ def _standing_of(
         text.written_for if text else None,
         label.origin if label else None,
         label.seed if label else None,
-        isinstance(label, Override) and label.settles,
+        label is not None and label.settles,
     )
 
 
-def standing_notes(notes: Iterable[ItemNote]) -> tuple[ItemNote, ...]:
+def standing_notes(notes: Iterable[Annotation]) -> tuple[Annotation, ...]:
     """The last note of each annotator that is not undone or empty; `notes` has the oldest first."""
-    last: dict[str, ItemNote] = {}
+    last: dict[str, Annotation] = {}
     for note in notes:
         if note.undone is None:
             last.pop(note.author, None)
@@ -114,12 +89,9 @@ def standing_notes(notes: Iterable[ItemNote]) -> tuple[ItemNote, ...]:
     return tuple(note for note in last.values() if note.text or note.tags)
 
 
-def tags_together(notes: Iterable[ItemNote]) -> tuple[str, ...]:
+def tags_together(notes: Iterable[Annotation]) -> tuple[str, ...]:
     """The tags of some notes, each once."""
     return tuple(dict.fromkeys(tag for note in notes for tag in note.tags))
-
-
-Annotation = Override | Confirmation | ReviewMark | ItemNote
 
 
 @dataclass(frozen=True)
@@ -131,12 +103,12 @@ class AnnotatorStep:
 
     at: datetime
     undone: datetime | None
-    words: tuple[Annotation | NewOverride | NewReview | NewNote, ...]
+    words: tuple[Annotation, ...]
 
     @property
     def keys(self) -> frozenset[JudgmentKey]:
         """The judgments that it is of; none for a note or a state alone."""
-        return frozenset(word.key for word in self.words if isinstance(word, Keyed))
+        return frozenset(word.key for word in self.words if word.criterion)
 
 
 def steps_of(words: Iterable[Annotation], author: str) -> list[AnnotatorStep]:
@@ -245,41 +217,46 @@ def skipped_in_words(skipped: int, labelled: int) -> str:
 
 @dataclass(frozen=True)
 class Reviews:
-    """All annotations of a run, the oldest first; overrides also where they are undone."""
+    """All annotations of a run, those of each kind with the oldest first; also undone ones."""
 
-    overrides: tuple[Override, ...] = ()
-    marks: tuple[ReviewMark, ...] = ()
-    confirmations: tuple[Confirmation, ...] = ()
-
-    def only(self, ids: Container[str]) -> "Reviews":
-        """The annotations of these items only."""
-        return Reviews(
-            tuple(said for said in self.overrides if said.item_id in ids),
-            tuple(said for said in self.marks if said.item_id in ids),
-            tuple(said for said in self.confirmations if said.item_id in ids),
-        )
+    all: tuple[Annotation, ...] = ()
 
     @cached_property
-    def effective_marks(self) -> Mapping[tuple[str, str], ReviewMark]:
-        """The last mark of each annotator and item, by item id and name; also those with the state to do."""
+    def overrides(self) -> tuple[Annotation, ...]:
+        return tuple(word for word in self.all if word.kind is Kind.OVERRIDE)
+
+    @cached_property
+    def confirmations(self) -> tuple[Annotation, ...]:
+        return tuple(word for word in self.all if word.kind is Kind.CONFIRMATION)
+
+    @cached_property
+    def marks(self) -> tuple[Annotation, ...]:
+        return tuple(word for word in self.all if word.kind is Kind.STATE)
+
+    def only(self, ids: Container[str]) -> "Reviews":
+        return Reviews(tuple(word for word in self.all if word.item_id in ids))
+
+    @cached_property
+    def effective_marks(self) -> Mapping[tuple[str, str], Annotation]:
+        """The last state of each annotator and item, by item id and name; also to do."""
         return {(mark.item_id, mark.author): mark for mark in self.marks if mark.undone is None}
 
     def state(self, item_id: str, author: str) -> ReviewState:
         """How far an annotator is with an item."""
         mark = self.effective_marks.get((item_id, author))
-        return mark.state if mark else ReviewState.TO_DO
+        return mark.state if mark and mark.state else ReviewState.TO_DO
+
+    def marks_of(self, item_id: str) -> Sequence[Annotation]:
+        """The effective states of an item, one for each annotator who has done or skipped it."""
+        return self._marks_by_item.get(item_id, ())
 
     @cached_property
-    def _marks_by_item(self) -> Mapping[str, tuple[ReviewMark, ...]]:
-        found: dict[str, tuple[ReviewMark, ...]] = {}
-        for (item_id, _author), mark in self.effective_marks.items():
+    def _marks_by_item(self) -> Mapping[str, Sequence[Annotation]]:
+        found: dict[str, list[Annotation]] = {}
+        for mark in self.effective_marks.values():
             if mark.state is not ReviewState.TO_DO:
-                found[item_id] = (*found.get(item_id, ()), mark)
+                found.setdefault(mark.item_id, []).append(mark)
         return found
-
-    def marks_of(self, item_id: str) -> tuple[ReviewMark, ...]:
-        """The effective marks of an item, one for each annotator with a state other than to do."""
-        return self._marks_by_item.get(item_id, ())
 
     @cached_property
     def labels(self) -> Mapping[str, LabelsOfAnnotator]:
@@ -298,7 +275,7 @@ class Reviews:
         """Of each of `labels` the item, and how the annotator came to it; None where that is not known."""
         return [(key.item_id, each.origin) for given in self._given.values() for key, each in given.items()]
 
-    def given_on(self, key: JudgmentKey) -> dict[str, Override | Confirmation]:
+    def given_on(self, key: JudgmentKey) -> dict[str, Annotation]:
         """By name, what holds each annotator's label of a judgment."""
         return {author: given[key] for author, given in self._given.items() if key in given}
 
@@ -309,20 +286,20 @@ class Reviews:
         return Counter(each.seed for each in given if each.seed is not None)
 
     @cached_property
-    def _given(self) -> Mapping[str, Mapping[JudgmentKey, Override | Confirmation]]:
+    def _given(self) -> Mapping[str, Mapping[JudgmentKey, Annotation]]:
         """By name and judgment, what holds the label of `labels`."""
-        said: list[Override | Confirmation]
         said = [*self.confirmations, *(each for each in self.overrides if not each.settles)]
         taken_back = {
             (override.author, override.key, override.preference): (override.created, override.undone)
             for override in self.overrides
             if override.undone
         }
-        given: dict[str, dict[JudgmentKey, Override | Confirmation]] = {}
+        given: dict[str, dict[JudgmentKey, Annotation]] = {}
         for each in sorted(said, key=lambda each: each.created):
             if each.undone is None and each.preference is not None:
                 gone = taken_back.get((each.author, each.key, each.preference))
-                if not (isinstance(each, Confirmation) and gone and gone[0] < each.created < gone[1]):
+                confirms = each.kind is Kind.CONFIRMATION
+                if not (confirms and gone and gone[0] < each.created < gone[1]):
                     given.setdefault(each.author, {})[each.key] = each
         return given
 
@@ -339,7 +316,7 @@ class Reviews:
         found = ((key, finders[source.kind](key)) for key in keys)
         return {key: standing for key, standing in found if standing is not None}
 
-    def _texts(self, key: JudgmentKey) -> list[Override]:
+    def _texts(self, key: JudgmentKey) -> list[Annotation]:
         return [each for each in self.last_of_each(key) if each.explanation]
 
     def _of_last(self, key: JudgmentKey) -> EffectiveAnnotation | None:
@@ -406,21 +383,16 @@ class Reviews:
         label = majority(given)
         return label if isinstance(label, Preference) else None
 
-    def said_on(self, key: JudgmentKey) -> Sequence[Override | Confirmation]:
+    def said_on(self, key: JudgmentKey) -> Sequence[Annotation]:
         """All annotations of a judgment, the oldest first; also what is undone."""
         return self._said.get(key, ())
 
     @cached_property
-    def _said(self) -> Mapping[JudgmentKey, Sequence[Override | Confirmation]]:
-        found: dict[JudgmentKey, list[Override | Confirmation]] = {}
-        everything: list[Override | Confirmation] = [*self.overrides, *self.confirmations]
-        for each in sorted(everything, key=lambda each: each.created):
+    def _said(self) -> Mapping[JudgmentKey, Sequence[Annotation]]:
+        found: dict[JudgmentKey, list[Annotation]] = {}
+        for each in sorted([*self.overrides, *self.confirmations], key=lambda each: each.created):
             found.setdefault(each.key, []).append(each)
         return found
-
-    def marks_on(self, item_id: str) -> Sequence[ReviewMark]:
-        """All marks of an item, the oldest first; also those that are undone."""
-        return [mark for mark in self._words.get(item_id, ()) if isinstance(mark, ReviewMark)]
 
     def words_of(self, item_id: str) -> Sequence[Annotation]:
         """All annotations of an item, but for notes; also what is undone."""
@@ -429,31 +401,35 @@ class Reviews:
     @cached_property
     def _words(self) -> Mapping[str, Sequence[Annotation]]:
         found: dict[str, list[Annotation]] = {}
-        everything: tuple[Override | Confirmation | ReviewMark, ...]
-        everything = (*self.overrides, *self.confirmations, *self.marks)
-        for each in everything:
+        for each in self.all:
             found.setdefault(each.item_id, []).append(each)
         return found
 
-    def last_of_each(self, key: JudgmentKey) -> list[Override]:
+    def last_of_each(self, key: JudgmentKey) -> list[Annotation]:
         """Of each annotator who labelled or explained a judgment the last override that is not undone, the
         oldest first; an adjudicator's label apart from their own.
         """
         return list(self._last.get(key, {}).values())
 
     @cached_property
-    def _last(self) -> Mapping[JudgmentKey, Mapping[tuple[str, bool], Override]]:
+    def _last(self) -> Mapping[JudgmentKey, Mapping[tuple[str, bool], Annotation]]:
         """The same by judgment and annotator, apart as an adjudicator."""
-        standing: dict[JudgmentKey, dict[tuple[str, bool], Override]] = {}
+        standing: dict[JudgmentKey, dict[tuple[str, bool], Annotation]] = {}
         texts: dict[tuple[JudgmentKey, str, str], Preference | None] = {}
         for given in self.overrides:
             if given.undone is None:
+                written_for = given.written_for
+                if given.explanation is not None and written_for is None:
+                    # In stores of earlier versions an explanation is of the label that it first came with.
+                    place = (given.key, given.author, given.explanation)
+                    written_for = texts.setdefault(place, given.preference)
                 last = standing.setdefault(given.key, {})
                 last.pop((given.author, given.settles), None)
-                last[given.author, given.settles] = _with_its_label(given, texts)
+                same = written_for is given.written_for
+                last[given.author, given.settles] = given if same else replace(given, written_for=written_for)
         return standing
 
-    def own(self, key: JudgmentKey, author: str, settles: bool = False) -> Override | None:
+    def own(self, key: JudgmentKey, author: str, settles: bool = False) -> Annotation | None:
         """An annotator's effective annotation of a judgment; `settles`: as an adjudicator."""
         last = self.last_of_each(key)
         return next((each for each in last if (each.author, each.settles) == (author, settles)), None)
@@ -461,117 +437,9 @@ class Reviews:
     @property
     def annotators(self) -> tuple[str, ...]:
         """All annotators, sorted by name."""
-        everything: tuple[Override | ReviewMark | Confirmation, ...]
-        everything = (*self.overrides, *self.marks, *self.confirmations)
-        return tuple(sorted({each.author for each in everything}))
+        return annotators_of(self.all)
 
 
-StepKey = tuple[str, str, datetime]
-"""Which step of an annotator: the id of the item (of a note the hash of its content), their name, when it
-was.
-"""
-
-
-def identity_of(word: Annotation) -> tuple[object, ...]:
-    """What an annotation has in common with itself in another store: kind, item, criterion, author, time, and
-    content: two annotations of one time with different content are two, and none of them is lost.
-    """
-    match word:
-        case Override():
-            said = (word.settles, word.preference, word.explanation)
-            return ("override", *word.key, word.author, word.created, *said)
-        case Confirmation():
-            return ("confirmation", *word.key, word.author, word.created, word.preference)
-        case ReviewMark():
-            return ("mark", word.item_id, "", word.author, word.created, word.state)
-        case ItemNote():
-            return ("note", word.content_hash, "", word.author, word.created, word.text, word.tags)
-
-
-def step_of(word: Annotation) -> StepKey:
-    """The step that an annotation is of."""
-    place = word.content_hash if isinstance(word, ItemNote) else word.item_id
-    return place, word.author, word.created
-
-
-@dataclass(frozen=True)
-class UndoneStep:
-    """When an annotation was undone, if it is, and when it was redone last (UTC); None for never."""
-
-    undone: datetime | None
-    redone: datetime | None
-
-    def is_after(self, other: "UndoneStep") -> bool:
-        """Whether this is a later state than another one of the same annotation."""
-        return self != other and self._at > other._at
-
-    @property
-    def _at(self) -> float:
-        return max((at.timestamp() for at in (self.undone, self.redone) if at is not None), default=0.0)
-
-
-@dataclass(frozen=True)
-class ImportedAnnotations:
-    """The annotations of some items of a run by some annotators, also undone ones.
-
-    `notes`: of these items, by the hash of their content. `redone`: by step, when it was done again.
-    """
-
-    reviews: Reviews = field(default_factory=Reviews)
-    notes: tuple[ItemNote, ...] = ()
-    redone: Mapping[StepKey, datetime] = field(default_factory=dict)
-
-    @property
-    def all(self) -> Iterator[Annotation]:
-        """Each annotation."""
-        return chain(self.reviews.overrides, self.reviews.confirmations, self.reviews.marks, self.notes)
-
-    @property
-    def annotators(self) -> tuple[str, ...]:
-        """All annotators, sorted by name."""
-        return tuple(sorted({word.author for word in self.all}))
-
-    def turned(self, word: Annotation) -> UndoneStep:
-        """Whether an annotation is undone, and since when."""
-        return UndoneStep(word.undone, self.redone.get(step_of(word)))
-
-    @property
-    def states(self) -> dict[tuple[object, ...], UndoneStep]:
-        """The state of each annotation, by its identity."""
-        return {identity_of(word): self.turned(word) for word in self.all}
-
-    def of(self, names: frozenset[str]) -> "ImportedAnnotations":
-        """The annotations of these annotators only."""
-        return self.changed(lambda word: word if word.author in names else None)
-
-    def called(self, names: Mapping[str, str]) -> "ImportedAnnotations":
-        """The same with other names for some annotators."""
-        renamed = self.changed(lambda word: replace(word, author=names.get(word.author, word.author)))
-        redone = {(place, names.get(name, name), at): when for (place, name, at), when in self.redone.items()}
-        return replace(renamed, redone=redone)
-
-    def changed(self, change: Callable[[Annotation], Annotation | None]) -> "ImportedAnnotations":
-        """The same with each annotation as `change` makes it, without those of which it makes None."""
-        return _of_words((word for word in map(change, self.all) if word is not None), self.redone)
-
-    def together(self, other: "ImportedAnnotations") -> "ImportedAnnotations":
-        """These annotations and those of another, the later state of each that both have."""
-        found = {identity_of(word): (word, self.turned(word)) for word in self.all}
-        for word in other.all:
-            known = found.get(identity_of(word))
-            if known is None or other.turned(word).is_after(known[1]):
-                found[identity_of(word)] = (word, other.turned(word))
-        words = sorted((word for word, _ in found.values()), key=lambda word: word.created)
-        redone = {step_of(word): turned.redone for word, turned in found.values() if turned.redone}
-        return _of_words(words, redone)
-
-
-def _of_words(words: Iterable[Annotation], redone: Mapping[StepKey, datetime]) -> ImportedAnnotations:
-    """Annotations of all kinds, in their order."""
-    known = list(words)
-    reviews = Reviews(
-        tuple(word for word in known if isinstance(word, Override)),
-        tuple(word for word in known if isinstance(word, ReviewMark)),
-        tuple(word for word in known if isinstance(word, Confirmation)),
-    )
-    return ImportedAnnotations(reviews, tuple(word for word in known if isinstance(word, ItemNote)), redone)
+def annotators_of(words: Iterable[Annotation]) -> tuple[str, ...]:
+    """Who said something, sorted by name."""
+    return tuple(sorted({word.author for word in words}))

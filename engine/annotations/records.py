@@ -1,18 +1,16 @@
-"""What a review list is to hold; apart from engine.analysis.review_order, which takes long to import.
+"""What annotators say, as one record: a row of the run store, a line of the write-ahead log, and a line of an
+annotation file (engine.store.annotation_rows reads all three).
 
-Which labels of a run count: effective, adjudicated, the majority's, one annotator's, or the judge's.
-
-An annotation of a run, an item or a judgment, as a record that can be stored as plain values.
-
-It is checked when it is made, so that the store need refuse none later.
+Which labels of a run count, and what a review list is to hold; apart from engine.analysis.review_order, which
+takes long to import.
 """
 
 import os
 import re
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from secrets import randbelow
@@ -22,9 +20,145 @@ from typing import Any, Literal
 from engine.core.errors import SetupError
 from engine.core.formatting import did_you_mean, listed, quoted
 from engine.core.items import HumanLabel, Preference, unsafe_explanation
-from engine.core.judgments import Keyed, NewOverride, NewReview, Origin, ReviewState, changes_nothing
+from engine.core.judgments import Keyed, Origin, ReviewState
 from engine.settings.identity import checked_name, checked_note
-from engine.settings.sampling import LARGEST_SEED
+
+
+class Kind(StrEnum):
+    """What an annotation says; the values are the names of the store's tables.
+
+    OVERRIDE: a label, an explanation or both in the place of the judge's. CONFIRMATION: the effective label
+    is accepted, or one is given blind. STATE: how far the annotator is with the item, until their next one.
+    NOTE: text and tags of the item, whichever run judged it; the next one replaces it. DRAFT: an unsaved
+    explanation, or without a criterion an unsaved note.
+    """
+
+    OVERRIDE = "override"
+    CONFIRMATION = "confirmation"
+    STATE = "review_mark"
+    NOTE = "item_note"
+    DRAFT = "draft"
+
+
+NEVER = datetime.fromtimestamp(0, UTC)
+"""When something was said that was not said yet."""
+
+
+@dataclass(frozen=True)
+class Annotation(Keyed):
+    """What an annotator says of an item, or of its judgment on a criterion.
+
+    A note has a `content_hash` in the place of `item_id`. Times are in UTC; what is `undone` is kept as
+    history. An override without a preference or an explanation leaves that part the judge's. SetupError for
+    one without both.
+    """
+
+    kind: Kind
+    item_id: str = ""
+    criterion: str = ""
+    author: str = ""
+    created: datetime = NEVER
+    preference: Preference | None = None
+    explanation: str | None = None
+    written_for: Preference | None = None
+    """The label that the explanation is of; None where that is not known."""
+    settles: bool = False
+    """Whether it is an adjudicator's."""
+    state: ReviewState | None = None
+    text: str = ""
+    tags: tuple[str, ...] = ()
+    content_hash: str = ""
+    origin: Origin | None = None
+    """How the annotator came to the item; None where that is not known."""
+    seed: int | None = None
+    """Of the random sample that it was given in; None in what is new for that of the run."""
+    blind: bool | None = None
+    """Whether the labels of others, of the judge and of the dataset were hidden; None if not known."""
+    undone: datetime | None = None
+    redone: datetime | None = None
+    id: str = ""
+    """Of a draft, its name in the write-ahead log."""
+
+    def __post_init__(self) -> None:
+        if self.kind is Kind.OVERRIDE and self.preference is None and not self.explanation:
+            raise SetupError(
+                f"The override of item {self.item_id}, {self.criterion}, changes nothing.",
+                "Choose a label, write an explanation, or do both.",
+            )
+
+    @property
+    def place(self) -> str:
+        """Its item: the id, of a note the hash of the content."""
+        return self.content_hash or self.item_id
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What it has in common with itself in another store: target, author, time and content. Two of one
+        time with different content are two, and none of them is lost.
+        """
+        target = (self.kind, self.place, self.criterion, self.author, self.created, self.settles)
+        return (*target, self.preference, self.explanation, self.state, self.text, self.tags)
+
+    def turned_after(self, other: "Annotation") -> bool:
+        """Whether this is a later state, undone or redone, of the same annotation."""
+        turns = [(each.undone, each.redone) for each in (self, other)]
+        mine, others = (max((at for at in times if at is not None), default=NEVER) for times in turns)
+        return turns[0] != turns[1] and mine > others
+
+
+def new_override(
+    item_id: str,
+    criterion: str,
+    preference: Preference | None,
+    explanation: str | None,
+    author: str,
+    *,
+    origin: Origin | None = None,
+    seed: int | None = None,
+    written_for: Preference | None = None,
+    blind: bool | None = None,
+    settles: bool = False,
+) -> Annotation:
+    return Annotation(
+        Kind.OVERRIDE,
+        item_id,
+        criterion,
+        author,
+        preference=preference,
+        explanation=explanation,
+        written_for=written_for,
+        settles=settles,
+        origin=origin,
+        seed=seed,
+        blind=blind,
+    )
+
+
+def new_review(
+    item_id: str,
+    author: str,
+    state: ReviewState | None = None,
+    confirmed: Mapping[str, Preference] = {},
+    origin: Origin | None = None,
+    *,
+    seed: int | None = None,
+    blind: bool | None = None,
+) -> tuple[Annotation, ...]:
+    """A step of several annotations: a state, if one is given, and the labels accepted, by criterion."""
+    step = Annotation(Kind.STATE, item_id, "", author, state=state, origin=origin, seed=seed, blind=blind)
+    accepted = replace(step, kind=Kind.CONFIRMATION, state=None)
+    labels = (replace(accepted, criterion=name, preference=label) for name, label in confirmed.items())
+    return (*([] if state is None else [step]), *labels)
+
+
+def new_note(content_hash: str, text: str, tags: Iterable[str], author: str) -> Annotation:
+    """One without text and tags removes the author's last one."""
+    return Annotation(Kind.NOTE, author=author, text=text, tags=tuple(tags), content_hash=content_hash)
+
+
+def new_draft(item_id: str, criterion: str, author: str, text: str | None) -> Annotation:
+    """One without a text ends those that it replaces."""
+    return Annotation(Kind.DRAFT, item_id, criterion, author, text=text or "")
 
 
 @dataclass(frozen=True)
@@ -42,26 +176,6 @@ class Undo:
 
 
 @dataclass(frozen=True)
-class NewNote:
-    """A note on an item, for all runs; without text and tags it removes the last one."""
-
-    content_hash: str
-    text: str
-    tags: tuple[str, ...]
-    author: str
-
-
-@dataclass(frozen=True)
-class NewDraft(Keyed):
-    """A draft of an annotator's explanation; None: there is none. Without a criterion: a note."""
-
-    item_id: str
-    criterion: str
-    author: str
-    text: str | None
-
-
-@dataclass(frozen=True)
 class RunWords:
     """What a run is called, and noted of it; empty for nothing, None leaves it as it is."""
 
@@ -69,19 +183,43 @@ class RunWords:
     note: str | None = None
 
 
-_TELLING = Lock()
-if sys.platform != "win32":  # a process that is forked meanwhile would find it locked for ever
-    _unlock = _TELLING.release
-    os.register_at_fork(before=_TELLING.acquire, after_in_parent=_unlock, after_in_child=_unlock)
-_NEAR = timedelta(seconds=1)
-_TOLD = deque([datetime.fromtimestamp(0, UTC)], maxlen=1)  # the last time that was told
+AnyWord = Annotation | tuple[Annotation, ...] | Undo | RunWords
+"""What is said at once; several annotations are those of one review of an item."""
 
-AnyWord = NewOverride | Undo | NewReview | NewNote | NewDraft | RunWords
+
+def annotations_in(what: AnyWord) -> tuple[Annotation, ...]:
+    if isinstance(what, tuple):
+        return what
+    return (what,) if isinstance(what, Annotation) else ()
+
+
+def place_of(what: AnyWord) -> str:
+    """The item that something is said of: its id, of a note the hash of its content; empty for a run."""
+    if isinstance(what, Undo):
+        return what.item_id
+    return next((word.place for word in annotations_in(what)), "")
+
+
+_NOTE, _DRAFT = ("content_hash", "text", "tags", "author"), ("item_id", "criterion", "author", "text")
+_HOW = ("origin", "seed")
+LOGGED: Mapping[str, tuple[str, ...]] = {
+    "override": (
+        *("item_id", "criterion", "preference", "explanation", "author", *_HOW),
+        *("written_for", "blind", "settles"),
+    ),
+    "undo": ("item_id", "content_hash", "author", "step", "again"),
+    "review": ("item_id", "author", "state", "confirmed", *_HOW, "blind"),
+    "note": _NOTE,
+    "draft": _DRAFT,
+    "run": ("name", "note"),
+}
+"""By the kind of a line of the write-ahead log, the names of its values; they stay."""
+LOGGED_KINDS = {"override": Kind.OVERRIDE, "note": Kind.NOTE, "draft": Kind.DRAFT}
 
 
 @dataclass(frozen=True)
 class Said:
-    """An annotation and its time (UTC).
+    """What is said, and its time (UTC).
 
     `run_id`: of which run, None for an annotation on an item; `made`: when that run was made, for a store
     that was thrown away begins at 1 again; None where that is not known. `over`: names of the drafts that end
@@ -95,43 +233,36 @@ class Said:
     over: tuple[str, ...] = ()
 
     def as_values(self) -> dict[str, Any]:
-        """All of it as plain values."""
-        what = {field.name: _plain(getattr(self.what, field.name)) for field in fields(self.what)}
-        values: dict[str, Any] = {"kind": _NAMES[type(self.what)], "at": self.at.isoformat(), "what": what}
+        """All of it as plain values, which engine.store.annotation_rows.said_of reads."""
+        what: Any = self.what
+        given: dict[str, Any] = {}
+        if isinstance(what, tuple):
+            kind, what = "review", what[0]
+            words = annotations_in(self.what)
+            given["confirmed"] = {each.criterion: each.preference for each in words if each.criterion}
+        elif isinstance(what, Annotation):
+            kind = next(name for name, of in LOGGED_KINDS.items() if of is what.kind)
+        else:
+            kind = "undo" if isinstance(what, Undo) else "run"
+        values = {name: given.get(name, getattr(what, name, None)) for name in LOGGED[kind]}
+        if kind == "undo":
+            values["step"] = what.step.isoformat()
+        elif kind == "draft":
+            values["text"] = what.text or None
+        elif kind == "note":
+            values["tags"] = list(what.tags)
+        line: dict[str, Any] = {"kind": kind, "at": self.at.isoformat(), "what": values}
         if self.run_id is not None:
-            values |= {"run": self.run_id, "made": self.made and self.made.isoformat()}
-        return values | ({"over": self.over} if self.over else {})
+            line |= {"run": self.run_id, "made": self.made and self.made.isoformat()}
+        return line | ({"over": list(self.over)} if self.over else {})
 
 
-def _plain(value: object) -> object:
-    return value.isoformat() if isinstance(value, datetime) else value
-
-
-def said_of(values: Mapping[str, Any]) -> Said:
-    """What `as_values` gave. ValueError for anything else."""
-    try:
-        made, readers = _KINDS[values["kind"]]
-        given = values["what"]
-        what = made(**{name: read(given.get(name)) for name, read in readers.items()})
-        run_id, since = values.get("run"), values.get("made")
-        if run_id is not None and (type(run_id) is not int or run_id < 1):
-            raise ValueError(f"{run_id!r} is not a run")
-        return Said(
-            what,
-            datetime.fromisoformat(values["at"]),
-            run_id,
-            None if since is None else datetime.fromisoformat(since),
-            _texts(values.get("over", [])),
-        )
-    except (AttributeError, KeyError, TypeError) as error:
-        raise ValueError(f"it is not an annotation: {error!r}") from error
-
-
-def place_of(what: AnyWord) -> str:
-    """The item that an annotation is of: its id, of a note the hash of its content; empty for an
-    annotation on a run.
-    """
-    return str(getattr(what, "item_id", getattr(what, "content_hash", "")))
+_TELLING = Lock()
+if sys.platform != "win32":  # a process that is forked meanwhile would find it locked for ever
+    _unlock = _TELLING.release
+    os.register_at_fork(before=_TELLING.acquire, after_in_parent=_unlock, after_in_child=_unlock)
+_NEAR = timedelta(seconds=1)
+_TOLD = deque([NEVER], maxlen=1)  # the last time that was told
 
 
 def later(at: datetime, than: datetime | None) -> datetime:
@@ -162,19 +293,26 @@ def now(after: datetime | None = None) -> datetime:
 
 def refuse_unfit(what: AnyWord) -> None:
     """Raise the SetupError with which the store would refuse an annotation, whatever is in the store."""
-    match what:
-        case NewOverride():
-            if checked_explanation(what.explanation) is None and what.preference is None:
-                raise changes_nothing(what)
-            checked_author(what.author)
-        case NewNote():
-            checked_tags(what.tags)
-            checked_author(what.author)
-        case RunWords():
-            checked_name(what.name or "")
-            checked_note(what.note or "")
-        case _:
-            checked_author(what.author)
+    for word in annotations_in(what):
+        checked(word)
+    if isinstance(what, Undo):
+        checked_author(what.author)
+    elif isinstance(what, RunWords):
+        checked_name(what.name or "")
+        checked_note(what.note or "")
+
+
+def checked(word: Annotation) -> Annotation:
+    """An annotation as the store keeps it: texts without white space around them, each tag once.
+
+    SetupError for no name, an override that changes nothing, an explanation that a submission cannot hold, a
+    tag of several lines.
+    """
+    word = replace(word, author=checked_author(word.author))
+    if word.kind is Kind.DRAFT:  # the text as it stands in the editor
+        return word
+    tags = tuple(checked_tags(word.tags))
+    return replace(word, explanation=checked_explanation(word.explanation), text=word.text.strip(), tags=tags)
 
 
 def checked_author(author: str) -> str:
@@ -211,88 +349,6 @@ def checked_tags(tags: Iterable[str]) -> list[str]:
     if unprintable := [tag for tag in cleaned if not tag.isprintable()]:
         raise SetupError(f"{unprintable[0]!r} cannot be a tag.", "Write a tag in one line.")
     return cleaned
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
-    return value
-
-
-def _truth(value: object) -> bool:
-    if type(value) is not bool:
-        raise TypeError(f"{value!r} is neither true nor false")
-    return value
-
-
-def _seed(value: object) -> int:
-    if type(value) is not int or not 0 <= value <= LARGEST_SEED:
-        raise TypeError(f"{value!r} is no seed")
-    return value
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple):
-        raise TypeError(f"{value!r} is no list of texts")
-    return tuple(map(_text, value))
-
-
-def _or_none(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda value: None if value is None else read(value)
-
-
-def _truth_or_false(value: object) -> bool:
-    return value is not None and _truth(value)
-
-
-def _labels(value: object) -> dict[str, Preference]:
-    if not isinstance(value, dict):
-        raise TypeError(f"{value!r} has no labels")
-    return {_text(name): Preference(label) for name, label in value.items()}
-
-
-_JUDGMENT = {"item_id": _text, "criterion": _text, "author": _text}
-_KINDS: Mapping[str, tuple[Callable[..., AnyWord], Mapping[str, Callable[[Any], Any]]]] = {
-    "override": (
-        NewOverride,
-        _JUDGMENT
-        | {
-            "preference": _or_none(Preference),
-            "explanation": _or_none(_text),
-            "origin": _or_none(Origin),
-            "seed": _or_none(_seed),
-            "written_for": _or_none(Preference),
-            "blind": _or_none(_truth),
-            "settles": _truth_or_false,
-        },
-    ),
-    "undo": (
-        Undo,
-        {
-            "item_id": _text,
-            "content_hash": _text,
-            "author": _text,
-            "step": datetime.fromisoformat,
-            "again": _truth_or_false,
-        },
-    ),
-    "review": (
-        NewReview,
-        {
-            "item_id": _text,
-            "author": _text,
-            "state": _or_none(ReviewState),
-            "confirmed": _labels,
-            "origin": _or_none(Origin),
-            "seed": _or_none(_seed),
-            "blind": _or_none(_truth),
-        },
-    ),
-    "note": (NewNote, {"content_hash": _text, "text": _text, "tags": _texts, "author": _text}),
-    "draft": (NewDraft, _JUDGMENT | {"text": _or_none(_text)}),
-    "run": (RunWords, {"name": _or_none(_text), "note": _or_none(_text)}),
-}
-_NAMES = {made: name for name, (made, _readers) in _KINDS.items()}
 
 
 class LabelSourceKind(StrEnum):

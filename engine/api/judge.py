@@ -117,16 +117,13 @@ class Judge:
     `model`: the path of a GGUF file, a part of its name, or "demo"; None for that of the recipe. Every other
     None is the default of the option with the same name of the command `judge`.
 
-    `mode`: "labels" or "explain". `rubric`: a name or a file; `criteria`: some of its criteria. `orders`:
-    "both", "one" or "uncertain", which reads the second order only if the margin of the first is below
-    `margin_threshold` (0 to 1), or below the threshold learned from the run in both orders with the id
-    `margin_threshold_from`. `methods`: elicitation methods, such as "label-tokens" and "permuted-labels".
-    `reasoning_samples` and `max_reasoning_tokens`: for the method "chain-of-thought". `examples`: a file of
-    labelled items to show; `few_shot`: how many of them; `few_shot_selection`: "fixed" or "nearest".
-    `calibration`, `recipe`: files. `shorten`: omit the middle of responses that do not fit. `temperature`: of
-    explanations; 0 takes the likeliest tokens. `max_explanation_tokens`: the longest explanation. `seed`: of
-    all samples. `context`: tokens; `kv_type`: "f16" or "q8_0"; `threads`: processor cores; `device`: "cpu"
-    or the name of a GPU; `gpu_layers`: layers of the model on it. `store`: the file of the runs.
+    `rubric`: a name or a file; `criteria`: some of its criteria. `orders`: "both", "one" or "uncertain",
+    which reads the second order only if the margin of the first is below `margin_threshold` (0 to 1), or
+    below the threshold learned from the run in both orders with the id `margin_threshold_from`. `methods`:
+    elicitation methods, such as "label-tokens" and "permuted-labels". `examples`: a file of labelled items to
+    show; `few_shot`: how many of them; `few_shot_selection`: "fixed" or "nearest". `calibration`, `recipe`:
+    files. `device`: "cpu" or the name of a GPU. `store`: the file of the runs. The others are settings of
+    `judge`, such as `mode`, "labels" or "explain"; each is described where it is declared.
 
     Raises Refused for an invalid value. Names and files are looked up when the judge is first used, from the
     current folder.
@@ -137,28 +134,41 @@ class Judge:
 
     model: AnyPath | None = "demo"
     _: KW_ONLY
+    # [[[cog import cog; from tests.generated import api_fields; cog.outl(api_fields()) ]]]
     mode: Literal["labels", "explain"] | None = None
+    """Labels only (no text is generated), or labels and explanations (default)."""
+    context: int | None = None
+    """Context length in tokens (8192, or what the model was trained with)."""
+    max_explanation_tokens: int | None = None
+    """The longest explanation (120)."""
+    temperature: float | None = None
+    """Sample explanations; 0 decodes greedily (default). Labels are never sampled."""
+    seed: int | None = None
+    """Seed of the item sample, and of explanations with a temperature above 0 (0)."""
+    shorten: bool | None = None
+    """Omit the middle of responses that do not fit."""
+    kv_type: Literal["f16", "q8_0"] | None = None
+    """KV-cache type: f16 (default), or q8_0, which takes about half the memory."""
+    reasoning_samples: int | None = None
+    """With chain-of-thought: reasoning samples for each criterion and order (1)."""
+    max_reasoning_tokens: int | None = None
+    """With chain-of-thought: the longest reasoning (512)."""
+    threads: int | None = None
+    """Processor cores to use (the physical ones, fewer while other programs need them)."""
+    gpu_layers: int | None = None
+    """Layers of the model on the GPU (as many as fit its memory)."""
+    # [[[end]]]
     rubric: AnyPath | None = None
     criteria: Texts | None = None
     orders: Literal["both", "one", "uncertain"] | None = None
     margin_threshold: float | None = None
     margin_threshold_from: int | None = None
     methods: Texts | None = None
-    reasoning_samples: int | None = None
-    max_reasoning_tokens: int | None = None
     examples: AnyPath | None = None
     few_shot: int | None = None
     few_shot_selection: Literal["fixed", "nearest"] | None = None
     calibration: AnyPath | None = None
-    shorten: bool | None = None
-    temperature: float | None = None
-    seed: int | None = None
-    context: int | None = None
-    kv_type: Literal["f16", "q8_0"] | None = None
-    threads: int | None = None
     device: str | None = None
-    gpu_layers: int | None = None
-    max_explanation_tokens: int | None = None
     store: AnyPath | None = None
     recipe: AnyPath | None = None
 

@@ -61,7 +61,8 @@ from engine.report.correction import corrected_candidates
 from engine.report.drift import drift_sections
 from engine.report.evaluation import run_sheet
 from engine.report.learning import learning_section
-from engine.report.ranking import RankedBy, candidate_table, pair_table, ranking_sheet
+from engine.report.ranking import candidate_table, pair_table, ranking_sheet
+from engine.report.rankings import RankedBy
 from engine.report.run import changes_table
 from engine.results.calibration import load_calibration
 from engine.results.exports import as_json, write_results_csv
@@ -135,7 +136,7 @@ class Run(RunAsStored):
         >>> run.tables()["accuracy"]["criterion"].tolist()
         ['relevance', 'overall quality', 'mean']
         """
-        from engine.report.html_report import report_sheet  # noqa: PLC0415 - loads matplotlib
+        from engine.report.html_report import report_sheet  # noqa: PLC0415 - loads Jinja
 
         system = self._system()
         dataset = self._gold(gold, system)
@@ -288,7 +289,7 @@ class Run(RunAsStored):
         >>> run.report("report.html").name
         'report.html'
         """
-        from engine.report.html_report import report_html  # noqa: PLC0415 - loads matplotlib
+        from engine.report.html_report import report_html  # noqa: PLC0415 - loads Jinja
 
         target = _named(path, "HTML", *_PAGES)
         check_targets({"path": target}, self._files(gold))
@@ -465,7 +466,7 @@ _AS_THEY_ARE = Namespace(rubric=None, columns=None, labels=None, save_columns=Fa
 
 def _gathered(matched: Matched) -> "Report":
     """The content of a run's report, weighted by its own rubric."""
-    from engine.report.html_report import gather  # noqa: PLC0415 - loads matplotlib
+    from engine.report.html_report import gather  # noqa: PLC0415 - loads Jinja
 
     _, weighted_scoring = weigh_system(_weights(None, None), matched.system, matched)
     return gather(evaluate(matched), weighted_scoring)

@@ -32,7 +32,6 @@ from engine.settings.identity import (
     CHOSEN,
     COLUMNS,
     JUDGES,
-    SAMPLE,
     RunIdentity,
     RunKind,
     StoredRun,
@@ -202,7 +201,7 @@ class _Judge:
         found: dict[str, Any] = {"name": self.system.name, "what": self.system.description}
         if self.system.results is not None:
             run = self.system.results.run
-            found |= {"run": run.id, "key": run.identity.key, "orders": run.identity.settings["orders"]}
+            found |= {"run": run.id, "key": run.identity.key, "orders": list(run.identity.orders)}
         return found
 
     def raw_predictions(self, item_id: str, criterion: str) -> Iterator[RawPrediction]:
@@ -298,8 +297,7 @@ def _chosen(judges: Sequence[_Judge], dataset: Dataset, is_whole: bool) -> dict[
     """
     for judge in judges:
         if (results := judge.system.results) and results.run.identity.dataset_hash == dataset.hash:
-            settings = results.run.identity.settings
-            return {name: settings[name] for name in (CHOSEN, SAMPLE) if name in settings}
+            return results.run.identity.how_chosen
     return {} if is_whole else {CHOSEN: list(dataset.ids)}
 
 

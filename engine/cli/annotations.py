@@ -108,7 +108,7 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
     dataset = items_of_run(options, stored, options.dataset) if options.with_texts else None
     made = annotation_file(store, options.id, options.annotator, dataset)
     save_annotation_file(out, made)
-    annotations = counted(sum(1 for _ in made.words.all), "annotation", "annotations")
+    annotations = counted(len(made.words), "annotation", "annotations")
     items = counted(len(made.items), "item", "items")
     print(
         f"{printable(str(out))}: {annotations} by {printable(listed(made.annotators))} on {items}"

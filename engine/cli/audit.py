@@ -47,7 +47,7 @@ from engine.cli.shared.outputs import warn_of_gaps
 from engine.cli.shared.setting_arguments import (
     add_examples,
     add_machine,
-    add_settings,
+    add_settings_of,
     given_examples,
     given_settings,
     option_names,
@@ -66,6 +66,7 @@ from engine.report.audit import audit_section
 from engine.results.run_dataset import dataset_of_run
 from engine.results.run_results import RunResults, load_results
 from engine.settings.identity import refuse_submitted
+from engine.settings.rows import JUDGED_BY, Group, Surface, rows_on
 from engine.settings.run_setup import RunSetup
 from engine.settings.sampling import DEFAULT_SEED
 from engine.store.opening import has_store
@@ -74,7 +75,10 @@ from engine.system.computer import KeepAwake
 from engine.system.files import check_targets, write_json
 
 _OF_LABELS = frozenset({"columns", "labels", "save_columns"})
-_OF_RUNS = frozenset({"judge", "dataset", "json", "latex", "markdown", "gold", "store"}) | _OF_LABELS
+_OF_DISPLAY = frozenset(row.name for row in rows_on(Surface.AUDIT, Group.DISPLAY))
+_OF_RUNS = (
+    frozenset({"judge", "dataset", "json", "latex", "markdown", "gold", "store"}) | _OF_LABELS | _OF_DISPLAY
+)
 """The arguments of a run's audit. All others describe how a model judges; a stored run is judged already."""
 
 
@@ -103,7 +107,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add_columns(arguments, "DATASET")
     _add_judging(arguments.add_argument_group("judging"))
-    add_machine(arguments.add_argument_group("computer"))
+    add_machine(arguments.add_argument_group("computer"), Surface.AUDIT)
     arguments.set_defaults(keep_awake=None)  # so that a given value is recognised
     run_store = arguments.add_argument_group("run store")
     add_store(run_store, "runs")
@@ -138,7 +142,7 @@ def _add_judging(judging: argparse._ArgumentGroup) -> None:
     )
     add_rubric(judging, "the criteria and their questions (the task's)")
     add_examples(judging)
-    add_settings(judging, "shorten")
+    add_settings_of(judging, Surface.AUDIT, *JUDGED_BY)
 
 
 def run(options: argparse.Namespace) -> int:

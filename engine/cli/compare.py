@@ -44,7 +44,7 @@ from engine.metrics.matching import Matched, open_system, told_apart
 from engine.metrics.slices import SlicedMeasures
 from engine.ranking.weighted_scoring import SlicedWeightedScoring, weigh_by_default
 from engine.report.comparison import comparison_json, comparison_sheet
-from engine.report.ranking_sections import rankings_beside
+from engine.report.rankings import rankings_beside
 from engine.report.slices import compared_slice_table, compared_slices_in_words, compared_win_table
 from engine.system.files import write_json
 

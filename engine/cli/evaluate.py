@@ -28,8 +28,8 @@ from engine.cli.shared.measure_arguments import (
 )
 from engine.metrics.evaluation import evaluate, official_json
 from engine.metrics.matching import match, open_system
-from engine.report.evaluation import confusion_section, evaluation_sheet
-from engine.report.methods_paragraphs import evaluation_methods
+from engine.report.accuracy import confusion_section
+from engine.report.evaluation import evaluation_methods, evaluation_sheet
 from engine.report.slices import slice_sections
 from engine.system.files import write_json
 

@@ -58,7 +58,7 @@ from engine.cli.shared.setting_arguments import (
     add_examples,
     add_machine,
     add_orders,
-    add_settings,
+    add_settings_of,
     option_names,
 )
 from engine.cli.shared.setup_arguments import (
@@ -83,7 +83,7 @@ from engine.report.stopping import until_section
 from engine.results.health import run_health
 from engine.results.run_results import load_results
 from engine.results.second_order import read_in_words
-from engine.settings.rows import CPU, DEFAULT_METHODS, OF_EXPLANATIONS
+from engine.settings.rows import CPU, DEFAULT_METHODS, Group, Surface
 from engine.settings.sampling import StoppingRule
 from engine.store.run_store import RunStore
 from engine.system.computer import KeepAwake
@@ -110,8 +110,8 @@ def parser() -> argparse.ArgumentParser:
     add_columns(arguments, "DATASET")
     add_regression_check(arguments)
     _add_judging(arguments.add_argument_group("judging"))
-    add_settings(arguments.add_argument_group("explanations"), *OF_EXPLANATIONS)
-    add_machine(arguments.add_argument_group("computer"))
+    add_settings_of(arguments.add_argument_group("explanations"), Surface.JUDGE, Group.EXPLANATIONS)
+    add_machine(arguments.add_argument_group("computer"), Surface.JUDGE)
     add_cluster(arguments.add_argument_group("other computers"))
     run_store = arguments.add_argument_group("run store")
     add_store(run_store, "runs")
@@ -124,7 +124,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_judging(group: argparse._ArgumentGroup) -> None:
-    add_settings(group, "mode")
+    add_settings_of(group, Surface.JUDGE, Group.OUTPUT)
     add_orders(group)
     _add_methods(group)
     add_rubric(group, "the criteria and their questions (the task's)")
@@ -148,7 +148,7 @@ def _add_judging(group: argparse._ArgumentGroup) -> None:
         metavar="FILE",
         help="a calibration that `calibrate` fitted on a run of this judge",
     )
-    add_settings(group, "shorten")
+    add_settings_of(group, Surface.JUDGE, Group.EXAMPLES, Group.ORDERS, Group.ITEMS, Group.DISPLAY)
 
 
 def _add_methods(group: argparse._ArgumentGroup) -> None:
@@ -158,7 +158,7 @@ def _add_methods(group: argparse._ArgumentGroup) -> None:
         help=f"elicitation methods: some of {option_names()}; their log-probabilities are averaged"
         f" ({option_names(DEFAULT_METHODS)})",
     )
-    add_settings(group, "reasoning_samples", "max_reasoning_tokens")
+    add_settings_of(group, Surface.JUDGE, Group.METHODS)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -17,9 +17,9 @@ from engine.core.events import CancelToken
 from engine.core.formatting import amount, counted, short_count
 from engine.models.checked_model import checked_encoder, checked_model
 from engine.models.checks import precheck
-from engine.models.encoder_cut import cut_encoder
 from engine.models.encoder_file import (
     EncoderFile,
+    cut_encoder,
     describe_encoder,
     encoder_memory,
     is_encoder,

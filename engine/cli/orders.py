@@ -33,7 +33,7 @@ from engine.core.formatting import counted
 from engine.core.tables import Sheet
 from engine.data.dataset import Dataset
 from engine.judging.item_prompt import order_tokens
-from engine.report.calibration import margin_sections
+from engine.report.orders import margin_sections
 from engine.results.calibration import load_calibration
 from engine.results.run_results import calibration_of_run
 from engine.results.second_order import KEEP, BothOrders, learned_from

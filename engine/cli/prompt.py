@@ -22,8 +22,8 @@ from engine.cli.shared.data_arguments import (
 )
 from engine.cli.shared.setting_arguments import (
     add_examples,
-    add_given,
     add_settings,
+    add_settings_of,
     given_examples,
     given_settings,
     option_names,
@@ -47,16 +47,9 @@ from engine.judging.item_prompt import (
 )
 from engine.prompt.preview import next_table
 from engine.settings.identity import StoredRun, refuse_unasked
-from engine.settings.rows import DEFAULT_METHODS
+from engine.settings.rows import DEFAULT_METHODS, JUDGED_BY, Group, Surface, rows_on
 from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
-
-_SETTINGS = {
-    "mode": "matters with --shorten",
-    "context": "tokens of context",
-    "kv_type": "KV-cache type",
-    "shorten": "as in judge",
-}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -76,7 +69,8 @@ def parser() -> argparse.ArgumentParser:
     _add_place(arguments)
     judging = arguments.add_argument_group("a dataset, as in judge")
     add_rubric(judging, "the criteria and their questions (the task's)")
-    add_given(judging, _SETTINGS)
+    add_settings_of(judging, Surface.PROMPT, Group.OUTPUT, Group.COMPUTER)
+    add_settings_of(judging, Surface.PROMPT, *(group for group in JUDGED_BY if group is not Group.OUTPUT))
     add_examples(arguments)
     add_columns(arguments, "dataset")
     run_store = arguments.add_argument_group("a run")
@@ -150,7 +144,8 @@ def _question(options: argparse.Namespace, cancel: CancelToken) -> ItemQuestion:
 
 
 def _question_of_run(run_id: int, options: argparse.Namespace, cancel: CancelToken) -> ItemQuestion:
-    if given := [name for name in ("rubric", *_SETTINGS) if getattr(options, name) is not None]:
+    own = ("rubric", *(row.name for row in rows_on(Surface.PROMPT)))
+    if given := [name for name in own if getattr(options, name) is not None]:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
         raise SetupError(
             f"Run {run_id} has its own settings: {names} cannot change them.", "Remove these options."

@@ -47,9 +47,8 @@ from engine.metrics.matching import match_items, open_system
 from engine.ranking.labelled_part import by_labels
 from engine.ranking.ranking import rank, ranking_json
 from engine.ranking.side_by_side import side_by_side
-from engine.report.methods_paragraphs import ranking_methods
-from engine.report.ranking import RankedBy, ranking_sheet, stopped
-from engine.report.ranking_sections import paper_sheet, ranking_csv, side_by_side_json, side_by_side_section
+from engine.report.ranking import paper_sheet, ranking_csv, ranking_sheet
+from engine.report.rankings import RankedBy, ranking_methods, side_by_side_json, side_by_side_section, stopped
 from engine.settings.sampling import DEFAULT_SEED, checked_seed
 from engine.system.files import write_json, write_whole
 

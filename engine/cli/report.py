@@ -28,7 +28,6 @@ from engine.cli.shared.measure_arguments import (
 from engine.core.errors import SetupError
 from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import match, open_system
-from engine.report.figure_style import as_png, as_svg
 from engine.report.html_report import DEFAULT_WEIGHTS, REPORT_FIGURES, gather, report_html
 from engine.system.files import write_whole
 from engine.system.places import reason_of, shown
@@ -86,13 +85,12 @@ def run(options: argparse.Namespace) -> int:
     chosen = not (options.weights is None and options.tie_threshold is None and options.rubric is None)
     source = "as given to the command" if chosen else DEFAULT_WEIGHTS
     report = gather(evaluate(matched, scores), weighted_scoring, source, sliced(matched, divisions), curve)
-    figures = report.figures()
-    drawn = {name: as_svg(figure, report.in_words(name)) for name, figure in figures.items()}
+    drawn = {name: figure.as_bytes("svg") for name, figure in report.figures.items()}
     write_whole(options.out, report_html(report, drawn).encode("utf-8"))
     print(f"Report: {options.out}")
     for path, (name, form) in targets.items():
-        if name in figures:
-            write_whole(path, drawn[name] if form == "svg" else as_png(figures[name]))
+        if name in drawn:
+            write_whole(path, drawn[name] if form == "svg" else report.figures[name].as_bytes(form))
     if options.figures:
         print(f"Figures: {options.figures}")
     return DONE

@@ -33,7 +33,7 @@ from engine.cli.shared.data_arguments import (
     rubric_of,
 )
 from engine.cli.shared.judging import judged_here, tell_notices
-from engine.cli.shared.setting_arguments import add_machine, given_settings, option_names
+from engine.cli.shared.setting_arguments import add_machine, add_settings_of, given_settings, option_names
 from engine.core.errors import SetupError
 from engine.core.events import (
     Cancelled,
@@ -49,7 +49,7 @@ from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.rubrics.files import find_rubric
 from engine.judging.plan import RunPlan
 from engine.report.tuning import told, tuning_sheet
-from engine.settings.rows import DEFAULT_SHOTS
+from engine.settings.rows import DEFAULT_SHOTS, JUDGED_BY, Surface
 from engine.settings.run_setup import RunSetup
 from engine.settings.sampling import checked_seed
 from engine.system.computer import Awake, KeepAwake
@@ -104,7 +104,8 @@ def parser() -> argparse.ArgumentParser:
         "--few-shot", type=int, default=DEFAULT_SHOTS, metavar="K", help="examples per prompt (%(default)s)"
     )
     add_columns(arguments, "DATASET")
-    add_machine(arguments.add_argument_group("computer"))
+    add_settings_of(arguments, Surface.TUNE, *JUDGED_BY)
+    add_machine(arguments.add_argument_group("computer"), Surface.TUNE)
     add_store(arguments, "runs")
     return arguments
 

@@ -7,11 +7,14 @@ An answer never is a pickle, and is checked against the question before anything
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
+import msgspec
+
+from engine.core.codec import check_depth, plain, record_of
 from engine.core.errors import Hint, SetupError
 from engine.core.items import Item, Method, Order, Preference, digest, unsafe_explanation
 from engine.core.judgments import (
@@ -29,7 +32,6 @@ from engine.judging.plan import RunPlan
 from engine.prompt.examples import ExamplePool
 from engine.results.calibration import Calibration
 from engine.settings.rows import JudgeSettings
-from engine.system.files import check_depth
 
 ITEMS_OF_A_TASK = 8
 """Items that a worker is given at a time, where nobody says otherwise."""
@@ -60,7 +62,6 @@ class JudgeWork:
 
 
 def work_of(plan: RunPlan) -> JudgeWork:
-    """What workers need of a plan."""
     model = plan.model
     return JudgeWork(
         model.name, model.hash, model.size_bytes, plan.rubric, plan.settings, plan.examples, plan.calibration
@@ -85,7 +86,6 @@ class ItemTask:
 
     @property
     def items(self) -> int:
-        """All of its items."""
         return sum(map(len, self.groups))
 
     @property
@@ -130,7 +130,6 @@ class WrongAnswer(ValueError):
 
 
 def answer(said: object) -> bytes:
-    """An answer with plain values."""
     return json.dumps({_SAID: said}).encode("ascii")
 
 
@@ -161,164 +160,151 @@ def said_in(data: object) -> Any:
     raise SetupError(problem[:_MOST_LETTERS], hint)
 
 
+class _Answer(NamedTuple):
+    """To one question: numbers that may be none, which a model may give, and what it reasoned before."""
+
+    question: str
+    log_probs: tuple[Any, ...]
+    thought: str
+    cut: bool
+
+
+class _Reading(NamedTuple):
+    order: Order
+    method: Method
+    answers: tuple[_Answer, ...]
+
+
+class _Explanation(NamedTuple):
+    text: str
+    preference: Preference
+    cut: bool
+
+
+_Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)]
+
+
+class _Item(msgspec.Struct):
+    """A judged item as it travels; floats come back exactly."""
+
+    position: int
+    id: str
+    content: str
+    readings: dict[str, tuple[_Reading, ...]]
+    explanations: dict[str, _Explanation]
+    unscored: dict[str, Annotated[str, msgspec.Meta(min_length=1, max_length=_MOST_LETTERS)]]
+    shortening: tuple[_Count, _Count] | None
+    seconds: Any
+    tokens: tuple[_Count, _Count]
+
+
 def item_json(item: JudgedItem) -> dict[str, Any]:
-    """A judged item as plain values; floats come back exactly."""
+    """A judged item as plain values."""
     short = item.shortening
-    return {
-        "position": item.position,
-        "id": item.item_id,
-        "content": item.content_hash,
-        "readings": {
-            name: [_reading_json(reading) for reading in raw_predictions]
-            for name, raw_predictions in item.raw_predictions.items()
+    said = _Item(
+        position=item.position,
+        id=item.item_id,
+        content=item.content_hash,
+        readings={name: tuple(map(_said_reading, each)) for name, each in item.raw_predictions.items()},
+        explanations={
+            name: _Explanation(each.text, each.preference, each.cut)
+            for name, each in item.explanations.items()
         },
-        "explanations": {
-            name: [each.text, each.preference.value, each.cut] for name, each in item.explanations.items()
-        },
-        "unscored": dict(item.unscored),
-        "shortening": None if short is None else [short.left_out_a, short.left_out_b],
-        "seconds": item.seconds,
-        "tokens": [item.tokens_read, item.tokens_generated],
-    }
+        unscored=dict(item.unscored),
+        shortening=None if short is None else (short.left_out_a, short.left_out_b),
+        seconds=item.seconds,
+        tokens=(item.tokens_read, item.tokens_generated),
+    )
+    values: dict[str, Any] = plain(said)
+    return values
 
 
-def _reading_json(reading: RawPrediction) -> list[Any]:
-    """Its order, its way, and the raw answers of which it is made."""
+def _said_reading(reading: RawPrediction) -> _Reading:
     answers = reading.answers or (AnswerLogProbs("", reading.log_probs),)
-    said = [[answer.question, list(answer.log_probs), answer.thought, answer.cut] for answer in answers]
-    return [reading.order.value, reading.method.value, said]
+    said = tuple(_Answer(each.question, each.log_probs, each.thought, each.cut) for each in answers)
+    return _Reading(reading.order, reading.method, said)
 
 
 def judged_group(
     said: object, asked: Sequence[PlacedItem], rubric: Rubric, settings: JudgeSettings
 ) -> list[JudgedItem]:
     """A judged group as a worker answered it. WrongAnswer unless it is one of exactly these items."""
-    if not isinstance(said, list) or len(said) != len(asked):
+    try:
+        items = record_of(said, list[_Item])
+    except ValueError as error:
+        raise WrongAnswer(f"another shape: {error}") from error
+    if len(items) != len(asked):
         raise WrongAnswer("another number of items")
-    return [_item(value, placed, rubric, settings) for value, placed in zip(said, asked, strict=True)]
+    return [_item(item, placed, rubric, settings) for item, placed in zip(items, asked, strict=True)]
 
 
-def _item(value: object, asked: PlacedItem, rubric: Rubric, settings: JudgeSettings) -> JudgedItem:
-    value = _mapping(value)
-    found = (value.get("position"), value.get("id"), value.get("content"))
-    if found != (asked.position, asked.item.id, asked.item.content_hash):
+def _item(said: _Item, asked: PlacedItem, rubric: Rubric, settings: JudgeSettings) -> JudgedItem:
+    if (said.position, said.id, said.content) != (asked.position, asked.item.id, asked.item.content_hash):
         raise WrongAnswer("another item")
-    raw_predictions = {
-        name: _raw_predictions(rows, rubric, settings)
-        for name, rows in _by_criterion(value.get("readings"), rubric)
-    }
-    unscored = {name: _reason(text) for name, text in _by_criterion(value.get("unscored"), rubric)}
-    if set(raw_predictions) & set(unscored) or {*raw_predictions, *unscored} != set(rubric.names):
+    if not {*said.readings, *said.unscored, *said.explanations} <= set(rubric.names):
+        raise WrongAnswer("a criterion that was not requested")
+    if set(said.readings) & set(said.unscored) or {*said.readings, *said.unscored} != set(rubric.names):
         raise WrongAnswer("criteria without raw predictions and without a reason")
-    explanations = {
-        name: _explanation(text, settings) for name, text in _by_criterion(value.get("explanations"), rubric)
-    }
-    if not set(explanations) <= set(raw_predictions):
+    if not set(said.explanations) <= set(said.readings):
         raise WrongAnswer("an explanation of nothing")
-    read, generated = _counts(value.get("tokens"))
-    seconds = value.get("seconds")
-    if not is_seconds(seconds):
+    if not all(reason.isprintable() for reason in said.unscored.values()):
+        raise WrongAnswer("a reason that is none")
+    if not is_seconds(said.seconds):
         raise WrongAnswer("impossible seconds")
-    short = value.get("shortening")
     return JudgedItem(
         position=asked.position,
         item_id=asked.item.id,
         content_hash=asked.item.content_hash,
-        raw_predictions=raw_predictions,
-        explanations=explanations,
-        unscored=unscored,
-        shortening=None if short is None else Shortening(*_counts(short)),
-        seconds=float(seconds),
-        tokens_read=read,
-        tokens_generated=generated,
+        # In the order of the answer, which is that of the judge: raw predictions are stored in it.
+        raw_predictions={
+            name: _raw_predictions(rows, rubric, settings) for name, rows in said.readings.items()
+        },
+        explanations={name: _explanation(each, settings) for name, each in said.explanations.items()},
+        unscored=said.unscored,
+        shortening=None if said.shortening is None else Shortening(*said.shortening),
+        seconds=float(said.seconds),
+        tokens_read=said.tokens[0],
+        tokens_generated=said.tokens[1],
         lengths=asked.item.lengths,
     )
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise WrongAnswer("no record")
-    return value
-
-
-def _by_criterion(value: object, rubric: Rubric) -> list[tuple[str, Any]]:
-    """In the order of the answer, which is that of the judge: raw predictions are stored in it."""
-    own = _mapping(value)
-    if not set(own) <= set(rubric.names):
-        raise WrongAnswer("a criterion that was not requested")
-    return list(own.items())
-
-
-def _raw_predictions(rows: object, rubric: Rubric, settings: JudgeSettings) -> tuple[RawPrediction, ...]:
+def _raw_predictions(
+    rows: Sequence[_Reading], rubric: Rubric, settings: JudgeSettings
+) -> tuple[RawPrediction, ...]:
     asked: dict[Method, list[MethodQuestion]] = {}
     for each in asked_by(settings.methods, rubric.wording, settings.reasoning_samples):
         asked.setdefault(each.method, []).append(each)
-    if not isinstance(rows, list) or not rows or len(rows) > len(settings.orders) * len(asked):
-        raise WrongAnswer("another number of raw predictions")
-    raw_predictions = tuple(_reading(row, asked, settings) for row in rows)
     orders = settings.orders_as_read
     possible = [orders, *([orders[:1]] if settings.may_read_one_order else [])]
-    found = [(reading.order, reading.method) for reading in raw_predictions]
+    found = [(reading.order, reading.method) for reading in rows]
     if found not in [[(order, method) for order in some for method in asked] for some in possible]:
         raise WrongAnswer("orders or methods that were not requested")
-    return raw_predictions
+    raw_predictions = []
+    for order, method, said in rows:
+        if len(said) != len(asked[method]):
+            raise WrongAnswer("another number of answers")
+        answers = [_answer(each, one, settings) for each, one in zip(said, asked[method], strict=True)]
+        raw_predictions.append(raw_prediction_of(method, order, answers))
+    return tuple(raw_predictions)
 
 
-def _reading(
-    row: object, asked: Mapping[Method, Sequence[MethodQuestion]], settings: JudgeSettings
-) -> RawPrediction:
-    if not isinstance(row, list) or len(row) != 3 or not isinstance(row[2], list):
-        raise WrongAnswer("a raw prediction of another shape")
-    order, method, said = row
-    if order not in tuple(Order) or method not in tuple(Method) or Method(method) not in asked:
-        raise WrongAnswer("an unknown order or method")
-    questions = asked[Method(method)]
-    if len(said) != len(questions):
-        raise WrongAnswer("another number of answers")
-    answers = [_answer(each, one, settings) for each, one in zip(said, questions, strict=True)]
-    return raw_prediction_of(Method(method), Order(order), answers)
-
-
-def _answer(value: object, asked: MethodQuestion, settings: JudgeSettings) -> AnswerLogProbs:
-    if not isinstance(value, list) or len(value) != 4 or not isinstance(value[1], list):
-        raise WrongAnswer("an answer of another shape")
-    question, numbers, thought, cut = value
-    if question != asked.name or len(numbers) != len(asked.question.answers):
+def _answer(said: _Answer, asked: MethodQuestion, settings: JudgeSettings) -> AnswerLogProbs:
+    if said.question != asked.name or len(said.log_probs) != len(asked.question.answers):
         raise WrongAnswer("an answer to another question")
     # A model may give no finite number, which is stored and said of its label.
     if not all(
-        isinstance(number, float) and (math.isnan(number) or is_log_prob(number)) for number in numbers
+        isinstance(number, float) and (math.isnan(number) or is_log_prob(number)) for number in said.log_probs
     ):
         raise WrongAnswer("numbers that are no log-probabilities")
-    longest = _LETTERS_OF_A_TOKEN * settings.max_reasoning_tokens if asked.question.reasons else 0
-    if not isinstance(thought, str) or len(thought) > longest or not isinstance(cut, bool):
+    if len(said.thought) > _LETTERS_OF_A_TOKEN * settings.max_reasoning_tokens * asked.question.reasons:
         raise WrongAnswer("reasoning that was not requested")
-    return AnswerLogProbs(question, tuple(numbers), thought, cut)
+    return AnswerLogProbs(*said)
 
 
-def _explanation(value: object, settings: JudgeSettings) -> Explanation:
-    if not settings.explains or not isinstance(value, list) or len(value) != 3:
+def _explanation(said: _Explanation, settings: JudgeSettings) -> Explanation:
+    if not settings.explains or len(said.text) > _LETTERS_OF_A_TOKEN * settings.max_explanation_tokens:
         raise WrongAnswer("an explanation that was not requested")
-    text, preference, cut = value
-    longest = _LETTERS_OF_A_TOKEN * settings.max_explanation_tokens
-    if not isinstance(text, str) or len(text) > longest or not isinstance(cut, bool):
-        raise WrongAnswer("an explanation of another shape")
-    if unsafe_explanation(text) or any(letter in text for letter in "\r\n\t"):
+    if unsafe_explanation(said.text) or any(letter in said.text for letter in "\r\n\t"):
         raise WrongAnswer("an explanation that no submission can contain")
-    if preference not in tuple(Preference):
-        raise WrongAnswer("an explanation for an unknown label")
-    return Explanation(text, Preference(preference), cut)
-
-
-def _reason(value: object) -> str:
-    if not isinstance(value, str) or not value or len(value) > _MOST_LETTERS or not value.isprintable():
-        raise WrongAnswer("a reason that is none")
-    return value
-
-
-def _counts(value: object) -> tuple[int, int]:
-    if not isinstance(value, list) or len(value) != 2:
-        raise WrongAnswer("numbers of another shape")
-    if not all(type(number) is int and 0 <= number < 1 << 53 for number in value):
-        raise WrongAnswer("impossible numbers")
-    return value[0], value[1]
+    return Explanation(*said)

@@ -18,8 +18,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.core.codec import plain_values
 from engine.core.errors import Hint, SetupError, Step
-from engine.system.files import make_folder, plain_values, write_whole
+from engine.system.files import make_folder, write_whole
 from engine.system.paths import data_folder
 from engine.system.places import PathKind, found_at, is_there, reason_of, seen_at
 
@@ -39,22 +40,18 @@ class CertificateFiles:
 
     @property
     def authority(self) -> Path:
-        """Who signed."""
         return self.folder / "authority.pem"
 
     @property
     def certificate(self) -> Path:
-        """What is shown."""
         return self.folder / "certificate.pem"
 
     @property
     def key(self) -> Path:
-        """What is shown to nobody."""
         return self.folder / "key.pem"
 
     @property
     def all(self) -> tuple[Path, ...]:
-        """All three."""
         return self.authority, self.certificate, self.key
 
 
@@ -123,6 +120,14 @@ def _certificate(
     now = datetime.now(UTC)
     issuer = name if authority else "Tiebreak cluster authority"
     identifier = x509.SubjectKeyIdentifier.from_public_key(signer.public_key())
+    usage = dict.fromkeys(
+        (
+            *("content_commitment", "key_encipherment", "data_encipherment", "key_agreement"),
+            *("encipher_only", "decipher_only"),
+        ),
+        False,
+    )
+    usage |= {"digital_signature": not authority, "key_cert_sign": authority, "crl_sign": authority}
     built = (
         x509.CertificateBuilder()
         .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]))
@@ -138,25 +143,9 @@ def _certificate(
         .add_extension(
             x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(identifier), critical=False
         )
-        .add_extension(_usage(authority), critical=True)
+        .add_extension(x509.KeyUsage(**usage), critical=True)
     )
     return built.sign(signer, hashes.SHA256())
-
-
-def _usage(authority: bool) -> "x509.KeyUsage":
-    from cryptography import x509  # noqa: PLC0415 - may be missing
-
-    return x509.KeyUsage(
-        digital_signature=not authority,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        key_cert_sign=authority,
-        crl_sign=authority,
-        encipher_only=False,
-        decipher_only=False,
-    )
 
 
 PORT = 8786

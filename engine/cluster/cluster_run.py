@@ -2,8 +2,6 @@
 
 The same groups, the same store, the same events. Groups come back in any order; each is stored in one
 transaction, by this process alone.
-
-Knows: plans, stores, what comes from workers, margins of labels. Does not know: Dask, sessions, windows.
 """
 
 import math

@@ -41,7 +41,14 @@ async def connect(connection: Connection) -> Any:
     except (OSError, TimeoutError) as error:
         raise no_scheduler(address, "no scheduler answers there") from error
     try:
-        return await _client(connection)
+        return await Client(
+            str(address),
+            asynchronous=True,
+            security=security_for(address, connection.certificates),
+            timeout=CONNECT_SECONDS,
+            set_as_default=False,
+            heartbeat_interval="2s",
+        )
     except (OSError, TimeoutError) as error:
         raise SetupError(
             f"{address}: something listens there, but does not answer as the scheduler of this cluster: it"
@@ -50,19 +57,7 @@ async def connect(connection: Connection) -> Any:
         ) from error
 
 
-def _client(connection: Connection) -> Any:
-    return Client(
-        str(connection.address),
-        asynchronous=True,
-        security=security_for(connection.address, connection.certificates),
-        timeout=CONNECT_SECONDS,
-        set_as_default=False,
-        heartbeat_interval="2s",
-    )
-
-
 def no_scheduler(address: ClusterAddress, how: str) -> SetupError:
-    """That a scheduler does not answer."""
     return SetupError(f"{address}: {how}. All judgments are stored.", Hint(Step.START_SCHEDULER))
 
 

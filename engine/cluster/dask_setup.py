@@ -1,7 +1,4 @@
-"""Dask as this program uses it: quiet, without diagnostics, its connections encrypted where they leave.
-
-Knows: Dask's settings. Does not know: what is sent.
-"""
+"""Dask as this program uses it: quiet, without diagnostics, its connections encrypted where they leave."""
 
 import asyncio
 import logging

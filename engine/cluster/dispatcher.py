@@ -3,8 +3,6 @@
 It lives on a thread of its own and tells what happens through a queue. Dask brings tasks to workers and tells
 which of these are alive; who is given what is decided here, because a worker must have the run's model open,
 and because it must be known who has what for how long.
-
-Knows: Dask's client. Does not know: stores, what is done with answers.
 """
 
 import asyncio
@@ -259,7 +257,10 @@ class TaskDispatcher:
         self._tell_how_it_stands()
         try:
             said = said_in(await brought(future))
-            self._count_put_off(hand.worker, said in (worker_plugin.NOT_PREPARED, worker_plugin.NOT_WANTED))
+            put_off = said in (worker_plugin.NOT_PREPARED, worker_plugin.NOT_WANTED)
+            self._put_off[hand.worker] = self._put_off.get(hand.worker, 0) + 1 if put_off else 0
+            if self._put_off[hand.worker] > _MOST_PUT_OFF:
+                raise WrongAnswer("nothing, repeatedly")
             if said == worker_plugin.NOT_PREPARED:
                 self._ledger.put_back(hand)
                 await self._prepare(client, hand.worker)
@@ -296,12 +297,6 @@ class TaskDispatcher:
         if self._ledger.finish(hand, seconds):
             self.told.put(TaskAnswered(hand.task, tuple(judged), facts))
             self._tell_how_it_stands()
-
-    def _count_put_off(self, worker: str, again: bool) -> None:
-        """WrongAnswer where a worker does nothing but put off what it is asked."""
-        self._put_off[worker] = self._put_off.get(worker, 0) + 1 if again else 0
-        if self._put_off[worker] > _MOST_PUT_OFF:
-            raise WrongAnswer("nothing, repeatedly")
 
     def _let_go(self, future: Any) -> None:
         """Tell the scheduler that nobody waits for a task any more; it may be gone itself."""

@@ -28,7 +28,6 @@ class KindRecord:
 
     @property
     def kinds(self) -> list[dict[str, str]]:
-        """What is known of each kind."""
         return list(self._kinds)
 
     def add(self, kind: Mapping[str, str], positions: Iterable[int]) -> None:
@@ -45,14 +44,11 @@ class KindRecord:
 
     def as_json(self) -> list[dict[str, str]]:
         """The record as plain values: `{"llama_cpp": …, "processor": …, "judged": "0-15,32-47"}`."""
-        return [
-            {**kind, PLACES: ",".join(map(_text, spans))}
-            for kind, spans in zip(self._kinds, self._spans, strict=True)
+        places = [
+            ",".join(f"{each.start}" if len(each) == 1 else f"{each.start}-{each.stop - 1}" for each in spans)
+            for spans in self._spans
         ]
-
-
-def _text(span: range) -> str:
-    return str(span.start) if len(span) == 1 else f"{span.start}-{span.stop - 1}"
+        return [{**kind, PLACES: judged} for kind, judged in zip(self._kinds, places, strict=True)]
 
 
 def _spans_of(text: str) -> list[range]:
@@ -109,7 +105,6 @@ class Patience:
     all_refuse: float = 5.0
 
     def limit(self, items: int, seconds_per_item: float | None) -> float:
-        """For a task of this many items."""
         if seconds_per_item is None:
             return self.first
         return max(self.least, self.times * items * seconds_per_item)
@@ -130,18 +125,9 @@ class AssignedTask:
     give_up: Callable[[], None] | None = None
 
     def drop(self) -> None:
-        """Wait for it no longer."""
         self.let_go = True
         if self.give_up is not None:
             self.give_up()
-
-
-@dataclass
-class _TimeEstimate:
-    """What a worker has done: items, seconds at work with them."""
-
-    items: int = 0
-    seconds: float = 0.0
 
 
 class Ledger:
@@ -156,7 +142,7 @@ class Ledger:
         self._patience = patience
         self._clock = clock
         self._faults: dict[int, int] = {}
-        self._paces: dict[str, _TimeEstimate] = {}
+        self._paces: dict[str, tuple[int, float]] = {}  # items that a worker did, and seconds at work
         self.hands: dict[str, list[AssignedTask]] = {}
 
     @property
@@ -223,9 +209,8 @@ class Ledger:
     def finish(self, hand: AssignedTask, seconds: float) -> bool:
         """A task was answered, after this many seconds at work; whether it is the first answer."""
         self.release(hand)
-        time_estimate = self._paces.setdefault(hand.worker, _TimeEstimate())
-        time_estimate.items += hand.task.items
-        time_estimate.seconds += seconds
+        items, before = self._paces.get(hand.worker, (0, 0.0))
+        self._paces[hand.worker] = items + hand.task.items, before + seconds
         if hand.task.number not in self._left:
             return False
         self._left.remove(hand.task.number)
@@ -281,12 +266,8 @@ class Ledger:
         self._left = {hand.task.number for hands in self.hands.values() for hand in hands} & self._left
 
     def _seconds_per_item(self, worker: str) -> float | None:
-        time_estimate = self._paces.get(worker)
-        return (
-            time_estimate.seconds / time_estimate.items
-            if time_estimate and time_estimate.items and time_estimate.seconds > 0
-            else None
-        )
+        items, seconds = self._paces.get(worker, (0, 0.0))
+        return seconds / items if items and seconds > 0 else None
 
     def _default(self, worker: str) -> float | None:
         """A worker's own seconds for an item; while it has done none, those of the slowest, twice."""

@@ -7,10 +7,11 @@ All of it belongs to one thread, the one that first prepares it.
 
 import platform
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, fields
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -206,10 +207,15 @@ class ModelOnWorker:
         self._series.clear()
         self._series.update(each.position for group in groups for each in group if each.in_series)
         judged = []
+
+        def stop_unless_wanted(_event: object) -> None:
+            if not wanted():
+                raise _NotWanted
+
         for group in groups:
             placed = [(each.position, each.item) for each in group]
             try:
-                judged.append(followed(self._judge.judge(placed), partial(_stop_unless, wanted)))
+                judged.append(followed(self._judge.judge(placed), stop_unless_wanted))
             except _NotWanted:
                 self._drop()  # in the middle of a group: what its cache holds is not known
                 return None
@@ -263,11 +269,6 @@ class _NotWanted(Exception):
     """Nobody waits for what is judged now."""
 
 
-def _stop_unless(wanted: Callable[[], bool], _event: object) -> None:
-    if not wanted():
-        raise _NotWanted
-
-
 def found_by_content(
     work: JudgeWork, models: Sequence[Path], cancel: CancelToken
 ) -> tuple[ModelFile, CheckedModel]:
@@ -275,7 +276,9 @@ def found_by_content(
 
     ModelFileError where there is none among `models`, or in the default folders where these are none.
     """
-    for path in _places(models):
+    folders = [path for path in models if seen_at(path) is PathKind.FOLDER] if models else default_folders()
+    named = (path for path in models if path not in folders)
+    for path in chain(named, (place.path for place in model_places(folders))):
         with suppress(ModelFileError):  # another one may be sound
             model = read_model_file(path)
             if model.size_bytes == work.model_bytes:
@@ -287,10 +290,3 @@ def found_by_content(
         f" {work.model_hash[:12]}…).",
         Hint(Step.NAME_WORKER_MODEL),
     )
-
-
-def _places(models: Sequence[Path]) -> Iterator[Path]:
-    """The files to look at, those that were named first."""
-    folders = [path for path in models if seen_at(path) is PathKind.FOLDER] if models else default_folders()
-    yield from (path for path in models if path not in folders)
-    yield from (place.path for place in model_places(folders))

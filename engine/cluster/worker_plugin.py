@@ -33,13 +33,13 @@ _PATIENCE = 5.0  # seconds for a model to be closed
 class Judging(Protocol):
     """What a worker judges with; a simulation may stand in for a model."""
 
-    def prepare(self, work: JudgeWork) -> Prepared: ...  # noqa: D102
-    def knows(self, key: str) -> bool: ...  # noqa: D102
-    def judge(  # noqa: D102
+    def prepare(self, work: JudgeWork) -> Prepared: ...
+    def knows(self, key: str) -> bool: ...
+    def judge(
         self, groups: Sequence[Sequence[PlacedItem]], wanted: Callable[[], bool]
     ) -> list[list[JudgedItem]] | None: ...
-    def speed(self, work: JudgeWork) -> ModelSpeed: ...  # noqa: D102
-    def close(self) -> None: ...  # noqa: D102
+    def speed(self, work: JudgeWork) -> ModelSpeed: ...
+    def close(self) -> None: ...
 
 
 class JudgingPlugin(WorkerPlugin):  # type: ignore[misc]

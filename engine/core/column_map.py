@@ -8,8 +8,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Literal
 
+import msgspec
+
+from engine.core.codec import record_or
 from engine.core.errors import Hint, Setting, SetupError
 from engine.core.items import HUMAN_LABELS
 from engine.core.rubric import ELOQUENT, Rubric, criterion_problems
@@ -103,19 +106,17 @@ class ColumnMap:
         return {"columns": self.source_of, "labels": self.meaning_of}
 
     @classmethod
-    def of_json(cls, value: Any) -> "ColumnMap | None":
+    def of_json(cls, value: object) -> "ColumnMap | None":
         """What `as_json` gave; None for anything else."""
-        if not isinstance(value, dict):
+        found = record_or(value, _Form, None)
+        if found is None or not all(map(_is_target, found.columns)):
             return None
-        sources: Any = value.get("columns")
-        labels: Any = value.get("labels")
-        if not (_is_texts(sources) and _is_texts(labels)):
-            return None
-        if not all(map(_is_target, sources)) or any(
-            label not in _MEANINGS.values() for label in labels.values()
-        ):
-            return None
-        return cls(tuple(sources.items()), tuple(labels.items()))
+        return cls(tuple(found.columns.items()), tuple(found.labels.items()))
+
+
+class _Form(msgspec.Struct):
+    columns: dict[str, str]
+    labels: dict[str, Literal["A", "B", "both_good", "both_bad", "tie", ""]]
 
 
 def targets(rubric: Rubric) -> tuple[str, ...]:
@@ -244,7 +245,3 @@ def _parts(text: str) -> list[str]:
 
 def _joined(pairs: Sequence[tuple[str, str]]) -> str:
     return ",".join(re.sub(r"[\\,]", r"\\\g<0>", f"{key}={value}") for key, value in pairs)
-
-
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(text, str) for text in value.values())

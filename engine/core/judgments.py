@@ -7,7 +7,6 @@ Does not know: files, models, how anything is computed.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, TypeGuard, cast
 
@@ -307,150 +306,12 @@ class Origin(StrEnum):
     CHOSEN = "chosen"
 
 
-@dataclass(frozen=True)
-class NewOverride(Keyed):
-    """What an annotator puts in the place of the model's label, explanation or both; None leaves that part.
-
-    `origin`: None where it is not known. `seed`: of the random sample that it was given in; None for that of
-    the run. `written_for`: the label that the explanation is of, None for whatever label. `blind`: whether
-    the labels of others, of the model and of the dataset were hidden; None where that is not known.
-    `settles`: whether it is an adjudicator's label. Checked when it becomes an Override, as it is stored.
-    """
-
-    item_id: str
-    criterion: str
-    preference: Preference | None
-    explanation: str | None
-    author: str
-    origin: Origin | None = None
-    seed: int | None = None
-    written_for: Preference | None = None
-    blind: bool | None = None
-    settles: bool = False
-
-
-@dataclass(frozen=True)
-class Override(Keyed):
-    """An annotator's label or explanation that overrides the model's, for one item and criterion of a run.
-
-    No `preference`: the label stays the model's. No `explanation`: the explanation stays the model's. `id`
-    grows with each override of a store. `created`, `undone`: in UTC; an undone one is kept as history.
-    `origin`, `blind`: None in stores of earlier versions. `seed`: of the random sample that it was given in,
-    else None. `written_for`, `settles`: as of a NewOverride.
-    """
-
-    id: int
-    item_id: str
-    criterion: str
-    preference: Preference | None
-    explanation: str | None
-    author: str
-    created: datetime
-    undone: datetime | None = None
-    origin: Origin | None = None
-    seed: int | None = None
-    written_for: Preference | None = None
-    blind: bool | None = None
-    settles: bool = False
-
-    def __post_init__(self) -> None:
-        if self.preference is None and not self.explanation:
-            raise changes_nothing(self)
-
-
-def changes_nothing(override: Override | NewOverride) -> SetupError:
-    """The error for an override without label and explanation."""
-    return SetupError(
-        f"The override of item {override.item_id}, {override.criterion}, changes nothing.",
-        "Choose a label, write an explanation, or do both.",
-    )
-
-
-@dataclass(frozen=True)
-class Draft(Keyed):
-    """An unsaved draft of an annotator's explanation; without a criterion the item's note.
-
-    `id`: its own name; `created`: in UTC.
-    """
-
-    id: str
-    item_id: str
-    criterion: str
-    author: str
-    text: str
-    created: datetime
-
-
 class ReviewState(StrEnum):
     """How far an annotator is with an item; each item is to do until that annotator changes it."""
 
     TO_DO = "to_do"
     DONE = "done"
     SKIPPED = "skipped"
-
-
-@dataclass(frozen=True)
-class NewReview:
-    """An annotator's review of an item of a run: `state`, and the labels that they accept, by criterion.
-
-    No `state`: it stays what it was. An accepted label is the effective one, or one that they gave blind.
-    `origin`, `seed`, `blind`: as of a NewOverride.
-    """
-
-    item_id: str
-    author: str
-    state: ReviewState | None = None
-    confirmed: Mapping[str, Preference] = field(default_factory=dict)
-    origin: Origin | None = None
-    seed: int | None = None
-    blind: bool | None = None
-
-
-@dataclass(frozen=True)
-class ReviewMark:
-    """The state of an item of a run for one annotator, from `created` (UTC) until their next mark of it.
-
-    `undone`: when it was undone.
-    """
-
-    item_id: str
-    author: str
-    state: ReviewState
-    created: datetime
-    undone: datetime | None = None
-
-
-@dataclass(frozen=True)
-class Confirmation(Keyed):
-    """A label that an annotator agrees with, on one item and criterion of a run; not an override. In UTC.
-
-    `origin`, `seed`, `blind`, `undone`: as of an Override.
-    """
-
-    item_id: str
-    criterion: str
-    preference: Preference
-    author: str
-    created: datetime
-    origin: Origin | None = None
-    seed: int | None = None
-    blind: bool | None = None
-    undone: datetime | None = None
-
-
-@dataclass(frozen=True)
-class ItemNote:
-    """An annotator's note on an item, whichever run judged it: text, tags, both, or nothing any more.
-
-    It is effective until their next one of the item, or until it is `undone`. In UTC.
-    """
-
-    content_hash: str
-    author: str
-    text: str
-    tags: tuple[str, ...]
-    created: datetime
-    undone: datetime | None = None
 
 
 @dataclass(frozen=True)

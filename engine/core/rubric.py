@@ -8,9 +8,12 @@ import math
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
+import msgspec
+
+from engine.core.codec import plain, record_of
 from engine.core.errors import SetupError
 from engine.core.formatting import quoted, words
 from engine.core.items import PREFERENCES, Preference
@@ -59,7 +62,7 @@ class Criterion:
     bad: str = ""
 
     def __post_init__(self) -> None:
-        first_problem(f"Criterion {quoted(self.name)}", criterion_problems(asdict(self)))
+        first_problem(f"Criterion {quoted(self.name)}", criterion_problems(plain(self)))
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -350,24 +353,30 @@ class Rubric:
 
     def as_json(self) -> dict[str, Any]:
         """All of it as plain values; of the wording what is not the default."""
-        return {
-            "name": self.name,
-            "source": self.source,
-            "tie_threshold": self.tie_threshold,
-            "criteria": [asdict(criterion) for criterion in self.criteria],
-            "wording": self.wording.own,
-        }
+        form = _Form(self.name, self.source, self.tie_threshold, self.criteria, self.wording.own)
+        values: dict[str, Any] = plain(form)
+        return values
 
     @classmethod
-    def of_json(cls, values: Mapping[str, Any]) -> "Rubric":
-        """What `as_json` gave. KeyError, TypeError, ValueError or SetupError for anything else."""
-        return cls(
-            name=str(values["name"]),
-            criteria=tuple(Criterion(**criterion) for criterion in values["criteria"]),
-            tie_threshold=float(values["tie_threshold"]),
-            source=str(values["source"]),
-            wording=PromptWording(**values["wording"]),
-        )
+    def of_json(cls, values: Any) -> "Rubric":
+        """What `as_json` gave. TypeError, ValueError or SetupError for anything else."""
+        form = record_of(values, _Form)
+        # A key that is not known here would change what a newer program asks.
+        if unknown := {key for each in values["criteria"] for key in each} - _CRITERION_KEYS:
+            raise ValueError(f"a criterion has the unknown key {quoted(min(unknown))}")
+        wording = PromptWording(**form.wording)
+        return cls(form.name, form.criteria, form.tie_threshold, form.source, wording)
+
+
+_CRITERION_KEYS = {each.name for each in fields(Criterion)}
+
+
+class _Form(msgspec.Struct):
+    name: str
+    source: str
+    tie_threshold: float
+    criteria: tuple[Criterion, ...]
+    wording: dict[str, str]
 
 
 ELOQUENT = Rubric(

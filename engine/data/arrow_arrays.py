@@ -2,8 +2,6 @@
 
 pyarrow imports pandas, for half a second, as soon as `pyarrow.array`, `pyarrow.scalar` or a kernel is handed
 a Python object or a NumPy array, and in its own `to_numpy`. What stands here hands over buffers instead.
-
-Knows: how Arrow lays out texts and numbers in memory. Does not know: files, datasets.
 """
 
 from collections.abc import Sequence

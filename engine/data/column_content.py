@@ -1,7 +1,4 @@
-"""What the columns of a foreign file hold: texts, dialogues, numbers, a few values, and what these may mean.
-
-Knows: cells of the first rows. Does not know: what columns are called, files.
-"""
+"""What columns of a foreign file hold: texts, dialogues, numbers, a few values, and what these may mean."""
 
 import math
 from collections import Counter

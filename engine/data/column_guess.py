@@ -1,7 +1,4 @@
-"""Which columns of a foreign file are ours: guessed from their names and from what the first rows hold.
-
-Knows: how published datasets of compared responses name things. Does not know: files, how a map is applied.
-"""
+"""Which columns of a foreign file are ours: guessed from their names and from what the first rows hold."""
 
 import math
 import re

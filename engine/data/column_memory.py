@@ -1,8 +1,6 @@
 """Which columns of foreign files are ours, remembered by the set of a file's columns.
 
 Kept as `columns.json` in the data folder. Where that is damaged, or not there, nothing is remembered.
-
-Knows: where and how maps are stored. Does not know: how a file is read by one.
 """
 
 from collections.abc import Collection
@@ -10,8 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from engine.core.codec import plain_values
 from engine.core.column_map import ColumnMap
-from engine.system.files import make_folder, plain_values, write_json
+from engine.system.files import make_folder, write_json
 from engine.system.paths import data_folder
 
 _MOST = 500  # maps; the oldest is forgotten

@@ -8,9 +8,6 @@ the column `turn` says; `cmp_key@before:_` and `cmp_key@after:_`, what stands be
 A dialogue is a JSON list of messages, each with who speaks (`role` or `from`) and what is said (`content` or
 `value`); a JSON list of texts, or of objects with a `content` and no speaker; or a text with the marks
 `\n\nHuman: ` and `\n\nAssistant: `.
-
-Knows: how a source is written, and read out of the cells of a row; the shapes of dialogues. Does not know:
-files, which column of ours a source is for, what a label means.
 """
 
 import math

@@ -1,8 +1,4 @@
-"""Load a dataset: items as text, never repaired, with the human labels that are there.
-
-Knows: which columns a dataset has, what a label may be, what is worth a notice.
-Does not know: file formats, models, scores.
-"""
+"""Load a dataset: items as text, never repaired, with the human labels that are there."""
 
 import difflib
 import re

@@ -6,8 +6,6 @@ quotes are plain characters. Outside quotes each of `\n`, `\r\n` and `\r` ends a
 mixes them. Only where that cuts a file into rows of different lengths, and taking lone carriage returns
 for text does not, they are text: csv.writer leaves them unquoted before Python 3.13. Cells stay bytes with
 their offsets, so that a wrong byte can be named by place and memory holds the file once.
-
-Knows: delimiters, quotes, line ends, line numbers. Does not know: files, columns, what a cell means.
 """
 
 import re

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.annotations.records import LAST
+from engine.core.codec import plain_values
 from engine.core.column_map import ID, INSTRUCTION, OUTPUTS, annotator_column, kept_column
 from engine.core.errors import FileKind, InputError, SetupError, WrongKindError
 from engine.core.events import CancelToken
@@ -28,7 +29,6 @@ from engine.data.column_content import look_into
 from engine.data.column_guess import guess_columns
 from engine.data.file_format import FileFormat, read_data_file
 from engine.data.tables import SourceRow, SourceTable, open_table
-from engine.system.files import plain_values
 from engine.system.places import PathKind, look_at, reading
 from engine.system.sandbox import sandboxed
 

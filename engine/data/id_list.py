@@ -1,7 +1,4 @@
-"""Read which items of a dataset are chosen: a list of ids, or a table whose first column holds them.
-
-Knows: how a choice is written down, what is wrong with one. Does not know: what is done with the items.
-"""
+"""Read which items of a dataset are chosen: a list of ids, or a table whose first column holds them."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from engine.core.codec import plain_values
 from engine.core.errors import Hint, InputError
 from engine.core.formatting import quoted
 from engine.data.file_format import read_data_file
-from engine.system.files import plain_values
 
 
 class JsonNumber(str):

@@ -1,9 +1,6 @@
 """Pairs out of the outputs of several candidates: all of them, each against a baseline, or a balanced part.
 
 Which candidate is A is drawn by a hash of the instruction and the two names, so that none keeps a place.
-
-Knows: what two files have in common, which candidates meet on which instruction. Does not know: file formats,
-what anybody says of a pair.
 """
 
 import re

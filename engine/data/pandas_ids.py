@@ -1,8 +1,6 @@
 """Which ids of a submission pandas gives back otherwise than they are written.
 
 A module of its own, so that what reads and writes submissions need not wait for pandas.
-
-Knows: pandas. Does not know: files, datasets, what else a submission holds.
 """
 
 import io

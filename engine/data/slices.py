@@ -1,8 +1,4 @@
-"""The items of a dataset divided by what they have in common: a column, lengths, the script, a label, a tag.
-
-Knows: by what items can be divided, how the parts are called, the Unicode names of letters. Does not know:
-judges, measures, languages, where tags are stored.
-"""
+"""The items of a dataset by what they have in common: a column, lengths, the script, a label, a tag."""
 
 import math
 import re

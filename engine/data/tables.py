@@ -1,9 +1,6 @@
 """Read a table of text cells from TSV, CSV, JSON, JSON Lines or Parquet, plain or gzip-compressed.
 
 Whatever the format, a row is its number in the file and its text by column; text is never changed.
-
-Knows: how each format holds rows, and how to say what is wrong with one.
-Does not know: which columns a table should have, what a cell means.
 """
 
 import json

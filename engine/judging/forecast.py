@@ -28,7 +28,7 @@ from engine.prompt.sizes import PromptSizer, SizedItem
 from engine.results.calibration import judge_of_run
 from engine.results.second_order import LEAST_ITEMS, both_orders, orders_read
 from engine.settings.identity import Effort, StoredRun
-from engine.settings.rows import SMALLEST_CONTEXT, JudgeSettings, KvType, settings_of
+from engine.settings.rows import SMALLEST_CONTEXT, JudgeSettings, KvType
 from engine.store.opening import has_store
 from engine.store.run_store import RunStore
 
@@ -268,7 +268,7 @@ def _stored_rate(plan: RunPlan, store: RunStore, runs: Iterable[StoredRun]) -> R
     for run in runs:
         if run.identity.model_hash != plan.model.hash or not worked_alike(run.manifest, plan.machine):
             continue
-        before = settings_of(run.identity.settings)
+        before = run.identity.judge_settings
         alike = (before.mode, before.kv_type, before.reasons) == (now.mode, now.kv_type, now.reasons)
         if alike and (efforts := store.efforts(run.id)):
             return rate_of(efforts, before.texts(len(run.identity.criteria)), run.id)
@@ -302,7 +302,7 @@ def _is_alike(plan: RunPlan, run: StoredRun) -> bool:
 
 def _read_twice(judged: Sequence[JudgedItem], run: StoredRun, plan: RunPlan, below: float) -> list[bool]:
     """Which items of a run were read in both orders, or would be with this margin; empty for not known."""
-    was_below = run.identity.settings.get("second_order_below")
+    was_below = run.identity.second_order_below
     if was_below is None:
         calibrations = plan.calibration.criteria if plan.calibration else {}
         return list(map(bool, both_orders(judged, plan.rubric.names, calibrations).read(below).tolist()))

@@ -32,7 +32,7 @@ from engine.prompt.sizes import PromptSizer, SizedItem
 from engine.prompt.template import ChatTemplate
 from engine.prompt.tokens import Round
 from engine.settings.identity import StoredRun
-from engine.settings.rows import JudgeSettings, MachineSettings, settings_of
+from engine.settings.rows import JudgeSettings, MachineSettings
 from engine.settings.run_setup import RunSetup
 
 # Users see the methods in this order; they are read in another, for their prompts.
@@ -114,7 +114,7 @@ def question_of_run(run: StoredRun, setup: RunSetup, item: Item, cancel: CancelT
     rubric = identity.asked
     file = read_model_file(identity.model_path)
     model = checked_model(file, cancel)
-    shown = identity.settings.get("examples", "")
+    shown = identity.examples
     examples = examples_of_setup(setup, rubric, cancel) if shown else ExamplePool()
     notes = []
     if model.hash != identity.model_hash:
@@ -130,7 +130,7 @@ def question_of_run(run: StoredRun, setup: RunSetup, item: Item, cancel: CancelT
     return ItemQuestion(
         item=item,
         rubric=rubric,
-        settings=settings_of(identity.settings),
+        settings=identity.judge_settings,
         machine=machine_settings(setup.threads),
         file=file,
         model=model,
@@ -305,13 +305,13 @@ def order_tokens(
     identity = run.identity
     checked = checked_model(read_model_file(identity.model_path), cancel)
     as_it_was = checked.hash == identity.model_hash and identity.prompt_version == PROMPT_VERSION
-    if not as_it_was or identity.settings["examples"]:
+    if not as_it_was or identity.examples:
         why = "used labelled examples" if as_it_was else "used another model file or another prompt wording"
         raise SetupError(
             f"The tokens of run {run.id} cannot be counted again: it {why}.", Hint(Step.CHOOSE_RUN)
         )
     # AB is counted as what is read first.
-    settings = replace(settings_of(identity.settings), second_order_below=1.0)
+    settings = replace(identity.judge_settings, second_order_below=1.0)
     found: dict[str, tuple[int, int]] = {}
     with open_template(checked.path, cancel) as (model, template):
         sizer = PromptSizer(

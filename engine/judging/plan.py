@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from engine.core.codec import plain
 from engine.core.errors import Hint, ModelFileError, Setting, SetupError
 from engine.core.events import CancelToken, ItemJudged, Resolved
 from engine.core.formatting import words
@@ -37,6 +38,8 @@ from engine.settings.identity import (
     DEVICE,
     DEVICE_LEFT,
     DRIVER,
+    EXAMPLES,
+    EXPLAINED_WITH,
     GPU_LAYERS,
     RANDOM_ORDER,
     REWRITTEN,
@@ -46,7 +49,7 @@ from engine.settings.identity import (
     RunIdentity,
     StoredRun,
 )
-from engine.settings.rows import SETTINGS, JudgeSettings, MachineSettings, settings_of
+from engine.settings.rows import SETTINGS, JudgeSettings, MachineSettings
 from engine.settings.sampling import ItemSample
 from engine.system.places import real_path
 
@@ -204,17 +207,17 @@ class RunPlan:
 
     def identity(self) -> RunIdentity:
         """What the store knows a run by: all that can change a result; no names, labels or threads."""
-        settings = {**self.settings.as_json(), "examples": self.examples.hash}
+        settings = {**self.settings.as_json(), EXAMPLES: self.examples.hash}
         if self.calibration is not None and self.settings.explains:
             # Raw predictions do not depend on it; explanations are written for what is decided.
-            settings["explained_with_calibration"] = self.calibration.hash
+            settings[EXPLAINED_WITH] = self.calibration.hash
         if self.device is not None:
             settings[DEVICE] = self.device
         if self.chosen:
             # The hash alone could not find them again in their file.
             settings[CHOSEN] = self.dataset.ids
         if self.sample is not None:
-            settings[SAMPLE] = self.sample.as_json()
+            settings[SAMPLE] = plain(self.sample)
         made_of = (self.dataset.hash, self.model.hash, library_version(), PROMPT_VERSION)
         return RunIdentity(
             key=_key(made_of, self.rubric, settings),
@@ -332,8 +335,8 @@ def _other_files(plan: RunPlan, run: StoredRun) -> list[str]:
 _WORDS = {
     **{row.key: row.noun for row in SETTINGS},
     DEVICE: "compute device",
-    "examples": "labelled examples",
-    "explained_with_calibration": "calibration",
+    EXAMPLES: "labelled examples",
+    EXPLAINED_WITH: "calibration",
 }
 
 
@@ -352,7 +355,7 @@ def check_same_format(run: StoredRun, template: ChatTemplate) -> None:
     """SetupError where a run began with another chat format than its model has now."""
     sessions = (run.manifest, *run.manifest.get(CONTINUED, []))
     began = next((session[_FORMAT] for session in sessions if _FORMAT in session), None)
-    if began is not None and began != format_hash(template, settings_of(run.identity.settings)):
+    if began is not None and began != format_hash(template, run.identity.judge_settings):
         raise SetupError(
             f"Run {run.id} cannot be resumed: its prompts used another chat format than"
             f" {run.identity.model_name} has now.",

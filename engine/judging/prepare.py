@@ -12,7 +12,7 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, Hint, SetupError, Step
 from engine.core.events import CancelToken, FilesRead, Preparing
 from engine.core.formatting import counted, listed
-from engine.core.items import Order, unwritable_ids
+from engine.core.items import unwritable_ids
 from engine.core.rubric import Rubric
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.label_origins import drawn, sorted_by_label
@@ -25,14 +25,13 @@ from engine.models.model_file import NO_TEMPLATE, ModelFile, read_model_file
 from engine.models.opening import machine_on, machine_settings
 from engine.prompt.examples import ExamplePool, choose_examples
 from engine.results.calibration import load_calibration
-from engine.settings.identity import DEVICE, StoredRun
+from engine.settings.identity import StoredRun
 from engine.settings.rows import (
     ITEMS_AT_ONCE,
     ExampleKind,
     JudgeSettings,
     MachineSettings,
     default_context,
-    settings_of,
 )
 from engine.settings.run_setup import RunSetup
 from engine.settings.sampling import ItemSample
@@ -133,7 +132,7 @@ def _settings(setup: RunSetup, model: ModelFile, resumed: StoredRun | None) -> J
     if resumed is None:
         return settings
     # It may be older than the limit of sentences.
-    limit = settings_of(resumed.identity.settings).max_explanation_sentences
+    limit = resumed.identity.judge_settings.max_explanation_sentences
     return replace(settings, max_explanation_sentences=limit)
 
 
@@ -145,7 +144,7 @@ def _machine(
     A run continues on the device that it began with; on the processor where that is not there any more.
     """
     threads, layers = setup.threads, setup.gpu_layers
-    began_on = resumed.identity.settings.get(DEVICE) if resumed is not None else None
+    began_on = resumed.identity.device if resumed is not None else None
     if resumed is not None and (began_on is None or resumed.device_left):
         return machine_settings(threads), began_on
     if resumed is not None:
@@ -162,7 +161,7 @@ def judge_settings(setup: RunSetup, model: ModelFile) -> JudgeSettings:
     margin = setup.second_order_below if setup.both_orders else None
     return JudgeSettings(
         **{**setup.chosen, "second_order_below": margin},
-        orders=(Order.AB, Order.BA) if setup.both_orders else (Order.AB,),
+        orders=setup.orders,
         context=default if setup.context is None else setup.context,
         items_at_once=ITEMS_AT_ONCE if setup.explains else 1,
     )

@@ -26,7 +26,7 @@ from engine.prompt.judge_prompt import PROMPT_VERSION
 from engine.results.run_dataset import judged_items
 from engine.results.run_results import RunResults, load_results
 from engine.settings.identity import REWRITTEN, StoredRun, refuse_unasked
-from engine.settings.rows import MachineSettings, settings_of
+from engine.settings.rows import MachineSettings
 from engine.store.run_store import RunStore
 
 _Group = Sequence[tuple[int, LabelsByCriterion]]  # positions in the dataset, the labels to explain
@@ -62,7 +62,7 @@ def rewriting_plan(
     plan = RunPlan(
         dataset=items,
         rubric=run.identity.asked,
-        settings=settings_of(run.identity.settings),
+        settings=run.identity.judge_settings,
         machine=machine,
         model=model,
         examples=examples or ExamplePool(),
@@ -191,12 +191,12 @@ def _check_fits(plan: RunPlan, run: StoredRun) -> None:
             "Judge the dataset again: explanations of both versions in one run could not be distinguished.",
         )
     _check_examples(plan.examples, run)
-    if plan.settings != settings_of(identity.settings):
+    if plan.settings != identity.judge_settings:
         raise EngineBug(f"the plan has other settings than run {run.id}")
 
 
 def _check_examples(examples: ExamplePool, run: StoredRun) -> None:
-    shown = run.identity.settings["examples"]
+    shown = run.identity.examples
     if examples.hash == shown:
         return
     if not shown:

@@ -38,7 +38,7 @@ from engine.models.memory import memory_needed
 from engine.models.model_file import ModelFile
 from engine.results.run_results import keep_read_again, load_results
 from engine.settings.identity import DEVICE_LEFT
-from engine.settings.rows import DEFAULT_METHODS, Mode
+from engine.settings.rows import DEFAULT_METHODS, neutral
 from engine.store.run_store import RunStore
 from engine.system.computer import Memory
 from engine.system.subprocess_worker import Worker
@@ -226,7 +226,7 @@ def read_again(
     then: all of it, or nothing where this is stopped (Cancelled). Writes no explanations.
     """
     # Where only doubt has the second order read, rounding decides that too: so both are read of all.
-    settings = replace(plan.settings, mode=Mode.LABELS, second_order_below=None)
+    settings = replace(plan.settings, **neutral())
     plan, judged = replace(plan, settings=settings, calibration=None), []
     with open_model(plan, cancel, OTHER_BATCH) as opened:
         judge = make_item_judge(plan, opened)

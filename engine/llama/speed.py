@@ -4,10 +4,9 @@ How fast a model works on this computer, measured in a few seconds as a run work
 """
 
 import time
-from collections.abc import Generator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, fields, replace
 from statistics import median
-from typing import Any
 
 import numpy as np
 
@@ -79,15 +78,6 @@ class ModelSpeed:
         """
         one, ten = 1 / self.writing_one, TEXTS / self.writing_ten
         return texts / (one + max(0.0, ten - one) * (texts - 1) / (TEXTS - 1))
-
-    def as_json(self) -> dict[str, Any]:
-        """The same as plain values."""
-        return asdict(self)
-
-    @classmethod
-    def of_json(cls, values: Mapping[str, Any]) -> "ModelSpeed":
-        """What `as_json` gave. KeyError, TypeError or ValueError for anything else."""
-        return cls(**{field.name: values[field.name] for field in fields(cls)})
 
 
 def speed_shape(trained_context: int) -> SessionShape:
@@ -211,22 +201,6 @@ class DeviceFinding:
         within = self.mean <= ROUNDING_ON_AVERAGE and self.worst <= ROUNDING_AT_WORST
         return not self.reason and within
 
-    def as_json(self) -> dict[str, Any]:
-        """The same as plain values."""
-        return {**asdict(self), "device": self.device.as_json()}
-
-    @classmethod
-    def of_json(cls, values: Mapping[str, Any]) -> "DeviceFinding":
-        """What `as_json` gave. KeyError, TypeError or ValueError for anything else."""
-        speed = values["speed"]
-        return cls(
-            Device.of_json(values["device"]),
-            float(values["mean"]),
-            float(values["worst"]),
-            None if speed is None else ModelSpeed.of_json(speed),
-            str(values["reason"]),
-        )
-
 
 @dataclass(frozen=True)
 class DeviceTrial:
@@ -243,16 +217,6 @@ class DeviceTrial:
             if finding.sound and finding.speed and seconds_of_an_item(finding.speed) < seconds:
                 best, seconds = finding.device, seconds_of_an_item(finding.speed)
         return best
-
-    def as_json(self) -> dict[str, Any]:
-        """The same as plain values."""
-        return {"processor": self.processor.as_json(), "findings": [each.as_json() for each in self.findings]}
-
-    @classmethod
-    def of_json(cls, values: Mapping[str, Any]) -> "DeviceTrial":
-        """What `as_json` gave. KeyError, TypeError or ValueError for anything else."""
-        findings = tuple(map(DeviceFinding.of_json, values["findings"]))
-        return cls(ModelSpeed.of_json(values["processor"]), findings)
 
 
 def compared(device: Device, processor: FloatArray, own: FloatArray, speed: ModelSpeed) -> DeviceFinding:

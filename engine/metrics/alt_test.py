@@ -10,7 +10,7 @@ Test for LLM-as-a-Judge (2025), arXiv 2501.10970, sections 3.1 to 3.4 and B.1.
 Theirs is the t-test of independent items. Here items of one instruction belong together, and the error is
 that of differences in `intervals`, no less than the least possible one: where the judge is worse by epsilon
 and never better, the plain t-test on thirty items lets it win in 13 to 17 % of simulations, this one in 4 to
-5 %. Simulated: `bench/coverage/stand_ins.py`.
+5 %. Simulated: `bench/coverage/annotators.py`.
 
 Knows: labels by annotator, judgment. Does not know: where they come from, what is shown of it.
 """

@@ -230,7 +230,7 @@ class OverInstructions:
         Where values are of two kinds, whatever these are and however rare one is, with 10 to 400 instructions
         each end misses the mean in 5 % at most, both together in 5.4 %. Intervals by betting (Waudby-Smith
         and Ramdas, Estimating means of bounded random variables by betting, 2024) hold in any world, and are
-        wider by a third to one half. Simulated: `bench/coverage/rare.py`.
+        wider by a third to one half. Simulated: `bench/coverage/intervals.py`.
         """
         t = float(_t(self._freedom))
         (low, below), (high, above) = self._with_one_more(least), self._with_one_more(most)
@@ -399,7 +399,7 @@ def cost_of_choosing(candidates: Iterable[OverInstructions | None]) -> Choice | 
     normal numbers with mean 0, whose covariances are those of the means, clustered by instruction: the
     Gaussian multiplier bootstrap of the centred values (Chernozhukov, Chetverikov and Kato, Gaussian
     Approximations and Multiplier Bootstrap for Maxima of Sums of High-Dimensional Random Vectors, 2013).
-    Against simulations: `bench/coverage/choosing.py`.
+    Against simulations: `bench/coverage/intervals.py`.
     """
     known = [one for one in candidates if one is not None and one.instructions >= FEW]
     if len(known) < 2:

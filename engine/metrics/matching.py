@@ -71,8 +71,8 @@ class System:
             calibrated = self.results.calibrated_in_words
             judged = f"{identity.model_name} on {identity.dataset_in_words}{annotators}"
             return f"{judged}, calibrated {calibrated}" if calibrated else judged
-        below = identity.settings.get("second_order_below")
-        joint = " and ".join(identity.settings["orders"])
+        below = identity.second_order_below
+        joint = " and ".join(identity.orders)
         orders = joint if below is None else f"{joint} where a margin is below {below:g}"
         asked = self.results.methods
         methods = "" if asked == DEFAULT_METHODS else f", by {' and '.join(asked)}"

@@ -31,7 +31,6 @@ from engine.settings.identity import (
     StoredRun,
     refuse_unasked,
 )
-from engine.settings.rows import settings_of
 from engine.store.run_store import RunStore
 
 _REQUEST = "be compared with another"
@@ -59,7 +58,7 @@ def run_drift(
     columns = _columns(before, after, dataset, gold or dataset, again)
     if not columns[shared[0]]:
         raise _no_shared_item(then.run, now.run)
-    drawn = any(settings_of(each.run.identity.settings).reasons for each in (then, now))
+    drawn = any(each.run.identity.judge_settings.reasons for each in (then, now))
     elsewhere = computed_elsewhere(then.run, now.run)
     found = drift(columns, then.run.title, now.run.title, drawn=drawn, decided=decided, elsewhere=elsewhere)
     names = dict.fromkeys((*before.judgments, *after.judgments))

@@ -1,15 +1,12 @@
 """A model file tried before the application relies on it: in a child process, once for each content.
 
 A damaged file can end the process that loads it, which no Python can catch; so a child goes first.
-
-Knows: the trial, what is remembered of it, whether a file is still the one that was tried.
-Does not know: runs, datasets.
 """
 
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,24 +99,23 @@ def _checked(files: Sequence[Path], name: str, trial: Sequence[str], cancel: Can
         memory.remember_hash(seen, file_hash)
         # One memory for both kinds: what a file is, its content says.
         if not memory.found_good(file_hash):
-            _try_in_child(path, trial, cancel)
+            # No limit in time: a large model on a slow disk may take minutes.
+            code, printed = run_child([*self_command(), *trial, str(path)], cancel)
+            cancel.raise_if_requested()
+            _raise_what_was_found(path, code, printed)
             # Good ones alone: what was bad may have been the computer's doing, such as want of memory.
             memory.remember_good(file_hash)
     return model
 
 
-def _try_in_child(path: Path, trial: Sequence[str], cancel: CancelToken) -> None:
-    """Try the file where it can do no harm. Raises ModelFileError, NoRoomError, Cancelled, EngineBug."""
-    # No limit in time: a large model on a slow disk may take minutes.
-    code, printed = run_child([*self_command(), *trial, str(path)], cancel)
-    cancel.raise_if_requested()
-    _raise_what_was_found(path, code, printed)
-
-
 def _raise_what_was_found(path: Path, code: int, printed: bytes) -> None:
+    """Raises ModelFileError, NoRoomError, EngineBug, but nothing where the file is good."""
     if code == GOOD:
         return
-    report = _read_report(printed)
+    report = None
+    with suppress(ValueError, KeyError, TypeError):  # it ended without one
+        read = json.loads(printed)
+        report = str(read["problem"]), Hint.of_json(read["remedy"])
     if report and code == REFUSED:
         raise ModelFileError(*report)
     if report and code == NO_ROOM:
@@ -137,15 +133,6 @@ def _raise_what_was_found(path: Path, code: int, printed: bytes) -> None:
             "Close other programs, or choose a smaller model.",
         )
     raise EngineBug(f"the trial of {path.name} ended for another reason than the file: exit code {code}")
-
-
-def _read_report(printed: bytes) -> tuple[str, Hint] | None:
-    """The problem and hint in the child's line of JSON; None where it ended without one."""
-    try:
-        report = json.loads(printed)
-        return str(report["problem"]), Hint.of_json(report["remedy"])
-    except (ValueError, KeyError, TypeError):
-        return None
 
 
 def _hash(files: Sequence[Path], cancel: CancelToken) -> str:

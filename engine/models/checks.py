@@ -252,17 +252,16 @@ def _check_experts(model: HeaderValues) -> None:
         )
 
 
-def _check_rope_scaling(model: HeaderValues) -> None:
+def _check_values(model: HeaderValues) -> None:
     key = model.key("rope.scaling.type")
     kind = model.text(key)
     if kind is not None and kind not in _ROPE_SCALINGS:
         raise model.refused(f"key {key!r} is {kind!r}; llama.cpp knows {', '.join(sorted(_ROPE_SCALINGS))}")
-
-
-def _check_numbers(model: HeaderValues) -> None:
     for key, value in model.floats():
         if math.isnan(value) or (key.endswith("epsilon") and not 0 < value <= 1):
             raise model.refused(f"key {key!r} is {value:g}")
+    for tensor in model.tensors:
+        _check_tensor(model, tensor)
 
 
 def _check_tensor(model: HeaderValues, tensor: TensorInfo) -> None:
@@ -283,11 +282,6 @@ def _check_tensor(model: HeaderValues, tensor: TensorInfo) -> None:
             f"tensor {tensor.name!r} has rows of {tensor.shape[0]:,} numbers, which type {stored.name}"
             f" cannot store in blocks of {stored.block}"
         )
-
-
-def _check_tensors(model: HeaderValues) -> None:
-    for tensor in model.tensors:
-        _check_tensor(model, tensor)
 
 
 def _check_tokenizer_is_there(model: HeaderValues) -> None:
@@ -387,9 +381,7 @@ def _check_embedding(model: HeaderValues) -> None:
 def check_numbers_and_tables(model: HeaderValues) -> None:
     """Refuse what no architecture bears: numbers, tensors or tables of the tokenizer that are not sound."""
     for check in (
-        _check_rope_scaling,
-        _check_numbers,
-        _check_tensors,
+        _check_values,
         _check_tokenizer_is_there,
         _check_tokenizer_tables,
         _check_no_duplicate_tokens,

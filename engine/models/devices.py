@@ -3,8 +3,6 @@
 All of it is done in child processes: some drivers hang, or end the process that asks them. What is found is
 remembered for the model, the build of llama.cpp and the processor; a device counts as tried as long as its
 driver is the same.
-
-Knows: the trial, what is remembered of it, what the user's choice means. Does not know: runs, who asks.
 """
 
 import json
@@ -12,6 +10,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
+from engine.core.codec import plain, plain_values, record_of
 from engine.core.errors import DeviceFailed, Hint, ProcessEnded, Setting, SetupError
 from engine.core.events import CancelToken, MeasureProgress, Preparing
 from engine.core.items import digest
@@ -54,15 +53,15 @@ def found_devices(cancel: CancelToken) -> list[Device]:
         code, printed = run_child([*self_command(), *LIST_COMMAND], cancel, seconds=_LIST_SECONDS)
     except TimeoutError as error:
         raise _no_list(f"took more than {_LIST_SECONDS:.0f} seconds") from error
-    with suppress(ValueError, KeyError, TypeError):
+    with suppress(ValueError):
         if code == 0:
-            return [Device.of_json(each) for each in json.loads(printed)]
+            return record_of(plain_values(printed), list[Device])
     raise _no_list(f"crashed (exit code {code})")
 
 
 def in_child() -> int:
     """Look for all devices in this process, which a driver may end, and print them for the parent."""
-    print(json.dumps([each.as_json() for each in devices()]))
+    print(json.dumps(plain(devices())))
     return 0
 
 
@@ -99,7 +98,7 @@ def device_called(words: str, cancel: CancelToken) -> Device:
 def remembered_trial(file_hash: str) -> DeviceTrial | None:
     """What was found with a model here, by this build; None where it was not tried."""
     with model_memory() as memory:
-        return memory.devices(_key(file_hash))
+        return memory.recall("devices", _key(file_hash), DeviceTrial)
 
 
 def _remembered_best(file_hash: str) -> Device | None:
@@ -187,7 +186,7 @@ def trying_devices(
         findings.append(compared(device, processor.probabilities, own.probabilities, own.speed))
     trial = DeviceTrial(processor.speed, tuple(findings))
     with model_memory() as memory:
-        memory.remember_devices(_key(checked.hash), trial)
+        memory.remember("devices", _key(checked.hash), trial)
     return trial
 
 

@@ -1,16 +1,17 @@
-"""An encoder's file for BERTScore, by its header.
+"""An encoder's file for BERTScore: by its header, and cut to its first layers, which are all that are needed.
 
 RoBERTa and BERT are one architecture in GGUF, `bert`, told apart by their tokenizers.
-
-Knows: what llama.cpp of llama-cpp-python 0.3.36 needs of these two. Does not know: llama.cpp itself, texts.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from engine.core.errors import ModelFileError, SetupError
+from engine.core.events import CancelToken
 from engine.models.checks import (
     check_has_tensors,
     check_kind,
@@ -18,10 +19,10 @@ from engine.models.checks import (
     check_numbers_and_tables,
     check_sizes,
 )
-from engine.models.header import GgufHeader, HeaderValues, read_header
+from engine.models.header import CONVERT_AGAIN, GgufHeader, HeaderValues, read_header
 from engine.models.memory import MemoryEstimate, buffer_bytes
-from engine.models.model_file import called
-from engine.models.weights import quantisation
+from engine.models.model_file import called, quantisation
+from engine.system.files import whole_file
 
 _ARCHITECTURE = "bert"
 _CHOOSE_ENCODER = "Choose a RoBERTa or BERT encoder in GGUF format."
@@ -130,9 +131,14 @@ def precheck_encoder(header: GgufHeader) -> None:
     _check_architecture(model)
     check_has_tensors(model, _CHOOSE_ENCODER)
     check_sizes(model)
-    _check_context(model)
+    context = _size(model, "context_length")
+    if context < _SHORTEST_CONTEXT:
+        raise model.refused(f"its context of {context:,} tokens is too small for a text", _CHOOSE_ENCODER)
     _check_heads(model)
-    _check_no_experts(model)
+    experts = max(model.per_layer(model.key("expert_count")), default=0)
+    if experts:
+        key = model.key("expert_count")
+        raise model.refused(f"key {key!r} is {experts:,}, but RoBERTa and BERT have no experts")
     check_numbers_and_tables(model)
     _check_tokenizer(model)
     _check_special_tokens(model)
@@ -155,12 +161,6 @@ def _size(model: HeaderValues, name: str) -> int:
     return model.integer(model.key(name)) or 0
 
 
-def _check_context(model: HeaderValues) -> None:
-    context = _size(model, "context_length")
-    if context < _SHORTEST_CONTEXT:
-        raise model.refused(f"its context of {context:,} tokens is too small for a text", _CHOOSE_ENCODER)
-
-
 def _check_heads(model: HeaderValues) -> None:
     # llama.cpp asserts that the heads share the width of a vector evenly.
     width, heads = _size(model, "embedding_length"), _size(model, "attention.head_count")
@@ -175,13 +175,6 @@ def _check_heads(model: HeaderValues) -> None:
         found = model.integer(model.key(name))
         if found not in (None, number):
             raise model.refused(f"key {model.key(name)!r} is {found:,}, but should be {number:,}")
-
-
-def _check_no_experts(model: HeaderValues) -> None:
-    key = model.key("expert_count")
-    experts = max(model.per_layer(key), default=0)
-    if experts:
-        raise model.refused(f"key {key!r} is {experts:,}, but RoBERTa and BERT have no experts")
 
 
 def _check_tokenizer(model: HeaderValues) -> None:
@@ -235,3 +228,65 @@ def _check_embeddings(model: HeaderValues) -> None:
         # llama.cpp adds its first row as it is.
         if tensor.name == "token_types.weight" and tensor.type_name != "F32":
             raise model.refused(f"tensor {tensor.name!r} has type {tensor.type_name}; llama.cpp needs F32")
+
+
+# bert-score takes the vectors that the 17th of roberta-large's 24 layers gives. llama.cpp gives those of the
+# last layer, and nothing comes after it in these models: a file without the upper layers gives the same.
+_OF_A_LAYER = re.compile(r"blk\.(\d+)\.")
+
+
+def cut_encoder(encoder: EncoderFile, layers: int, target: Path, cancel: CancelToken) -> EncoderFile:
+    """Write `encoder` with its first `layers` layers to `target`, whole or not at all; the new file.
+
+    All keys are copied but the number of layers (and lists without elements, which hold nothing); tensors
+    keep their bytes. Memory does not grow with the file. SetupError where the number does not fit or
+    `target` cannot be written, ModelFileError where the file cannot be read, Cancelled.
+    """
+    if not 1 <= layers <= encoder.layers:
+        raise SetupError(
+            f"{encoder.path.name} has {encoder.layers} layers: it has no first {layers}.",
+            f"Choose a number between 1 and {encoder.layers}.",
+        )
+    import gguf  # noqa: PLC0415 - takes as long to import as all else here, and only this needs it
+
+    try:
+        reader = gguf.GGUFReader(encoder.path)
+        values = {name: field.contents() for name, field in reader.fields.items()}
+    except ValueError as error:
+        raise ModelFileError(f"{encoder.path.name}: it cannot be copied: {error}.", CONVERT_AGAIN) from error
+    values[f"{encoder.architecture}.block_count"] = layers
+    with whole_file(target) as file:
+        writer = gguf.GGUFWriter(file.name, encoder.architecture)
+        try:
+            writer.data_alignment = reader.alignment
+            for name, field in reader.fields.items():
+                # Counted among the keys is what stands before them; the architecture is added by itself.
+                if name.startswith("GGUF.") or name == "general.architecture" or values[name] == []:
+                    continue
+                kind, *of_elements = field.types
+                writer.add_key_value(name, values[name], kind, of_elements[-1] if of_elements else None)
+            layer_of = {tensor.name: _OF_A_LAYER.match(tensor.name) for tensor in reader.tensors}
+            above = {name for name, found in layer_of.items() if found and int(found[1]) >= layers}
+            kept = [tensor for tensor in reader.tensors if tensor.name not in above]
+            for tensor in kept:
+                data = tensor.data
+                writer.add_tensor_info(tensor.name, data.shape, data.dtype, data.nbytes, tensor.tensor_type)
+            writer.write_header_to_file()
+            writer.write_kv_data_to_file()
+            writer.write_ti_data_to_file()
+            for tensor in kept:
+                cancel.raise_if_requested()
+                writer.write_tensor_data(tensor.data)
+        finally:
+            writer.close()
+    return read_encoder_file(target)
+
+
+def cut_to_scored_layers(cancel: CancelToken, path: Path, target: Path) -> Generator[None, None, Path]:
+    """The same with the layers alone that bert-score computes with, without events; the new file's path.
+
+    A work that a process of its own can do: whoever reads a file that is cut short meanwhile is ended.
+    """
+    yield from ()
+    encoder = read_encoder_file(path)
+    return cut_encoder(encoder, encoder.scored_layers, target, cancel).path

@@ -1,8 +1,4 @@
-"""The model files on this computer, in the folders where programs keep them, all or by a part of the name.
-
-Knows: the folders of this program, those of others, which files in them are no models.
-Does not know: what a header says, how files are named, llama.cpp.
-"""
+"""The model files on this computer, in the folders where programs keep them, all or by a part of the name."""
 
 import re
 import sys
@@ -41,7 +37,6 @@ class FoundModel:
 
     @cached_property
     def name(self) -> str:
-        """What users call it."""
         return self.model.name if self.model else called(self.path)
 
     @cached_property
@@ -186,7 +181,10 @@ def _files(folders: Iterable[Path]) -> Iterator[ModelPlace | FoundModel]:
             yield listed
             continue
         names = ollama_names(listed.folder)
-        for path in _first_of_each(listed.files):
+        firsts: dict[Path, Path] = {}  # of the parts of a split model the first that is there
+        for path in listed.files:
+            firsts.setdefault(first_part(path), path)
+        for path in firsts.values():
             if names is None:
                 yield ModelPlace(path, called(path), listed.source)
             elif path.name in names:
@@ -212,7 +210,11 @@ def _listings(folders: Iterable[Path]) -> Iterator[_Listing | FoundModel]:
             try:
                 files, inner = _listing(here, seen)
             except OSError as error:
-                yield FoundModel(here, None, _unreadable_folder(here, error), source)
+                unreadable = ModelFileError(
+                    f"{shown(here)}: the folder cannot be read: {reason_of(error)}.",
+                    "Check its name and your permission, or choose another folder.",
+                )
+                yield FoundModel(here, None, unreadable, source)
                 continue
             # Taken from the end: so the first folder by name comes first.
             pending.extend(reversed(inner))
@@ -229,14 +231,6 @@ def _listing(folder: Path, seen: set[Path]) -> tuple[list[Path], list[Path]]:
         if what is PathKind.FILE and _may_be_model(path) and _is_new(path, seen)
     ]
     return files, [path for path, what in found.items() if what is PathKind.FOLDER and _is_new(path, seen)]
-
-
-def _first_of_each(files: Iterable[Path]) -> list[Path]:
-    """One file for each model: of the parts of a split one the first that is there."""
-    models: dict[Path, Path] = {}
-    for path in files:
-        models.setdefault(first_part(path), path)
-    return list(models.values())
 
 
 def _is_new(path: Path, seen: set[Path]) -> bool:
@@ -273,13 +267,6 @@ def found_model(path: Path, source: str) -> FoundModel:
         return FoundModel(model.path, model, None, source)
     except ModelFileError as error:
         return FoundModel(path, None, error, source)
-
-
-def _unreadable_folder(folder: Path, error: OSError) -> ModelFileError:
-    return ModelFileError(
-        f"{shown(folder)}: the folder cannot be read: {reason_of(error)}.",
-        "Check its name and your permission, or choose another folder.",
-    )
 
 
 def models_named(text: str, folders: Iterable[Path]) -> list[ModelPlace]:

@@ -10,6 +10,7 @@ Layout: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 import functools
 import math
 import mmap
+import re
 import stat
 import struct
 from collections import Counter
@@ -52,42 +53,17 @@ class TensorType(NamedTuple):
     size: int
 
 
+_TENSOR_TYPES = """
+0 F32 1 4        1 F16 1 2        2 Q4_0 32 18     3 Q4_1 32 20     6 Q5_0 32 22     7 Q5_1 32 24
+8 Q8_0 32 34     9 Q8_1 32 36     10 Q2_K 256 84   11 Q3_K 256 110  12 Q4_K 256 144  13 Q5_K 256 176
+14 Q6_K 256 210  15 Q8_K 256 292  16 IQ2_XXS 256 66  17 IQ2_XS 256 74  18 IQ3_XXS 256 98  19 IQ1_S 256 50
+20 IQ4_NL 32 18  21 IQ3_S 256 110  22 IQ2_S 256 82  23 IQ4_XS 256 136  24 I8 1 1       25 I16 1 2
+26 I32 1 4       27 I64 1 8       28 F64 1 8       29 IQ1_M 256 56  30 BF16 1 2      34 TQ1_0 256 54
+35 TQ2_0 256 66  39 MXFP4 32 17   40 NVFP4 64 36   41 Q1_0 128 18   42 Q2_0 64 18
+"""
 TENSOR_TYPES: Mapping[int, TensorType] = {
-    0: TensorType("F32", 1, 4),
-    1: TensorType("F16", 1, 2),
-    2: TensorType("Q4_0", 32, 18),
-    3: TensorType("Q4_1", 32, 20),
-    6: TensorType("Q5_0", 32, 22),
-    7: TensorType("Q5_1", 32, 24),
-    8: TensorType("Q8_0", 32, 34),
-    9: TensorType("Q8_1", 32, 36),
-    10: TensorType("Q2_K", 256, 84),
-    11: TensorType("Q3_K", 256, 110),
-    12: TensorType("Q4_K", 256, 144),
-    13: TensorType("Q5_K", 256, 176),
-    14: TensorType("Q6_K", 256, 210),
-    15: TensorType("Q8_K", 256, 292),
-    16: TensorType("IQ2_XXS", 256, 66),
-    17: TensorType("IQ2_XS", 256, 74),
-    18: TensorType("IQ3_XXS", 256, 98),
-    19: TensorType("IQ1_S", 256, 50),
-    20: TensorType("IQ4_NL", 32, 18),
-    21: TensorType("IQ3_S", 256, 110),
-    22: TensorType("IQ2_S", 256, 82),
-    23: TensorType("IQ4_XS", 256, 136),
-    24: TensorType("I8", 1, 1),
-    25: TensorType("I16", 1, 2),
-    26: TensorType("I32", 1, 4),
-    27: TensorType("I64", 1, 8),
-    28: TensorType("F64", 1, 8),
-    29: TensorType("IQ1_M", 256, 56),
-    30: TensorType("BF16", 1, 2),
-    34: TensorType("TQ1_0", 256, 54),
-    35: TensorType("TQ2_0", 256, 66),
-    39: TensorType("MXFP4", 32, 17),
-    40: TensorType("NVFP4", 64, 36),
-    41: TensorType("Q1_0", 128, 18),
-    42: TensorType("Q2_0", 64, 18),
+    int(number): TensorType(name, int(block), int(size))
+    for number, name, block, size in re.findall(r"(\d+) (\w+) (\d+) (\d+)", _TENSOR_TYPES)
 }
 """What ggml in llama.cpp of llama-cpp-python 0.3.36 knows, asked of the library itself."""
 
@@ -104,7 +80,6 @@ class TensorInfo:
 
     @property
     def n_elements(self) -> int:
-        """How many numbers it holds."""
         return math.prod(self.shape)
 
     @property
@@ -176,22 +151,14 @@ def _read(file_name: str, data: mmap.mmap) -> GgufHeader:
         found = f"{alignment:,}, " if isinstance(alignment, int) else ""
         raise reader.damaged(f"key 'general.alignment' is {found}not a power of two")
     data_offset = -(-reader.position // alignment) * alignment
-    _check_data_complete(file_name, tensors, data_offset, len(data))
-    return GgufHeader(version, metadata, tensors, data_offset, len(data), file_name)
-
-
-def _check_data_complete(
-    file_name: str, tensors: tuple[TensorInfo, ...], data_offset: int, file_size: int
-) -> None:
     needed = data_offset + max((tensor.offset + tensor.n_bytes for tensor in tensors), default=0)
-    if tensors and needed > file_size:
+    if tensors and needed > len(data):
         raise ModelFileError(
-            f"{file_name}: the download is incomplete: it has {file_size:,} of {needed:,} bytes.",
+            f"{file_name}: the download is incomplete: it has {len(data):,} of {needed:,} bytes.",
             "Finish the download, or download the file again.",
         )
+    return GgufHeader(version, metadata, tensors, data_offset, len(data), file_name)
 
-
-_GGML_BEFORE_GGUF = (b"lmgg", b"fmgg", b"tjgg", b"algg")
 
 _OTHER_FORMATS: tuple[tuple[tuple[bytes, ...], str, str], ...] = (
     (
@@ -220,7 +187,7 @@ _OTHER_FORMATS: tuple[tuple[tuple[bytes, ...], str, str], ...] = (
         "Choose the GGUF edition of this model.",
     ),
     (
-        _GGML_BEFORE_GGUF,
+        (b"lmgg", b"fmgg", b"tjgg", b"algg"),
         "a model in the old GGML format, which llama.cpp dropped in 2023",
         "Choose a newer edition of this model, in GGUF format.",
     ),
@@ -257,18 +224,9 @@ def _in_words(start: bytes) -> str:
     return f"the text {text!r}" if text.isascii() and text.isprintable() else f"the bytes {start.hex(' ')}"
 
 
+# By the numbers of GGUF's kinds of values; 8 and 9 are texts and arrays.
 _SCALARS: Mapping[int, struct.Struct] = {
-    0: struct.Struct("<B"),
-    1: struct.Struct("<b"),
-    2: struct.Struct("<H"),
-    3: struct.Struct("<h"),
-    4: struct.Struct("<I"),
-    5: struct.Struct("<i"),
-    6: struct.Struct("<f"),
-    7: struct.Struct("<?"),
-    10: struct.Struct("<Q"),
-    11: struct.Struct("<q"),
-    12: struct.Struct("<d"),
+    kind: struct.Struct(f"<{code}") for kind, code in enumerate("BbHhIif?__Qqd") if code != "_"
 }
 _TEXT = 8
 _ARRAY = 9
@@ -332,7 +290,10 @@ class _Reader:
             raise self.damaged(f"{what} has a value of unknown kind {kind}")
         kind = self._integer(_U32, what)
         if kind in _SCALARS:
-            return self._numbers(_SCALARS[kind], what)
+            form = _SCALARS[kind]
+            count = self.count(form.size, what)
+            start, self.position = self.position, self.position + count * form.size
+            return np.frombuffer(self._data[start : self.position], dtype=np.dtype(form.format))
         if kind == _TEXT:
             return self._texts(what)
         raise self.damaged(f"{what} has an array of unknown kind {kind}")
@@ -374,11 +335,6 @@ class _Reader:
 
     def _integer(self, form: struct.Struct, what: str) -> int:
         return int(self._scalar(form, what))
-
-    def _numbers(self, form: struct.Struct, what: str) -> NDArray[Any]:
-        count = self.count(form.size, what)
-        start, self.position = self.position, self.position + count * form.size
-        return np.frombuffer(self._data[start : self.position], dtype=np.dtype(form.format))
 
     def _texts(self, what: str) -> list[bytes]:
         count = self.count(_U64.size, what)
@@ -425,7 +381,6 @@ class HeaderValues:
         return self.integer("general.file_type")
 
     def refused(self, what: str, hint: str = CONVERT_AGAIN) -> ModelFileError:
-        """The error to raise."""
         return ModelFileError(f"{self._name}: {without_middle(what, LONGEST_PROBLEM)}.", hint)
 
     def key(self, name: str) -> str:
@@ -433,7 +388,6 @@ class HeaderValues:
         return f"{self.architecture}.{name}"
 
     def get(self, key: str) -> HeaderValue | None:
-        """A value of any kind."""
         return self._metadata.get(key)
 
     def floats(self) -> Iterable[tuple[str, float]]:
@@ -443,7 +397,6 @@ class HeaderValues:
                 yield key, value
 
     def text(self, key: str) -> str | None:
-        """A single string."""
         value = self.get(key)
         if value is None or isinstance(value, str):
             return value
@@ -464,7 +417,6 @@ class HeaderValues:
         return self.texts("tokenizer.ggml.tokens") or []
 
     def integer(self, key: str) -> int | None:
-        """A single whole number."""
         value = self.get(key)
         if value is None or (isinstance(value, int) and not isinstance(value, bool)):
             return value

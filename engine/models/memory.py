@@ -1,12 +1,9 @@
-"""The memory that a model takes with a context, held against that of this computer.
-
-Knows: how llama.cpp lays out weights, cache, buffers. Does not know: headers, llama.cpp itself.
-"""
+"""The memory that a model takes with a context, held against that of this computer."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from engine.core.errors import Hint, HintPart, ModelFileError, Setting
+from engine.core.errors import Hint, ModelFileError, Setting
 from engine.core.formatting import amount
 from engine.models.model_file import Q8_0_BLOCK, ModelFile
 from engine.settings.rows import KvType
@@ -27,7 +24,6 @@ class MemoryEstimate:
 
     @property
     def total(self) -> int:
-        """All three together."""
         return self.weights + self.kv_cache + self.buffers
 
 
@@ -100,21 +96,16 @@ def check_memory(
         f" {amount(estimate.buffers)}); {memory.in_words}"
     )
     if verdict is Fit.DOES_NOT_FIT:
+        rounder = (", a KV cache in q8_0 (", Setting.KV_TYPE.at("q8_0"), ")")
+        may_be_rounder = kv_type is KvType.F16 and KvType.Q8_0 in model.kv_types
         raise ModelFileError(
             f"{found}.",
             Hint(
                 "Use a smaller context (",
                 Setting.CONTEXT,
                 ")",
-                *_rounder(model, kv_type),
+                *(rounder if may_be_rounder else ()),
                 " or a smaller quantisation of this model, or close programs.",
             ),
         )
     return f"{found}. It will run, but slowly if weights must be read from disk again."
-
-
-def _rounder(model: ModelFile, kv_type: KvType) -> tuple[HintPart, ...]:
-    """What else helps where the cache of a model could be rounder than it is."""
-    if kv_type is not KvType.F16 or KvType.Q8_0 not in model.kv_types:
-        return ()
-    return (", a KV cache in q8_0 (", Setting.KV_TYPE.at("q8_0"), ")")

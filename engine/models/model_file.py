@@ -12,18 +12,25 @@ Headers name a base model, a training run, a folder of whoever converted it, or 
 
 import dataclasses
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from engine.core.codec import plain_values
 from engine.core.errors import ModelFileError
 from engine.core.formatting import short_count, without_middle
 from engine.models.checks import precheck
-from engine.models.header import DOWNLOAD_AGAIN, GgufHeader, HeaderValues, read_header
-from engine.models.weights import LABEL, quantisation
+from engine.models.header import (
+    DOWNLOAD_AGAIN,
+    TENSOR_TYPES,
+    GgufHeader,
+    HeaderValues,
+    TensorInfo,
+    read_header,
+)
 from engine.settings.rows import KvType
-from engine.system.files import plain_values
 from engine.system.paths import home
 from engine.system.places import PathKind, seen_at
 
@@ -77,9 +84,10 @@ def read_whole(path: Path) -> WholeModel:
         return WholeModel(header, (path,))
     name = part_name(path)
     if name is None or name.parts != parts:
+        part = (values.integer("split.no") or 0) + 1
         raise values.refused(
-            f"this is part {_number(values)} of a model that was split into {parts} files, which are"
-            " identified by their names",
+            f"this is part {part} of a model that was split into {parts} files, which are identified by their"
+            " names",
             f"Restore the published names of the parts: NAME-00001-of-{parts:05}.gguf and so on, in one"
             " folder.",
         )
@@ -87,15 +95,11 @@ def read_whole(path: Path) -> WholeModel:
     headers = [header if file == path else _part_header(file, parts) for file in files]
     for number, one in enumerate(headers, start=1):
         values = HeaderValues(one)
-        if (_number(values), values.integer("split.count")) != (number, parts):
+        if ((values.integer("split.no") or 0) + 1, values.integer("split.count")) != (number, parts):
             raise values.refused(
                 f"this is not part {number} of {parts}, although its name says so", DOWNLOAD_AGAIN
             )
     return WholeModel(_joined(headers), files)
-
-
-def _number(values: HeaderValues) -> int:
-    return (values.integer("split.no") or 0) + 1
 
 
 def _part_header(path: Path, parts: int) -> GgufHeader:
@@ -209,15 +213,11 @@ def ollama_names(folder: Path) -> dict[str, str] | None:
     for place in manifests:
         for manifest in sorted(place.glob("*/*/*/*")):
             for digest in _model_digests(manifest):
-                name = _ollama_name(*manifest.relative_to(place).parts)
+                host, space, model, tag = manifest.relative_to(place).parts
+                name = f"{model}:{tag}" if space == "library" else f"{space}/{model}:{tag}"
+                name = name if host in _OLLAMA_HOSTS else f"{host}/{space}/{model}:{tag}"
                 names.setdefault(digest.replace(":", "-"), name)
     return names
-
-
-def _ollama_name(host: str, space: str, model: str, tag: str) -> str:
-    if host not in _OLLAMA_HOSTS:
-        return f"{host}/{space}/{model}:{tag}"
-    return f"{model}:{tag}" if space == "library" else f"{space}/{model}:{tag}"
 
 
 def _model_digests(manifest: Path) -> list[str]:
@@ -226,6 +226,84 @@ def _model_digests(manifest: Path) -> list[str]:
         return [str(layer["digest"]) for layer in layers if layer["mediaType"] == _MODEL_LAYER]
     except (OSError, ValueError, KeyError, TypeError):
         return []  # not a manifest: its blob is omitted, as Ollama leaves it out
+
+
+# How the weights are stored, in the word that users have for it: `Q4_K_M`. A file's name claims one, the file
+# type in its header another. Publishers have kinds of their own, for which there is no file type (`Q4_K_L` is
+# `Q4_K_M` there); some file types are those of the model before it was quantised. So the name is asked first,
+# and what the tensors do not bear out is not believed.
+
+LABEL = re.compile(
+    r"(?<![A-Z0-9])(?:IQ[1-4]_(?:XXS|XS|S|M|NL)|Q[2-8]_K(?:_(?:XXL|XL|L|M|S|P))?|Q[1-8]_[01]|TQ[12]_0"
+    r"|MXFP4|NVFP4|BF16|FP?16|FP?32)(?![A-Z0-9])",
+    re.IGNORECASE,
+)
+"""How the name of a file tells the quantisation."""
+
+_FILE_TYPE_NAMES = """
+0 F32      1 F16      2 Q4_0     3 Q4_1     7 Q8_0     8 Q5_0     9 Q5_1     10 Q2_K    11 Q3_K_S  12 Q3_K_M
+13 Q3_K_L  14 Q4_K_S  15 Q4_K_M  16 Q5_K_S  17 Q5_K_M  18 Q6_K    19 IQ2_XXS  20 IQ2_XS  21 Q2_K_S
+22 IQ3_XS  23 IQ3_XXS  24 IQ1_S  25 IQ4_NL  26 IQ3_S   27 IQ3_M   28 IQ2_S   29 IQ2_M   30 IQ4_XS
+31 IQ1_M   32 BF16    36 TQ1_0   37 TQ2_0   38 MXFP4   39 NVFP4   40 Q1_0    41 Q2_0
+"""
+_FILE_TYPES = {int(number): name for number, name in re.findall(r"(\d+) (\w+)", _FILE_TYPE_NAMES)}
+"""Names of llama.cpp's `llama_ftype` as users write them."""
+
+# llama_ftype_get_default_type and tensor_type_fallback in llama.cpp's src/llama-quant.cpp.
+_STORED_AS = {
+    "IQ2_S": ("IQ2_XS", "IQ2_S"),
+    "IQ2_M": ("IQ2_S",),
+    "IQ3_XS": ("IQ3_S", "IQ3_XXS"),
+    "IQ3_M": ("IQ3_S",),
+    "Q8_K": ("Q8_0",),
+}
+_WITHOUT_WHOLE_BLOCKS = {
+    **dict.fromkeys(("Q2_K", "Q3_K", "TQ1_0", "TQ2_0"), "Q4_0"),
+    **dict.fromkeys(("IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "IQ4_XS"), "IQ4_NL"),
+    "Q4_K": "Q5_0",
+    "Q5_K": "Q5_1",
+    "Q6_K": "Q8_0",
+}
+_LEAST_SHARE = 0.2  # of the bytes: mixtures have more of what they are called by
+
+
+def quantisation(tensors: Sequence[TensorInfo], file_type: int | None, name: str) -> str:
+    """The quantisation of a model called `name`; the type of most bytes where no claim is borne out.
+
+    The matrices of the layers are what the format of weights is about; all tensors where there are none.
+    """
+    weights = [tensor for tensor in tensors if tensor.name.startswith("blk.") and len(tensor.shape) > 1]
+    weights = weights or list(tensors)
+    in_name = LABEL.findall(name)
+    claims = (
+        re.sub("^FP", "F", in_name[-1].upper()) if in_name else "",
+        "" if file_type is None else _FILE_TYPES.get(file_type, ""),
+    )
+    n_bytes: Counter[str] = Counter()
+    for tensor in weights:
+        n_bytes[tensor.type_name] += tensor.n_bytes
+    borne_out = []
+    for claim in filter(None, claims):
+        family = re.sub("(_K)_.*", r"\1", claim)
+        types = _STORED_AS.get(family, (family,))
+        there = sum(tensor.n_bytes for tensor in weights if _is_stored_as(tensor, types))
+        if there >= _LEAST_SHARE * max(n_bytes.total(), 1):
+            borne_out.append(claim)
+    if not borne_out:
+        return n_bytes.most_common(1)[0][0]
+    first, last = borne_out[0], borne_out[-1]
+    return last if last.startswith(first) else first  # Q4_K in the name, Q4_K_M in the header
+
+
+def _is_stored_as(tensor: TensorInfo, types: Sequence[str]) -> bool:
+    if tensor.type_name in types:
+        return True
+    substitutes = {
+        _WITHOUT_WHOLE_BLOCKS.get(stored.name)
+        for stored in TENSOR_TYPES.values()
+        if stored.name in types and tensor.shape[0] % stored.block
+    }
+    return tensor.type_name in substitutes
 
 
 NOTICE_KEY = "tiebreak.notice"
@@ -277,7 +355,6 @@ class ModelFile:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """All its files, in order."""
         return (self.path, *self.more_files)
 
     @property
@@ -309,6 +386,12 @@ def template_source(path: Path) -> str:
 def describe(header: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
     """What a header that passed `precheck` says of its model; `more_files`: further parts of it."""
     values = HeaderValues(header)
+
+    def most(name: str) -> int:
+        return max(values.per_layer(values.key(name)), default=0)
+
+    # A row of a cache in q8_0 must be whole blocks; llama.cpp refuses others, once all is loaded.
+    whole_blocks = all(length % Q8_0_BLOCK == 0 for length in _head_lengths(values))
     return ModelFile(
         path=path,
         size_bytes=header.file_size,
@@ -321,19 +404,12 @@ def describe(header: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
         vocabulary_size=len(values.tokens),
         has_chat_template=bool(values.get("tokenizer.chat_template")),
         notice=without_middle((values.text(NOTICE_KEY) or "").strip(), _LONGEST_NOTICE),
-        kv_types=_kv_types(values),
+        kv_types=tuple(KvType) if whole_blocks or not any(_heads(values)) else (KvType.F16,),
         title=values.title,
         more_files=more_files,
-        experts=_experts(values),
+        experts=(most("expert_count"), most("expert_used_count")),
         layers=values.integer(values.key("block_count")) or 0,
     )
-
-
-def _experts(values: HeaderValues) -> tuple[int, int]:
-    every, used = (
-        max(values.per_layer(values.key(name)), default=0) for name in ("expert_count", "expert_used_count")
-    )
-    return every, used
 
 
 def _kv_bytes_per_token(values: HeaderValues) -> int:
@@ -346,13 +422,6 @@ def _kv_bytes_per_token(values: HeaderValues) -> int:
     if len(kv_heads) == 1:
         kv_heads *= values.integer(values.key("block_count")) or 0
     return sum(kv_heads) * sum(_head_lengths(values)) * _BYTES_PER_F16
-
-
-def _kv_types(values: HeaderValues) -> tuple[KvType, ...]:
-    """f16 in any case; q8_0 where a head's numbers fill whole blocks, or where there are no heads."""
-    # A row of a cache in q8_0 must be whole blocks; llama.cpp refuses others, once all is loaded.
-    whole = all(length % Q8_0_BLOCK == 0 for length in _head_lengths(values))
-    return tuple(KvType) if whole or not any(_heads(values)) else (KvType.F16,)
 
 
 def _heads(values: HeaderValues) -> list[int]:

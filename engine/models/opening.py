@@ -80,25 +80,14 @@ def machine_on(
     """
     if device is None:
         return machine_settings(threads)
+    if gpu_layers is None:
+        # All, but of a model that is larger than a graphics card's own memory its share. llama.cpp counts
+        # what makes tokens of the last layer as one more.
+        room, gpu_layers = _OF_MEMORY * device.memory, model.layers + 1
+        if device.kind is DeviceKind.GPU and device.memory and model.size_bytes > room:
+            gpu_layers = int(model.layers * room / model.size_bytes)
     # Threads that wait for a device take little time of any core, and would seem to have none.
-    return MachineSettings(
-        threads or default_threads(),
-        gpu_layers=_layers_on(device, model) if gpu_layers is None else gpu_layers,
-        device=device,
-    )
-
-
-def _layers_on(device: Device, model: ModelFile) -> int:
-    """All, but of a model that is larger than a graphics card's own memory its share."""
-    room = _OF_MEMORY * device.memory
-    if device.kind is not DeviceKind.GPU or not device.memory or model.size_bytes <= room:
-        return model.layers + 1  # llama.cpp counts what makes tokens of the last layer as one more
-    return int(model.layers * room / model.size_bytes)
-
-
-def most_threads(threads: int | ThreadCount) -> int:
-    """Those that a session computes with at most."""
-    return threads.most if isinstance(threads, ThreadCount) else threads
+    return MachineSettings(threads or default_threads(), gpu_layers=gpu_layers, device=device)
 
 
 def thread_choice(machine: MachineSettings, model: LlamaModel) -> int | ThreadCount:
@@ -167,7 +156,8 @@ def session_to_measure(
     with LlamaModel(checked.path, machine.device, machine.gpu_layers, cancel=cancel) as model:
         threads = thread_choice(machine, model)
         with LlamaSession(model, speed_shape(model.trained_context), threads, cancel) as session:
-            yield session, 0 if machine.device else most_threads(threads)
+            most = threads.most if isinstance(threads, ThreadCount) else threads
+            yield session, 0 if machine.device else most
 
 
 def speed_of(
@@ -195,13 +185,13 @@ def speed_of(
 def remember_speed(file_hash: str, machine: MachineSettings, speed: ModelSpeed) -> None:
     """Keep what was measured of a content, in place of what was before."""
     with model_memory() as memory:
-        memory.remember_speed(_key(file_hash, machine), speed)
+        memory.remember("speed", _key(file_hash, machine), speed)
 
 
 def remembered_speed(file_hash: str, machine: MachineSettings) -> ModelSpeed | None:
     """What was measured here of a content, with this build, this many threads and this device; else None."""
     with model_memory() as memory:
-        return memory.speed(_key(file_hash, machine))
+        return memory.recall("speed", _key(file_hash, machine), ModelSpeed)
 
 
 def known_hash(files: Sequence[Path]) -> str | None:

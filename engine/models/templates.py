@@ -12,18 +12,18 @@ which must agree: what cannot be repeated could not be resumed, or checked by an
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+from engine.core.codec import plain, plain_values, record_of
 from engine.core.errors import EngineBug, NoRoomError
 from engine.core.events import CancelToken
 from engine.core.items import digest
 from engine.llama.library import library_version
 from engine.llama.model import Vocabulary
-from engine.llama.speed import DeviceTrial, ModelSpeed
 from engine.prompt.conversation import (
     FRAME_VERSION,
     RENDER_SECONDS,
@@ -83,7 +83,6 @@ class ModelMemory:
         return self._first(statement, (seen.path, seen.state))
 
     def remember_hash(self, seen: SeenFiles, file_hash: str) -> None:
-        """Keep the SHA-256 of files as they were seen before it was computed."""
         self._write("INSERT OR REPLACE INTO content VALUES (?, ?, ?)", (seen.path, seen.state, file_hash))
 
     def found_good(self, file_hash: str) -> bool:
@@ -92,38 +91,19 @@ class ModelMemory:
         return self._first(statement, (file_hash, library_version())) is not None
 
     def remember_good(self, file_hash: str) -> None:
-        """Keep that this build of llama.cpp ran a content well."""
         self._write("INSERT OR REPLACE INTO good VALUES (?, ?)", (file_hash, library_version()))
 
-    def frame(self, key: str) -> Frame | None:
-        """A rendered chat template; `key` says all that it depends on."""
-        return self._made("SELECT frame FROM frame WHERE key = ?", key, Frame.of_json)
-
-    def remember_frame(self, key: str, frame: Frame) -> None:
-        """Keep a rendered chat template."""
-        self._write("INSERT OR REPLACE INTO frame VALUES (?, ?)", (key, json.dumps(frame.as_json())))
-
-    def speed(self, key: str) -> ModelSpeed | None:
-        """What was measured; `key` says all that it depends on."""
-        return self._made("SELECT speed FROM speed WHERE key = ?", key, ModelSpeed.of_json)
-
-    def remember_speed(self, key: str, speed: ModelSpeed) -> None:
-        """Keep what was measured, in place of what was before."""
-        self._write("INSERT OR REPLACE INTO speed VALUES (?, ?)", (key, json.dumps(speed.as_json())))
-
-    def devices(self, key: str) -> DeviceTrial | None:
-        """What a trial of this computer's devices found; `key` says all that it depends on but drivers."""
-        return self._made("SELECT trial FROM devices WHERE key = ?", key, DeviceTrial.of_json)
-
-    def remember_devices(self, key: str, trial: DeviceTrial) -> None:
-        """Keep what a trial found, in place of what was before."""
-        self._write("INSERT OR REPLACE INTO devices VALUES (?, ?)", (key, json.dumps(trial.as_json())))
-
-    def _made(self, statement: str, key: str, of_json: Callable[[Any], Made]) -> Made | None:
-        text = self._first(statement, (key,))
-        with suppress(ValueError, KeyError, TypeError):  # written by anybody: the cache is an open folder
-            return of_json(json.loads(text)) if text else None
+    def recall(self, kind: str, key: str, of: type[Made]) -> Made | None:
+        """What was remembered: a `frame`, a `speed`, or `devices`; `key` says all that it depends on."""
+        column = "trial" if kind == "devices" else kind
+        text = self._first(f"SELECT {column} FROM {kind} WHERE key = ?", (key,))
+        with suppress(ValueError):  # written by anybody: the cache is an open folder
+            return record_of(plain_values(text), of) if isinstance(text, str) else None
         return None
+
+    def remember(self, kind: str, key: str, made: object) -> None:
+        """Keep a rendered chat template, or what was measured, in place of what was before."""
+        self._write(f"INSERT OR REPLACE INTO {kind} VALUES (?, ?)", (key, json.dumps(plain(made))))
 
     def _first(self, statement: str, values: tuple[str | int, ...]) -> str | None:
         row: tuple[str] | None = None
@@ -181,10 +161,10 @@ def _frame(source: str | None, vocabulary: Vocabulary, cancel: CancelToken) -> F
     asked = {"source": source, "bos": vocabulary.bos_text, "eos": vocabulary.eos_text}
     key = digest([FRAME_VERSION, asked])
     with model_memory() as memory:
-        frame = _rendered.get(key) or memory.frame(key)
+        frame = _rendered.get(key) or memory.recall("frame", key, Frame)
         if frame is None:
             frame = _rendered_apart(asked, cancel)
-            memory.remember_frame(key, frame)
+            memory.remember("frame", key, frame)
     _rendered[key] = frame
     return frame
 
@@ -193,20 +173,17 @@ def _rendered_apart(asked: Mapping[str, str], cancel: CancelToken) -> Frame:
     try:
         given = {**asked, "seconds": RENDER_SECONDS}
         # Twice, with messages of different length: what cannot be repeated could not be resumed.
-        first, second = (_frame_of_children({**given, "mark_bytes": size}, cancel) for size in _MARK_BYTES)
-        if first != second:
+        frames = []
+        for size in _MARK_BYTES:
+            try:
+                frames.append(_frame_of_child({**given, "mark_bytes": size}, cancel))
+            except _LimitReachedError:  # once more, in the next process: this one may have been slow
+                frames.append(_frame_of_child({**given, "mark_bytes": size}, cancel))
+        if frames[0] != frames[1]:
             raise UnusableTemplateError("its output changes each time, or with the messages")
     except UnusableTemplateError as error:
         return plain_frame(f"The model's chat template cannot be used ({error})")
-    return first
-
-
-def _frame_of_children(asked: Mapping[str, object], cancel: CancelToken) -> Frame:
-    """What a child process makes of a template, or the next one where that reached a limit."""
-    try:
-        return _frame_of_child(asked, cancel)
-    except _LimitReachedError:
-        return _frame_of_child(asked, cancel)
+    return frames[0]
 
 
 def _frame_of_child(asked: Mapping[str, object], cancel: CancelToken) -> Frame:
@@ -228,7 +205,13 @@ def _frame_of_child(asked: Mapping[str, object], cancel: CancelToken) -> Frame:
         raise _LimitReachedError("it crashes the process that renders it")
     if code < 0:
         raise _not_now("ended from outside")
-    return _frame_of_answer(code, printed)
+    try:
+        answer: Mapping[str, Any] = json.loads(printed)
+        if "refused" in answer:
+            raise UnusableTemplateError(str(answer["refused"]))
+        return record_of(answer["frame"], Frame)
+    except (ValueError, KeyError, TypeError) as error:
+        raise EngineBug(f"rendering a chat template ended with exit code {code}") from error
 
 
 def _not_now(why: str) -> NoRoomError:
@@ -236,13 +219,3 @@ def _not_now(why: str) -> NoRoomError:
         f"The model's chat template could not be rendered now: its process was {why}.",
         "Close other programs, then try again.",
     )
-
-
-def _frame_of_answer(code: int, printed: bytes) -> Frame:
-    try:
-        answer: Mapping[str, Any] = json.loads(printed)
-        if "refused" in answer:
-            raise UnusableTemplateError(str(answer["refused"]))
-        return Frame.of_json(answer["frame"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise EngineBug(f"rendering a chat template ended with exit code {code}") from error

@@ -1,7 +1,4 @@
-"""A model file tried for real: loaded, and asked for one step. This is what runs in the child process.
-
-Knows: which trial shows that a file can be used. Does not know: who started the process, what is remembered.
-"""
+"""A model file tried for real: loaded, and asked for one step. This is what runs in the child process."""
 
 import json
 from pathlib import Path

@@ -10,11 +10,10 @@ nobody sees, wide letters as the normal ones, U+2581 as the space for which Sent
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 from engine.core.errors import SetupError
 from engine.core.prompt_text import Source
@@ -99,26 +98,6 @@ class Frame:
             raise ValueError(f"{len(self.pieces)} pieces around the slots {self.slots}")
         if THOUGHT in slots and self.slots[-2:] != (THOUGHT, REPLY):
             raise ValueError(f"reasoning elsewhere than before the reply: {self.slots}")
-
-    def as_json(self) -> dict[str, Any]:
-        """The frame as plain values."""
-        return {
-            "pieces": list(self.pieces),
-            "slots": list(self.slots),
-            "note": self.note,
-            "thinking": self.thinking and self.thinking.as_json(),
-            "turns": list(self.turns),
-        }
-
-    @classmethod
-    def of_json(cls, value: Mapping[str, Any]) -> "Frame":
-        """A frame written by `as_json`. Raises ValueError, KeyError or TypeError for anything else."""
-        texts = [*value["pieces"], *value["slots"], value["note"], *value["turns"]]
-        if not all(isinstance(text, str) for text in texts):
-            raise TypeError("a frame is made of texts")
-        thinking = None if value["thinking"] is None else cls.of_json(value["thinking"])
-        pieces, slots, turns = (tuple(value[name]) for name in ("pieces", "slots", "turns"))
-        return cls(pieces, slots, value["note"], thinking, turns)
 
 
 def plain_frame(reason: str) -> Frame:

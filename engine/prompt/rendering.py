@@ -22,6 +22,7 @@ from typing import Any
 import jinja2.ext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from engine.core.codec import plain
 from engine.prompt.conversation import REPLY, SYSTEM, THOUGHT, USER, Frame, UnusableTemplateError
 from engine.prompt.template import Opening, reply_start, thought_around
 
@@ -64,7 +65,7 @@ def rendering_report(request: str) -> str:
             return json.dumps({"refused": str(error)})
         finally:
             faulthandler.cancel_dump_traceback_later()
-    return json.dumps({"frame": frame.as_json()})
+    return json.dumps({"frame": plain(frame)})
 
 
 def render_frame(source: str, bos: str, eos: str, mark_bytes: int = 16) -> Frame:

@@ -9,20 +9,20 @@ Weights and a tie threshold that were fitted, in a file: with what is kept of th
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from engine.core.codec import plain, record_of
 from engine.core.errors import FileKind, InputError, SetupError
-from engine.core.features import FittedOn, KeptFit, kept_fit_of
+from engine.core.features import FittedOn, KeptFit
 from engine.core.formatting import clipped, counted, quoted
 from engine.core.numeric import FloatArray, IntArray
-from engine.core.tables import Estimate
 from engine.data.dataset import Dataset
 from engine.data.file_kinds import expecting
-from engine.data.json_records import JsonNumber, load_record, real_number
+from engine.data.json_records import JsonNumber, load_record
 from engine.data.tables import read_json_records
 from engine.metrics.intervals import Interval, group_numbers, grouped_folds, share_interval
 from engine.ranking.weighted_judge import HIGHEST_SCORE, LARGEST_SCORE, WINNERS
@@ -184,18 +184,22 @@ class FittedWeights:
 
     weights: Mapping[str, float]
     tie_threshold: float
-    kept: KeptFit | None
+    kept: KeptFit | None = None
 
 
 def kept_of(fit: WeightFit, gold: Dataset, ids: Collection[str]) -> KeptFit:
     """What is kept of a fit to the items with these ids."""
-    agreement = Estimate(fit.agreement, fit.intervals["agreement"])
-    return KeptFit(gold.name, agreement, FittedOn.of(item for item in gold if item.id in ids))
+    return KeptFit(
+        dataset=gold.name,
+        agreement=fit.agreement,
+        agreement_interval=fit.intervals["agreement"],
+        fitted_on=FittedOn.of(item for item in gold if item.id in ids),
+    )
 
 
 def fit_json(fit: WeightFit, kept: KeptFit) -> dict[str, Any]:
     """All of a fit, as plain values."""
-    return asdict(fit) | kept.as_json()
+    return {**plain(fit), **plain(kept)}
 
 
 @sandboxed
@@ -205,13 +209,10 @@ def load_fitted_weights(path: Path, hint: str) -> FittedWeights:
         return load_record(path, "a file of fitted weights", _fitted_weights, hint)
 
 
-def _fitted_weights(value: Mapping[str, Any]) -> FittedWeights:
-    fitted = value["fitted"]
-    return FittedWeights(
-        {str(name): real_number(weight) for name, weight in fitted["weights"].items()},
-        real_number(fitted["tie_threshold"]),
-        kept_fit_of(fitted) if "took_part" in fitted else None,
-    )
+def _fitted_weights(values: Any) -> FittedWeights:
+    fitted = values["fitted"]
+    kept = record_of(fitted, KeptFit) if "took_part" in fitted else None
+    return replace(record_of(fitted, FittedWeights), kept=kept)
 
 
 _HINT = (

@@ -1,35 +1,42 @@
-"""What reading the second order only if uncertain keeps and saves, as sections of a sheet.
-
-What a calibration is worth, as sections of a sheet.
-"""
+"""What a calibration is worth, and how reliable probabilities are: tables, sections, the figure."""
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from statistics import fmean
+
+import numpy as np
 
 from engine.calibration.cross_validation import CalibrationReport, added, mean_accuracies
 from engine.calibration.fitting import AS_READ
-from engine.calibration.order_margin import MarginPoint, MarginReport
 from engine.calibration.run_calibration import CalibratedRun
-from engine.core.formatting import interval, percent, words
-from engine.core.items import PREFERENCES
-from engine.core.judgments import CriterionCalibration
-from engine.core.tables import Column, Estimate, Kind, Part, Row, Section, Sentences, Table, Value
+from engine.calibration.scaling import ReliabilityBin, reliability
+from engine.core.formatting import percent, words
+from engine.core.items import HUMAN_LABELS, PREFERENCES
+from engine.core.tables import Column, Kind, Picture, Row, Section, Table, Value
 from engine.metrics.intervals import FEW
-from engine.report.columns import CRITERION, LABELS, MOST_FREQUENT
-from engine.report.evaluation import BASELINE
+from engine.metrics.matching import Matched
+from engine.report import columns, drawing
+from engine.report.accuracy import BASELINE
 
 _ALIKE = (
     " A and B are treated alike: each item counts as given and with its responses swapped, for the"
     " baselines too."
 )
+
+
 _FREE = " A and B are not treated alike: the position of a response may count."
+
+
 _AS_IT_IS = "Without a calibration, by the model's own probabilities."
+
+
 _CALIBRATED = "The measure in the previous column, with the calibration; cross-validated."
+
+
 _QUALITY = (
-    CRITERION,
-    LABELS,
+    columns.CRITERION,
+    columns.LABELS,
     Column(
         "accuracy_before",
         "accuracy, uncalibrated",
@@ -44,10 +51,12 @@ _QUALITY = (
         "By how many percentage points the calibration raises the accuracy, with its 95 % interval;"
         " cross-validated.",
     ),
-    MOST_FREQUENT,
+    columns.MOST_FREQUENT,
 )
+
+
 _GAIN = (
-    CRITERION,
+    columns.CRITERION,
     Column(
         "chosen",
         "used",
@@ -97,6 +106,8 @@ _GAIN = (
     ),
     Column("ece_after", "calibrated", Kind.NUMBER, _CALIBRATED, digits=3),
 )
+
+
 _SOURCES = (
     Column("source", "source", Kind.NAME, "The source that is omitted to measure what it adds."),
     Column(
@@ -115,6 +126,8 @@ _SOURCES = (
         "By how many percentage points it raises the accuracy, with the 95 % interval.",
     ),
 )
+
+
 _PARAMETERS = (
     Column("criterion", "fitted on all", Kind.NAME, "The criterion, fitted on all its labels."),
     Column(
@@ -214,7 +227,7 @@ def gain_table(reports: Mapping[str, CalibrationReport]) -> Table:
     rows: list[Row] = [
         [
             words(name),
-            _chosen(report.calibration.strength),
+            {None: "class prior", AS_READ: "uncalibrated"}.get(report.calibration.strength, "calibrated"),
             *(quality.log_loss for quality in (report.before, report.after, report.baseline)),
             report.gain,
             *(report.gain_interval or (None, None)),
@@ -224,10 +237,6 @@ def gain_table(reports: Mapping[str, CalibrationReport]) -> Table:
         for name, report in reports.items()
     ]
     return Table(_GAIN, rows)
-
-
-def _chosen(strength: float | None) -> str:
-    return "class prior" if strength is None else "uncalibrated" if strength == AS_READ else "calibrated"
 
 
 def _accuracies(reports: Mapping[str, CalibrationReport]) -> list[Value]:
@@ -271,129 +280,113 @@ def part_tables(reports: Mapping[str, CalibrationReport]) -> list[Table]:
 
 def parameter_table(reports: Mapping[str, CalibrationReport]) -> Table:
     """The scale and biases that were fitted on all labels, and the strength of the shrinkage."""
-    return Table(_PARAMETERS, [_parameters(name, report.calibration) for name, report in reports.items()])
-
-
-def _parameters(name: str, calibration: CriterionCalibration) -> Row:
-    strength = math.inf if calibration.strength is None else calibration.strength
-    return [words(name), calibration.scale, *calibration.biases, strength]
-
-
-_MARGIN = Column(
-    "margin",
-    "margin",
-    Kind.SHORTEST,
-    "An item is uncertain if, after the first order, the margin between its two likeliest labels is"
-    " below this.",
-)
-_SHARES = (
-    Column("read", "second order read", Kind.SHARE, "The share of items that are read in both orders."),
-    Column("saved", "tokens saved", Kind.SHARE, "The share of prompt tokens that need not be read."),
-    Column(
-        "equal",
-        "labels kept",
-        Kind.ESTIMATE,
-        "The share of labels, in percent, that equal those of both orders, with its 95 % interval.",
-    ),
-)
-
-
-_ORDER_TABLES_CALIBRATED = Column(
-    "calibrated",
-    "calibrated",
-    Kind.ESTIMATE,
-    "The same for the calibrated labels.",
-)
-
-
-def margin_sections(report: MarginReport) -> list[Section]:
-    """What each margin keeps on these items, and what the least margin keeps that keeps enough."""
-    least: list[Part] = [chosen_table(report), Sentences(list(margin_sentences(report)))]
-    return [
-        Section("margins", "Each margin threshold on these items", [margin_table(report)]),
-        Section("least", "At the smallest threshold", least),
-    ]
-
-
-def margin_table(report: MarginReport) -> Table:
-    """A row for each margin: what is read and saved, and which labels stay, together and by criterion."""
-    by_criterion = [
-        Column(name, words(name), Kind.SHARE, f"The same on {words(name)}.") for name in report.criteria
-    ]
-    known = [_ORDER_TABLES_CALIBRATED] if report.least.calibrated else []
-    return Table((_MARGIN, *_SHARES, *known, *by_criterion), [_row(point) for point in report.points])
-
-
-def _row(point: MarginPoint) -> Row:
-    calibrated = [_together(point.calibrated)] if point.calibrated else []
-    return [point.below, point.read, point.saved, _together(point), *calibrated, *point.kept.values()]
-
-
-def _together(point: MarginPoint) -> Estimate:
-    return Estimate(point.equal, point.interval_of_equal)
-
-
-def chosen_table(report: MarginReport) -> Table:
-    """The criteria at the least margin: on the items it was chosen by, and cross-validated."""
-    columns = [
-        Column("criterion", "criterion", Kind.NAME, "The criterion that responses are judged by."),
-        Column(
-            "in_sample",
-            "on these items",
-            Kind.ESTIMATE,
-            "Labels kept, in percent, on the items that the threshold was chosen on.",
-        ),
-        Column("checked", "cross-validated", Kind.ESTIMATE, "Labels kept on held-out items."),
-    ]
-    points = [report.least, report.checked]
-    if report.least.calibrated:
-        columns += [
-            replace(
-                _ORDER_TABLES_CALIBRATED, key=f"{column.key}_calibrated", title=f"{column.title}, calibrated"
-            )
-            for column in columns[1:]
-        ]
-        points += [point and point.calibrated for point in points]
+    fitted = {name: report.calibration for name, report in reports.items()}
     rows: list[Row] = [
-        [words(name), *(Estimate(p.kept[name], p.intervals[name]) if p else None for p in points)]
-        for name in report.criteria
+        [words(name), one.scale, *one.biases, math.inf if one.strength is None else one.strength]
+        for name, one in fitted.items()
     ]
-    rows.append(["together", *(_together(point) if point else None for point in points)])
-    return Table(columns, rows)
+    return Table(_PARAMETERS, rows)
 
 
-def margin_sentences(report: MarginReport) -> Iterator[str]:
-    """Which margin to take, what it saves, and what that is worth on items it was not chosen by."""
-    least, checked = report.least, report.checked
-    keep = percent(report.keep)
-    if not report.reached:
-        yield (
-            f"No margin threshold keeps {keep} of the labels of every criterion: read both orders of all"
-            " items."
+_BINS = (
+    columns.CRITERION,
+    Column("judgments", "judgments", Kind.COUNT, "The number of judgments with about this confidence."),
+    Column(
+        "sure",
+        "probability of its label",
+        Kind.SHARE,
+        "The mean probability of the judge's label (confidence).",
+    ),
+    Column("right", "right", Kind.SHARE, "The share of these that are right (accuracy)."),
+)
+_MOST_UNCERTAIN = 20  # percent: the likeliest of four labels has 25 or more
+
+
+RELIABILITY_SECTION = Section(
+    "reliability",
+    "Reliability of its probabilities",
+    [Picture("reliability")],
+    "Each point is a group of judgments with similar confidence, the probability of the judge's own"
+    " label; the number is their count. On the dashed line, accuracy equals confidence. Below it the"
+    " judge is overconfident, above it underconfident. Points with few judgments mean little.",
+)
+
+
+def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
+    """How often the model was right by its confidence, for each criterion with judgments of its own."""
+    found: dict[str, Sequence[ReliabilityBin]] = {}
+    for criterion, pairs in matched.pairs.items():
+        known = [
+            (pair.judgment.probabilities, HUMAN_LABELS.index(pair.gold.label))
+            for pair in pairs
+            if pair.judgment and pair.gold.label
+        ]
+        if known:
+            probabilities, labels = zip(*known, strict=True)
+            found[criterion] = reliability(np.array(probabilities), np.array(labels))
+    return found
+
+
+def reliability_figure(
+    bins: Mapping[str, Sequence[ReliabilityBin]], name: str = "", dark: bool = False
+) -> drawing.Figure:
+    """How often the judge was right by its confidence: on the diagonal, its probabilities can be taken
+    at their word. The number at each point is its count of judgments.
+    """
+    with drawing.themed(dark) as theme:
+        figure, panels = drawing.new_panels(len(bins), 2.35)
+        for axes, (criterion, found) in zip(panels, bins.items(), strict=True):
+            _draw_reliability(axes, criterion, found, theme)
+        drawing.name_axes(panels, "probability of its label (%)", "accuracy (%)")
+        title = "Reliability: accuracy by confidence (number of judgments)"
+        drawing.finish(figure, panels, f"{title}\n{drawing.drawable(name)}".rstrip(), theme)
+    return figure
+
+
+def _draw_reliability(
+    axes: drawing.Axes, criterion: str, bins: Sequence[ReliabilityBin], theme: drawing.Theme
+) -> None:
+    sure = [100 * bin_.confidence for bin_ in bins]
+    right = [100 * bin_.accuracy for bin_ in bins]
+    largest = max((bin_.count for bin_ in bins), default=1)
+    # Only as long as the axes: Qt does not clip what leaves them.
+    axes.plot([_MOST_UNCERTAIN, 100], [_MOST_UNCERTAIN, 100], color=theme.muted, linestyle="--", linewidth=1)
+    axes.vlines(sure, sure, right, color=theme.judge, linewidth=1)
+    sizes = [18 + 70 * bin_.count / largest for bin_ in bins]
+    axes.scatter(sure, right, s=sizes, color=theme.judge, edgecolors=theme.paper, zorder=3, clip_on=False)
+    for bin_, x, y in zip(bins, sure, right, strict=True):
+        # Away from the diagonal, where nothing else is drawn.
+        above = y >= x
+        axes.annotate(
+            drawing.narrow_count(bin_.count),
+            (x, y),
+            xytext=(0, 7 if above else -7),
+            textcoords="offset points",
+            ha="center",
+            va="bottom" if above else "top",
+            fontsize=6.5,
         )
-        return
-    saved = "" if least.saved is None else f" and saves {percent(least.saved)} of the prompt tokens"
-    yield (
-        f"The smallest margin threshold that keeps {keep} of the labels of every criterion:"
-        f" {least.below:g}. It reads the second order of {percent(least.read)} of the items{saved}."
-    )
-    if checked is None:
-        yield "There is only one instruction: this may not hold for other items."
-        return
-    ends = interval(checked.interval_of_equal, 100)
-    yield (
-        "Cross-validated (ten folds, grouped by instruction), such a threshold keeps"
-        f" {percent(checked.equal)} of the labels ({ends}){_calibrated(checked)}."
-    )
-    kinds = [checked, *([checked.calibrated] if checked.calibrated else [])]
-    lost = {name: None for kind in kinds for name, share in kind.kept.items() if share < report.keep}
-    if lost:
-        yield (
-            f"Cross-validated, it keeps less than {keep} on {' and '.join(map(words, lost))}: choose a"
-            " larger threshold, or judge more items in both orders."
+    axes.set_xlim(_MOST_UNCERTAIN, 104)
+    axes.set_ylim(-14, 116)
+    axes.set_xticks(range(25, 101, 25))
+    axes.set_yticks(range(0, 101, 25))
+    axes.set_title(drawing.drawn_words(criterion))
+    axes.grid()
+
+
+def reliability_report(bins: Mapping[str, Sequence[ReliabilityBin]], name: str) -> drawing.ReportFigure:
+    """The figure of `reliability_of`, with its numbers; `name`: of the system."""
+    shown = "; ".join(
+        f"{words(criterion)}: "
+        + ", ".join(
+            f"{one.count:,} at {percent(one.confidence)} were {percent(one.accuracy)} right" for one in found
         )
-
-
-def _calibrated(point: MarginPoint) -> str:
-    of = point.calibrated
-    return f", calibrated {percent(of.equal)} ({interval(of.interval_of_equal, 100)})" if of else ""
+        for criterion, found in bins.items()
+    )
+    rows: list[Row] = [
+        [words(criterion), one.count, one.confidence, one.accuracy]
+        for criterion, found in bins.items()
+        for one in found
+    ]
+    draw = partial(reliability_figure, bins, name)
+    return drawing.ReportFigure(draw, f"Accuracy by confidence. {shown}.", Table(_BINS, rows))

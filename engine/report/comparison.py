@@ -16,9 +16,9 @@ from engine.metrics.evaluation import Evaluation, mean_of, official_json
 from engine.metrics.matching import Matched
 from engine.metrics.slices import SlicedMeasures
 from engine.ranking.weighted_scoring import SlicedWeightedScoring
+from engine.report.accuracy import BASELINE
 from engine.report.columns import AGREEMENT, BERTSCORE, CRITERION, KAPPA, ROUGE_L
-from engine.report.evaluation import BASELINE
-from engine.report.ranking_sections import RankingsBeside
+from engine.report.rankings import RankingsBeside
 
 MEASURED_ON = "the task's private test set"
 """The source of the published results: they are shown next to our own figures, and never ranked with them."""

@@ -1,98 +1,27 @@
-"""All that is shown of a run or a submission: which sections there are, in which order; first, in short, what
-an evaluation says in sentences.
-
-The measures of an evaluation as sections of a sheet.
-"""
+"""All that is shown of a run or a submission: the sheet, in short in sentences, as methods for a paper."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from engine.core import VERSION
 from engine.core.errors import Hint
-from engine.core.formatting import BETTER, MACRO_F1, counted, interval, percent, words
-from engine.core.items import PREFERENCES, Tie
-from engine.core.tables import (
-    Column,
-    Kind,
-    Partial,
-    Picture,
-    Ranked,
-    Row,
-    Section,
-    Sentences,
-    Sheet,
-    Table,
-    Tone,
-)
+from engine.core.formatting import capitalised, counted, interval, listed, percent, words
+from engine.core.tables import Column, Kind, Partial, Ranked, Row, Section, Sentences, Sheet, Table, Tone
 from engine.data.dataset import Dataset
-from engine.metrics.accuracy import Baselines, LabelMeasures
+from engine.metrics.accuracy import LabelMeasures
 from engine.metrics.annotator_agreement import agreement_of_annotators
-from engine.metrics.evaluation import Evaluation, mean_of, wordless_in_words
+from engine.metrics.evaluation import Evaluation, wordless_in_words
 from engine.metrics.explanations import ExplanationMeasures
 from engine.metrics.matching import System
+from engine.report import columns, methods
+from engine.report.accuracy import BASELINE, accuracy_section, label_section
 from engine.report.annotators import annotator_sections
-from engine.report.columns import (
-    ACCURACY,
-    AGREEMENT,
-    ANSWER_MASS,
-    BERTSCORE,
-    CRITERION,
-    FLIPPED,
-    KAPPA,
-    LABELS,
-    LABELS_GIVEN,
-    MOST_FREQUENT,
-    ROUGE_L,
-    SHARE_INTERVAL,
-    with_both_orders,
-    with_human_ties,
-)
 from engine.report.run import labels_given_section, method_sections
 
-_BASELINES = (
-    replace(
-        MOST_FREQUENT,
-        meaning=f"{MOST_FREQUENT.meaning} The label is chosen on other items (cross-validation).",
-    ),
-    Column(
-        "always_a",
-        "always A",
-        Kind.SHARE,
-        "The accuracy of always giving A, without reading the responses.",
-    ),
-    Column("longer", "longer", Kind.SHARE, "The accuracy of always preferring the longer response."),
-    Column("random", "random", Kind.SHARE, "The accuracy of guessing among the four labels."),
-)
-BASELINE = {column.key: column.title for column in _BASELINES}
-"""Titles of the baselines, by their names in Baselines."""
-
-_ACCURACY = (
-    CRITERION,
-    LABELS,
-    ACCURACY,
-    SHARE_INTERVAL,
-    *_BASELINES,
-    KAPPA,
-    Column("macro_f1", "macro-F1", Kind.NUMBER, MACRO_F1),
-    Column("better", "beats baseline?", Kind.TEXT, BETTER),
-)
-_LABELS = (
-    CRITERION,
-    Column("labels_of", "labels of", Kind.NAME, "Whose labels this row counts."),
-    *LABELS_GIVEN,
-    FLIPPED,
-    ANSWER_MASS,
-    Column(
-        "longer",
-        "longer wins",
-        Kind.SHARE,
-        "How often the longer response wins if one response is preferred. A judge far above the"
-        " annotators has a length bias.",
-    ),
-)
 _EXPLANATIONS = (
     Column("criterion", "explanations", Kind.NAME, "The criterion whose explanations are measured."),
     Column("items", "items", Kind.COUNT, "How many items have a human explanation here."),
-    replace(ROUGE_L, kind=Kind.RANKED),
+    replace(columns.ROUGE_L, kind=Kind.RANKED),
     Column(
         "typical",
         "most typical",
@@ -100,15 +29,15 @@ _EXPLANATIONS = (
         "The score of always repeating one human explanation, the most typical one of the most frequent"
         " label, × 100. A judge below it explains less like annotators than a fixed sentence does.",
     ),
-    replace(BERTSCORE, kind=Kind.RANKED),
-    replace(AGREEMENT, kind=Kind.PARTIAL),
+    replace(columns.BERTSCORE, kind=Kind.RANKED),
+    replace(columns.AGREEMENT, kind=Kind.PARTIAL),
     Column(
         "p_yes",
         "P(yes)",
         Kind.NUMBER,
         "The mean probability of the judge model's “yes, they agree”, × 100.",
     ),
-    replace(ANSWER_MASS, digits=2),
+    replace(columns.ANSWER_MASS, digits=2),
     Column("words", "words", Kind.NUMBER, "The mean length of the judge's explanations, in words."),
     Column(
         "human_words",
@@ -123,154 +52,6 @@ _EXPLANATIONS = (
         "Items with a human explanation but none of the judge; they count 0.",
     ),
 )
-_CONFUSION = (
-    "Confusion matrices: each row is a human label, each column a label of the judge. On the diagonal"
-    " both agree; a large number elsewhere is a frequent error."
-)
-
-
-def accuracy_section(evaluation: Evaluation) -> Section:
-    """How often the judge gives the human label, next to baselines."""
-    return Section(
-        "accuracy",
-        "Accuracy",
-        [accuracy_table(evaluation), Picture("accuracy")],
-        "The share of human labels that the judge also gives, and that of baselines, which do not read"
-        " the responses. “Beats baseline?”: whether the judge beats the best of these.",
-        help=("95 % interval", "Kappa", "Macro-F1"),
-        spelt_out=True,
-    )
-
-
-def accuracy_table(evaluation: Evaluation) -> Table:
-    """Accuracy with its interval, next to baselines on the same items."""
-    measures = list(evaluation.labels.values())
-    rows: list[Row] = [
-        [
-            words(measure.criterion),
-            measure.items,
-            measure.accuracy,
-            measure.interval,
-            *_baseline_values([measure.baselines]),
-            measure.kappa,
-            measure.macro_f1,
-            measure.better if measure.better == "-" else f"{measure.better} ({BASELINE[measure.rival]})",
-        ]
-        for measure in measures
-    ]
-    means = _baseline_values([measure.baselines for measure in measures])
-    rows.append(["mean", "", evaluation.accuracy, evaluation.interval, *means, "", "", ""])
-    return Table(_ACCURACY, rows)
-
-
-def _baseline_values(baselines: Iterable[Baselines]) -> list[float | None]:
-    """What each baseline reaches, on average."""
-    listed = list(baselines)
-    return [mean_of(getattr(baseline, column.key) for baseline in listed) for column in _BASELINES]
-
-
-def label_section(evaluation: Evaluation) -> Section:
-    """Which labels the judge and annotators gave, and how they meet."""
-    of_submission = evaluation.matched.system.results is None
-    unknown = " “-”: a submission file has only labels, no orders and no probabilities."
-    given = Picture(
-        "labels",
-        "How often each label was given. If the judge rarely gives a label that is frequent among the"
-        " human ones, it is wrong on those items.",
-    )
-    return Section(
-        "labels",
-        "Labels",
-        [label_table(evaluation), given, Picture("confusion", _CONFUSION)],
-        "The judge's labels, and the human ones. Flip rate: the share of position-inconsistent"
-        " judgments, where the label changes if the responses are swapped. Answer mass near 1: the model"
-        f" understood the question.{unknown if of_submission else ''}",
-        spelt_out=True,
-    )
-
-
-def label_table(evaluation: Evaluation) -> Table:
-    """Which labels the judge and annotators gave, and what the judge's lean to."""
-    rows: list[Row] = []
-    partly = any(measure.partly_in_both_orders for measure in evaluation.labels.values())
-    with_ties = any(Tie.TIE in measure.human for measure in evaluation.labels.values())
-    for measure in evaluation.labels.values():
-        judge = [measure.predicted.get(label, 0) for label in PREFERENCES]
-        human = [measure.human.get(label, 0) for label in PREFERENCES]
-        twice = [measure.in_both_orders] if partly else []
-        biases = [measure.flipped, *twice, measure.answer_mass, measure.longer]
-        no_tie, tie = ([""], [measure.human.get(Tie.TIE, 0)]) if with_ties else ([], [])
-        rows += [
-            [words(measure.criterion), "judge", *judge, *no_tie, measure.unscored, *biases],
-            ["", "human", *human, *tie, *[""] * len(biases), measure.longer_human],
-        ]
-    columns = with_both_orders(_LABELS) if partly else _LABELS
-    return Table(with_human_ties(columns) if with_ties else columns, rows)
-
-
-def confusion_section(evaluation: Evaluation) -> Section:
-    """The figure of the same name in numbers."""
-    tables = [confusion_table(measures) for measures in evaluation.labels.values()]
-    return Section("confusion", "Human labels and labels of the judge", tables, _CONFUSION)
-
-
-def confusion_table(measures: LabelMeasures) -> Table:
-    """Human labels down, predicted ones across."""
-    first = Column("human", words(measures.criterion), Kind.NAME, "The human label.")
-    rows: list[Row] = [[f"human {label}", *counts] for label, counts in measures.confusion.items()]
-    return Table((first, *LABELS_GIVEN), rows)
-
-
-def explanation_section(evaluation: Evaluation, warnings: Sequence[str] = ()) -> Section:
-    """The explanations against human ones, as far as they are measured; `warnings`: of models that did."""
-    wordless = wordless_in_words(evaluation.explanations.values())
-    said = [*warnings, *([wordless] if wordless else ())]
-    doubts = [Sentences(said, Tone.CAVEAT)] if said else []
-    return Section(
-        "explanations",
-        "Explanations",
-        [*doubts, *([explanation_table(evaluation)] if evaluation.explanations else [])],
-        "Compared with human explanations; all × 100 except items, words and missing. Brackets: the 95 %"
-        " interval. “Most typical”: a baseline that always repeats the most typical human explanation."
-        " “-”: not measured here.",
-        help=("ROUGE-L", "Agreement"),
-        spelt_out=True,
-    )
-
-
-def explanation_table(evaluation: Evaluation) -> Table:
-    """The explanations' measures, next to the most typical human explanation."""
-    measures = list(evaluation.explanations.values())
-    of = evaluation.explanation_mean
-    ends = evaluation.explanation_interval
-    means: Row = [
-        "mean",
-        "",
-        Ranked(of("rouge_l"), ends=ends("rouge_l")),
-        of("typical"),
-        Ranked(of("bertscore"), ends=ends("bertscore")),
-        Partial(of("agreement"), ends=ends("agreement")),
-        *map(of, ("p_yes", "answer_mass", "words", "human_words")),
-        sum(measure.unexplained for measure in measures),
-    ]
-    return Table(_EXPLANATIONS, [*map(_explanation_row, measures), means])
-
-
-def _explanation_row(measure: ExplanationMeasures) -> Row:
-    ends = measure.intervals
-    return [
-        words(measure.criterion),
-        measure.items,
-        Ranked(measure.rouge_l, ends=ends.get("rouge_l")),
-        measure.typical,
-        Ranked(measure.bertscore, ends=ends.get("bertscore")),
-        Partial(measure.agreement, measure.unmeasured, ends.get("agreement")),
-        measure.p_yes,
-        measure.answer_mass,
-        measure.words,
-        measure.human_words,
-        measure.unexplained,
-    ]
 
 
 def evaluation_sheet(
@@ -406,3 +187,166 @@ def _verdicts(measures: Sequence[LabelMeasures]) -> Iterator[str]:
 
 def _of(part: int, whole: int, what: str) -> str:
     return f"{part:,} of {whole:,} {what} ({percent(part / whole)})"
+
+
+def explanation_section(evaluation: Evaluation, warnings: Sequence[str] = ()) -> Section:
+    """The explanations against human ones, as far as they are measured; `warnings`: of models that did."""
+    wordless = wordless_in_words(evaluation.explanations.values())
+    said = [*warnings, *([wordless] if wordless else ())]
+    doubts = [Sentences(said, Tone.CAVEAT)] if said else []
+    return Section(
+        "explanations",
+        "Explanations",
+        [*doubts, *([explanation_table(evaluation)] if evaluation.explanations else [])],
+        "Compared with human explanations; all × 100 except items, words and missing. Brackets: the 95 %"
+        " interval. “Most typical”: a baseline that always repeats the most typical human explanation."
+        " “-”: not measured here.",
+        help=("ROUGE-L", "Agreement"),
+        spelt_out=True,
+    )
+
+
+def explanation_table(evaluation: Evaluation) -> Table:
+    """The explanations' measures, next to the most typical human explanation."""
+    measures = list(evaluation.explanations.values())
+    of = evaluation.explanation_mean
+    ends = evaluation.explanation_interval
+    means: Row = [
+        "mean",
+        "",
+        Ranked(of("rouge_l"), ends=ends("rouge_l")),
+        of("typical"),
+        Ranked(of("bertscore"), ends=ends("bertscore")),
+        Partial(of("agreement"), ends=ends("agreement")),
+        *map(of, ("p_yes", "answer_mass", "words", "human_words")),
+        sum(measure.unexplained for measure in measures),
+    ]
+    return Table(_EXPLANATIONS, [*map(_explanation_row, measures), means])
+
+
+def _explanation_row(measure: ExplanationMeasures) -> Row:
+    ends = measure.intervals
+    return [
+        words(measure.criterion),
+        measure.items,
+        Ranked(measure.rouge_l, ends=ends.get("rouge_l")),
+        measure.typical,
+        Ranked(measure.bertscore, ends=ends.get("bertscore")),
+        Partial(measure.agreement, measure.unmeasured, ends.get("agreement")),
+        measure.p_yes,
+        measure.answer_mass,
+        measure.words,
+        measure.human_words,
+        measure.unexplained,
+    ]
+
+
+_MEASURES = f"Tiebreak {VERSION}, docs/measures.md"
+
+
+_OF_LABELS = f"{_MEASURES}, Labels"
+
+
+_NUMBERS = (
+    methods.Statement(
+        "Accuracy is the share of human labels that the judge also gives; a human label that is only"
+        f" “tie” agrees with both kinds of ties. Its 95 % interval is that of {methods.KORN_GRAUBARD.said}"
+        " over instructions.",
+        _OF_LABELS,
+        (methods.KORN_GRAUBARD,),
+    ),
+    methods.Statement(
+        "It is compared with the best of four baselines that do not read the responses: the most"
+        " frequent human label of these items, always A, the longer response, and a random label. The"
+        f" judge beats the baseline if it is significantly better than each of them"
+        f" ({methods.BERGER.short}). Kappa is Cohen's ({methods.COHEN.short}), with unscored as a label of"
+        " its own; macro-F1 is the mean over the labels that occur.",
+        f"{_MEASURES}, Baselines",
+        (methods.BERGER, methods.COHEN),
+    ),
+)
+
+
+def evaluation_methods(
+    evaluation: Evaluation, encoder: str | None = None, judge_model: str | None = None
+) -> Sequence[methods.Statement]:
+    """What is to be said of it: its data, whose labels are measured, its numbers.
+
+    `encoder`, `judge_model`: the models of BERTScore and of agreement, where these were measured.
+    """
+    said = [
+        *_data(evaluation),
+        *methods.labels_of_system(evaluation.matched.system, None),
+        _unscored(evaluation),
+        *_NUMBERS,
+    ]
+    if evaluation.explanations:
+        said.append(_explanation_methods(evaluation, encoder, judge_model))
+    return [*said, methods.COMPUTED]
+
+
+def _data(evaluation: Evaluation) -> Iterator[methods.Statement]:
+    matched = evaluation.matched
+    dataset = matched.dataset
+    items = matched.labelled_items
+    labels = sum(map(len, matched.pairs.values()))
+    criteria = ", ".join(f"{words(name)} ({len(pairs):,})" for name, pairs in matched.pairs.items())
+    several = any(pair.gold.annotators for pairs in matched.pairs.values() for pair in pairs)
+    majority = " If several annotators labelled an item, their majority label counts." if several else ""
+    yield methods.Statement(
+        f"{capitalised(evaluation.name)} was compared with"
+        f" {counted(labels, 'human label', 'human labels')} of {counted(len(items), 'item', 'items')},"
+        " pairs of responses to"
+        f" {counted(len({item.group for item in items}), 'instruction', 'instructions')}, on"
+        f" {counted(len(matched.pairs), 'criterion', 'criteria')}: {criteria}.{majority}",
+        f"{dataset.path.name}, the columns of human labels; SHA-256 of its texts {dataset.hash}",
+    )
+    if known := [*matched.left_out, *matched.caveats]:
+        yield methods.Statement(
+            " ".join(each if each.endswith((".", "!", "?")) else f"{each}." for each in known),
+            f"{dataset.path.name}, {evaluation.name}",
+        )
+
+
+def _unscored(evaluation: Evaluation) -> methods.Statement:
+    """How many labels the system lacks, and how they count."""
+    lacking = {name: one.unscored for name, one in evaluation.labels.items() if one.unscored}
+    of = counted(sum(one.items for one in evaluation.labels.values()), "human label", "human labels")
+    if not lacking:
+        return methods.Statement(f"The judge has a label for each of the {of}: none is unscored.", _OF_LABELS)
+    each = ", ".join(f"{words(name)} ({count:,})" for name, count in lacking.items())
+    are = "is" if sum(lacking.values()) == 1 else "are"
+    return methods.Statement(
+        f"Of the {of} {sum(lacking.values()):,} {are} unscored by the judge and count as wrong: {each}.",
+        _OF_LABELS,
+    )
+
+
+def _explanation_methods(
+    evaluation: Evaluation, encoder: str | None, judge_model: str | None
+) -> methods.Statement:
+    """Of the measures of explanations that were taken, and what they are without."""
+    found = evaluation.explanations.values()
+    of, lacking, unmeasured = (
+        sum(getattr(one, name) for one in found) for name in ("items", "unexplained", "unmeasured")
+    )
+    by_words = any(one.rouge_l is not None for one in found)
+    taken: list[tuple[str, methods.Reference | None]] = (
+        [(f"ROUGE-L ({methods.LIN.short})", methods.LIN)] if by_words else []
+    )
+    if encoder is not None:
+        taken.append((f"BERTScore ({methods.ZHANG.short}) by the encoder {encoder}", methods.ZHANG))
+    if judge_model is not None:
+        taken.append((f"whether the judge model {judge_model} rates them as agreeing", None))
+    named = listed([name for name, _ in taken], shown=str)
+    held = [f"Explanations are compared with human ones by {named}."] if taken else []
+    lacks = [f"The judge explains {of - lacking:,} of {of:,}; the others count 0."] if lacking else []
+    if unmeasured:
+        lacks.append(
+            f"The judge model could not rate {unmeasured:,} of them; these are omitted from the agreement."
+        )
+    return methods.Statement(
+        " ".join(filter(None, (*held, *lacks, wordless_in_words(found)))),
+        f"{_MEASURES}, Explanations",
+        tuple(work for _, work in taken if work is not None),
+    )

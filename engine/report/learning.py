@@ -1,17 +1,14 @@
-"""What more labels bring, as a section of a sheet.
+"""What more labels bring: the section of a learning curve, and its figure."""
 
-Knows: which columns stand side by side, what they mean, what may be said of more labels. Does not know: how a
-curve is measured or drawn, terminals, HTML, windows.
-"""
-
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
-from engine.calibration.learning import LEAST_TO_LEARN, Doubling, LearningCurve, Nats
-from engine.core.formatting import counted, number, words
+from engine.calibration.learning import LEAST_TO_LEARN, LearningCurve, Nats
+from engine.core.formatting import counted, number, percent, words
 from engine.core.tables import Column, Estimate, Kind, Part, Picture, Row, Section, Sentences, Table
 from engine.metrics.annotator_agreement import AgainstOthers
-from engine.report.columns import CRITERION, MOST_FREQUENT
+from engine.report import columns, drawing
 
 LEARNING_FIGURE = "learning"
 _DIGITS = 3
@@ -59,12 +56,12 @@ _POINTS = (
         "The accuracy after calibration on this number of labels, with its 95 % interval.",
     ),
     replace(
-        MOST_FREQUENT,
+        columns.MOST_FREQUENT,
         meaning="The accuracy of the most frequent of the same labels, with A and B as in the dataset.",
     ),
 )
 _DOUBLINGS = (
-    replace(CRITERION, title="last doubling"),
+    replace(columns.CRITERION, title="last doubling"),
     replace(
         _LABELS, key="from_labels", title="from labels", meaning="The number of training labels before it."
     ),
@@ -117,13 +114,8 @@ def point_table(curve: LearningCurve) -> Table:
     """A row for each number of labels, the least first."""
     rows: list[Row] = [
         [
-            point.labels,
-            point.log_loss.value,
-            *_ends(point.log_loss),
-            point.frequencies,
-            point.ahead.significantly_above,
-            point.right,
-            point.frequent.value,
+            *(point.labels, point.log_loss.value, *_ends(point.log_loss), point.frequencies),
+            *(point.ahead.significantly_above, point.right, point.frequent.value),
         ]
         for point in curve.points
     ]
@@ -132,20 +124,15 @@ def point_table(curve: LearningCurve) -> Table:
 
 def doubling_table(curve: LearningCurve) -> Table:
     """What the last doubling brought on each criterion."""
-    return Table(_DOUBLINGS, [_doubled(name, last) for name, last in curve.by_criterion.items()])
-
-
-def _doubled(criterion: str, last: Doubling) -> Row:
-    gained = last.gained
-    return [
-        words(criterion),
-        last.from_labels,
-        last.to_labels,
-        gained.value,
-        *_ends(gained),
-        gained.significantly_above,
-        last.more_right,
+    rows: list[Row] = [
+        [
+            *(words(name), last.from_labels, last.to_labels),
+            *(last.gained.value, *_ends(last.gained), last.gained.significantly_above),
+            last.more_right,
+        ]
+        for name, last in curve.by_criterion.items()
     ]
+    return Table(_DOUBLINGS, rows)
 
 
 def annotator_table(curve: LearningCurve) -> Table:
@@ -231,3 +218,84 @@ def in_nats(found: Nats) -> str:
 
 def _ends(found: Nats) -> tuple[float | None, float | None]:
     return found.interval or (None, None)
+
+
+def learning_figure(curve: LearningCurve, title: str = "", dark: bool = False) -> drawing.Figure:
+    """At the left the log-loss, at the right the accuracy, by labels on an axis of doublings;
+    each with 95 % intervals, next to the baseline of the same labels; at the right annotators too.
+    """
+    from matplotlib.ticker import NullFormatter, NullLocator  # noqa: PLC0415
+
+    with drawing.themed(dark) as theme:
+        figure = drawing.new_figure(3.2)
+        loss, right = figure.subplots(1, 2)
+        points, labels = curve.points, [point.labels for point in curve.points]
+        losses = [point.log_loss.value for point in points]
+        _draw_curve(loss, labels, losses, [point.log_loss.interval for point in points], theme)
+        _draw_baseline(loss, labels, [point.frequencies for point in points], theme)
+        loss.set_ylabel("log-loss (nats)")
+        ends = [point.right.ends and tuple(100 * end for end in point.right.ends) for point in points]
+        _draw_curve(right, labels, [100 * point.right.value for point in points], ends, theme)
+        _draw_baseline(right, labels, [100 * point.frequent.value for point in points], theme)
+        for place, held in enumerate(curve.annotators):
+            in_turn = held.annotator is None
+            right.axhline(
+                100 * held.own.value,
+                color=theme.third if in_turn else theme.muted,
+                linestyle="-" if in_turn else ":",
+                linewidth=1.8 if in_turn else 1,
+                label="annotators, each in turn" if in_turn else "each annotator" if place == 1 else None,
+                zorder=1,
+            )
+        right.set_ylabel("accuracy (%)")
+        for axes in (loss, right):
+            axes.set_xscale("log", base=2)
+            axes.set_xticks(labels, [f"{count:,}" for count in labels])
+            axes.xaxis.set_minor_locator(NullLocator())
+            axes.xaxis.set_minor_formatter(NullFormatter())
+            axes.set_xlabel("training labels per criterion")
+            axes.grid()
+        name = f"Learning curve, with 95 % intervals\n{drawing.drawable(title)}".rstrip()
+        drawing.finish(figure, [loss, right], name, theme)
+        drawing.add_legend(figure, right, 4)
+    return figure
+
+
+def learning_report_figure(curve: LearningCurve, name: str) -> drawing.ReportFigure:
+    """The figure of a learning curve; `name`: of the system."""
+    return drawing.ReportFigure(
+        partial(learning_figure, curve, name), learning_in_words(curve), point_table(curve)
+    )
+
+
+def learning_in_words(curve: LearningCurve) -> str:
+    """What the figure shows, for those who do not see it."""
+    points = [
+        f"{point.labels:,} labels: log-loss {in_nats(point.log_loss)}, class prior"
+        f" {number(point.frequencies, 3)}; accuracy {point.right} %, most frequent label"
+        f" {percent(point.frequent.value)}"
+        for point in curve.points
+    ]
+    annotators = [f"{drawing.drawable(who(held))} {held.own} %" for held in curve.annotators]
+    beside = f" Annotators against the majority of the others: {'; '.join(annotators)}." if annotators else ""
+    return f"Log-loss and accuracy by number of training labels. {'. '.join(points)}.{beside}"
+
+
+def _draw_curve(
+    axes: drawing.Axes,
+    labels: Sequence[int],
+    values: Sequence[float],
+    intervals: Sequence[tuple[float, ...] | None],
+    theme: drawing.Theme,
+) -> None:
+    axes.plot(labels, values, color=theme.judge, linewidth=1.6, marker="o", markersize=4, label="calibrated")
+    for label, ends in zip(labels, intervals, strict=True):
+        if ends is not None:
+            axes.plot([label, label], ends, color=theme.judge, linewidth=1, marker="_", markersize=7)
+
+
+def _draw_baseline(
+    axes: drawing.Axes, labels: Sequence[int], values: Sequence[float], theme: drawing.Theme
+) -> None:
+    line = {"color": theme.marked, "linestyle": "--", "linewidth": 1.2, "marker": "D", "markersize": 3.5}
+    axes.plot(labels, values, **line, label="class prior, most frequent label")

@@ -1,16 +1,12 @@
-"""A ranking of candidates: which sections there are, the words and columns for what each shows.
-
-By whose labels candidates are ranked: annotators', a judge's on one criterion, or the weighted judge's.
-"""
+"""A ranking of candidates: its sections, its figure, its CSV, and what of it goes into a paper."""
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
 
-from engine.core.errors import SetupError
-from engine.core.formatting import INTERVAL, capitalised, counted, listed, percent, short_name, words
-from engine.core.numeric import FloatArray
+from engine.core.formatting import INTERVAL, capitalised, counted, listed, percent, short_name, visible
 from engine.core.tables import (
     Column,
     Estimate,
@@ -24,142 +20,55 @@ from engine.core.tables import (
     Sheet,
     Table,
     Tone,
-    Value,
 )
-from engine.data.dataset import Dataset
-from engine.metrics.matching import System
-from engine.ranking.bradley_terry import BradleyTerryScores, rank_in_words
-from engine.ranking.comparisons import (
-    PairComparisons,
-    comparisons_of,
-    human_said,
-    in_words,
-    system_said,
-    winners_said,
-)
+from engine.data.submission import quoted_cell
+from engine.ranking.bradley_terry import rank_in_words
+from engine.ranking.comparisons import in_words
 from engine.ranking.labelled_part import RankedByLabels
 from engine.ranking.length_control import LengthControl
-from engine.ranking.ranking import Ranking
-from engine.ranking.stopping import UntilSignificant, told_of, until_significant
-from engine.ranking.weighted_scoring import WeightedScoring
-from engine.report.correction import HintText, correction_sections
+from engine.ranking.ranking import Ranking, ranking_json
+from engine.ranking.stopping import UntilSignificant
+from engine.report import drawing
+from engine.report.correction import HintText, corrected_candidates, correction_sections
 from engine.report.stopping import until_section
-from engine.results.run_results import RunResults
 
-_STOPPED = (
-    "This run stopped at a significant result, or before: rates here and their intervals may be too far"
-    " from 50 %. The intervals under “Resolved comparisons” are valid however often you look."
-)
+CANDIDATE = Column("candidate", "candidate", Kind.TEXT, "A model that wrote responses.")
 
 
-@dataclass(frozen=True, eq=False)
-class RankedBy:
-    """`said`: what was said of each item of the dataset, shape (items, 5), as Contests has it. `system`: by
-    whom; None for annotators in the dataset. `criterion`: None for the weighted judge, whose
-    `weighted_scoring` it is.
-    """
-
-    dataset: Dataset
-    said: FloatArray
-    criterion: str | None
-    system: System | None = None
-    weighted_scoring: WeightedScoring | None = None
-
-    @classmethod
-    def by_annotators(cls, dataset: Dataset, criterion: str) -> "RankedBy":
-        """By the human labels of a dataset."""
-        return cls(dataset, human_said(dataset, criterion), criterion)
-
-    @classmethod
-    def by_system(cls, system: System, dataset: Dataset, criterion: str) -> "RankedBy":
-        """By a system's labels on the items of a dataset. SetupError where it lacks the criterion."""
-        return cls(dataset, system_said(system, dataset, criterion), criterion, system)
-
-    @classmethod
-    def by_weights(cls, system: System, dataset: Dataset, weighted_scoring: WeightedScoring) -> "RankedBy":
-        """By the winners of the weighted judge."""
-        winners = {decision["id"]: decision["winner"] for decision in weighted_scoring.result["results"]}
-        return cls(dataset, winners_said(winners, dataset), None, system, weighted_scoring)
-
-    @property
-    def title(self) -> str:
-        """By whom on what, in words: `run 7, overall quality`."""
-        whose = f"{self.dataset.name} by human labels" if self.system is None else self.system.name
-        return f"{whose}, {'weighted judge' if self.criterion is None else words(self.criterion)}"
-
-    @property
-    def stopped(self) -> RunResults | None:
-        """The run whose labels these are, where it stopped once something was clear, or before; else None."""
-        results = self.system.results if self.system is not None else None
-        return results if results is not None and results.run.stopped_early else None
-
-    @property
-    def remark(self) -> str:
-        """What is to be said of such a run; empty of all others."""
-        return _STOPPED if self.stopped is not None else ""
-
-    @property
-    def until(self) -> UntilSignificant | None:
-        """What is clear of what a run was to answer before it stopped, by its judge alone, however often one
-        looks; None of all others, and of the weighted judge.
-        """
-        results = self.stopped
-        asked = results.run.until if results is not None else None
-        if results is None or asked is None or self.criterion is None:
-            return None
-        with suppress(SetupError):  # nobody is named: comparisons say so
-            return told_of(until_significant(self.dataset, self.criterion, asked), results)
-        return None
-
-    @property
-    def judge(self) -> tuple[System, Dataset, str] | None:
-        """Whose labels those of annotators may correct: a system on a criterion, on which items; else
-        None.
-        """
-        if self.system is None or self.criterion is None:
-            return None
-        return self.system, self.dataset, self.criterion
-
-    @property
-    def comparisons(self) -> PairComparisons:
-        """The comparisons of the dataset with what was said of them. SetupError as `comparisons_of` raises
-        it.
-        """
-        return comparisons_of(self.dataset, self.said)
-
-
-def stopped(*ranked: RankedBy) -> list[str]:
-    """By whom on what, of those that are by a run which stopped once something was clear, or before."""
-    return [by.title for by in ranked if by.stopped is not None]
-
-
-_CANDIDATE = Column("candidate", "candidate", Kind.TEXT, "A model that wrote responses.")
 _WIN_RATE = Column(
     "win_rate",
     "win rate (%)",
     Kind.ESTIMATE,
     f"The share of its comparisons that it won, in percent; a tie counts half. {INTERVAL}",
 )
-_STRENGTH = Column(
+
+
+STRENGTH = Column(
     "strength",
     "vs the mean (%)",
     Kind.ESTIMATE,
     "The win rate against a candidate with the mean Bradley-Terry score, in percent (model with ties)."
     f" It is fair even if candidates had different opponents. {INTERVAL}",
 )
-_RANK = Column(
+
+
+RANK = Column(
     "rank",
     "rank",
     Kind.TEXT,
     "The possible ranks: below those that are significantly better, above those that are significantly"
     " worse. The family-wise error rate of all pairs is at most 5 %.",
 )
+
+
 _GROUP = Column(
     "group",
     "group",
     Kind.TEXT,
     "Candidates that share a letter do not differ significantly.",
 )
+
+
 _EQUAL_LENGTH = Column(
     "equal_length",
     "length-controlled (%)",
@@ -167,6 +76,8 @@ _EQUAL_LENGTH = Column(
     "The win rate if both responses of each comparison had the same length, in percent, by a logistic"
     f" regression. {INTERVAL}",
 )
+
+
 _BY_LENGTH = Column(
     "by_length",
     "length effect",
@@ -174,28 +85,43 @@ _BY_LENGTH = Column(
     "The win rate minus the length-controlled one, in percentage points: what is due to length.",
     digits=1,
 )
+
+
 _TIES = (
     Column("both_good", "both good", Kind.SHARE, "The share of its comparisons labelled both good."),
     Column("both_bad", "both bad", Kind.SHARE, "The share of its comparisons labelled both bad."),
     Column("tie", "tie", Kind.SHARE, "The share of its comparisons labelled only “tie”."),
 )
+
+
 _COMPARISONS = Column(
     "contests", "comparisons", Kind.COUNT, "The number of labelled items with a response of this candidate."
 )
+
+
 _INSTRUCTIONS = Column(
     "instructions", "instructions", Kind.COUNT, "The number of instructions of these items."
 )
+
+
 _OF_LENGTHS = (
     Column("fact", "length", Kind.NAME, "A measure of the effect of length or position."),
     Column("value", "", Kind.FACT, f"In percent, or in log odds. {INTERVAL}"),
 )
+
+
 RANKING_FIGURE = "ranking"
-"""The name of its figure: printing a report does not load the plotting library."""
+
+
 _OF_PICTURE = (
     "A point for each candidate, its 95 % interval as a line. Thick lines at the right join candidates"
     " that do not differ significantly; the dotted line is a win rate of 50 %."
 )
+
+
 _A_RUN = re.compile(r"run \d+\b")
+
+
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -231,7 +157,7 @@ def begun(title: str) -> str:
 
 
 def _in_short(ranking: Ranking, caveats: Sequence[str], is_corrected: bool) -> Section:
-    said = list(_ranking_sheet_verdict(ranking))
+    said = list(_verdict(ranking))
     if is_corrected:
         said.append(
             "These numbers are uncorrected; the correction by human labels of a random part is below."
@@ -240,7 +166,7 @@ def _in_short(ranking: Ranking, caveats: Sequence[str], is_corrected: bool) -> S
     return Section("in_short", "In short", parts)
 
 
-def _ranking_sheet_verdict(ranking: Ranking) -> Iterator[str]:
+def _verdict(ranking: Ranking) -> Iterator[str]:
     found = ranking.bradley_terry
     rates = ranking.rates.candidates
     if found is None:
@@ -289,8 +215,8 @@ def candidate_table(ranking: Ranking) -> Table:
     # That no comparison ended so is said, too, but not next to unspecified ties.
     met = [*((0, 1) if good or bad or not other else ()), *((2,) if other else ())]
     columns = [
-        _CANDIDATE,
-        *((_RANK, _GROUP, _STRENGTH) if found else ()),
+        CANDIDATE,
+        *((RANK, _GROUP, STRENGTH) if found else ()),
         _WIN_RATE,
         *((_EQUAL_LENGTH, _BY_LENGTH) if lengths and lengths.rates else ()),
         *(_TIES[place] for place in met),
@@ -299,18 +225,21 @@ def candidate_table(ranking: Ranking) -> Table:
     ]
     rows: list[Row] = []
     for name in ranking.order:
+        row: list[Any] = [name]
         rate = rates[name]
-        rows.append(
-            [
-                name,
-                *(_order_cells(found, name) if found else ()),
-                rate.rate,
-                *(_length_cells(lengths, name, rate.rate) if lengths and lengths.rates else ()),
-                *(ties[name][place] for place in met),
-                rate.comparisons,
-                rate.instructions,
+        if found:
+            letters = [
+                _LETTERS[place % len(_LETTERS)] * (1 + place // len(_LETTERS))
+                for place, group in enumerate(found.groups)
+                if name in group
             ]
-        )
+            row += [rank_in_words(found.ranks[name]), " ".join(letters), found.scores[name]]
+        row.append(rate.rate)
+        if lengths and lengths.rates:
+            even = lengths.rates.get(name)
+            row += [even, None if even is None else 100 * (rate.rate.value - even.value)]
+        row += [*(ties[name][place] for place in met), rate.comparisons, rate.instructions]
+        rows.append(row)
     behind = [items_behind(ranking, name) for name in ranking.order]
     return Table(columns, rows, behind=behind)
 
@@ -328,20 +257,6 @@ def items_behind(ranking: Ranking, name: str, other: str | None = None) -> Items
         else f"{short_name(name)} against {short_name(other)}"
     )
     return ItemsBehind(frozenset(comparisons.ids[place] for place in places), None, written)
-
-
-def _order_cells(found: BradleyTerryScores, name: str) -> list[Value]:
-    letters = [
-        _LETTERS[place % len(_LETTERS)] * (1 + place // len(_LETTERS))
-        for place, group in enumerate(found.groups)
-        if name in group
-    ]
-    return [rank_in_words(found.ranks[name]), " ".join(letters), found.scores[name]]
-
-
-def _length_cells(lengths: LengthControl, name: str, rate: Estimate) -> list[Value]:
-    even = lengths.rates.get(name)
-    return [even, None if even is None else 100 * (rate.value - even.value)]
 
 
 def _pairs(ranking: Ranking) -> Section:
@@ -379,7 +294,7 @@ def pair_table(ranking: Ranking) -> Table:
         if (one, other) in pairs
     }
     return Table(
-        [_CANDIDATE, *columns],
+        [CANDIDATE, *columns],
         rows,
         frozenset(cell for cell, pair in met.items() if pairs[pair].is_significantly > 0),
         [items_behind(ranking, one) for one in order],
@@ -388,10 +303,12 @@ def pair_table(ranking: Ranking) -> Table:
 
 
 def _lengths(ranking: Ranking, lengths: LengthControl) -> Section:
-    rows: list[Row] = [["the longer response won (%)", Fact(Kind.ESTIMATE, lengths.longer_won)]]
-    rows.append(["log odds that a much longer response wins", Fact(Kind.NUMBER, lengths.effect)])
-    rows.append(["95 % interval of these log odds", Fact(Kind.INTERVAL, lengths.effect_ends)])
-    rows.append(["response A won (%)", Fact(Kind.ESTIMATE, ranking.places)])
+    rows: list[Row] = [
+        ["the longer response won (%)", Fact(Kind.ESTIMATE, lengths.longer_won)],
+        ["log odds that a much longer response wins", Fact(Kind.NUMBER, lengths.effect)],
+        ["95 % interval of these log odds", Fact(Kind.INTERVAL, lengths.effect_ends)],
+        ["response A won (%)", Fact(Kind.ESTIMATE, ranking.places)],
+    ]
     low, high = lengths.effect_ends
     verdict = "The longer response wins more often than it would without its length."
     if not lengths.rates:
@@ -411,6 +328,149 @@ def _lengths(ranking: Ranking, lengths: LengthControl) -> Section:
     )
 
 
-def place_columns() -> tuple[Column, Column, Column]:
-    """The columns of a candidate, its rank and its score, for other tables."""
-    return _CANDIDATE, _RANK, _STRENGTH
+_ROW = 0.24  # inches
+
+
+_GROUP_STEP = 0.022  # of the width, between the lines of two groups
+
+
+def ranking_figure(ranking: Ranking, title: str, dark: bool = False) -> drawing.Figure:
+    """A row for each candidate, the best first: what it would win against one of the mean score, else its win
+    rate, in percent with its 95 % interval; lines at the right join those that do not differ significantly.
+    """
+    shown = _estimates(ranking)
+    with drawing.themed(dark) as theme:
+        figure = drawing.new_figure(1.1 + _ROW * max(len(shown), 3))
+        axes = figure.subplots()
+        rows = range(len(shown))
+        for row, estimate in zip(rows, shown.values(), strict=True):
+            if estimate.ends is not None:
+                ends = [100 * end for end in estimate.ends]
+                axes.plot(ends, [row, row], color=theme.judge, linewidth=1.6, marker="|", markersize=6)
+            axes.plot(100 * estimate.value, row, marker="o", markersize=5, color=theme.text, zorder=3)
+        axes.axvline(50, color=theme.muted, linestyle=":", linewidth=1.2)
+        axes.set_yticks(rows, [drawing.drawable(name) for name in shown])
+        axes.set_ylim(len(shown) - 0.4, -0.6)
+        axes.set_xlim(0, 100)
+        axes.set_xlabel(f"{_measure(ranking)} (%)")
+        axes.grid(axis="x")
+        _draw_groups(axes, _groups(ranking), list(shown), theme)
+        drawing.finish(figure, [axes], f"{drawing.drawable(begun(title))}, with 95 % intervals", theme)
+    return figure
+
+
+def ranking_in_words(ranking: Ranking) -> str:
+    """What the figure shows, for those who do not see it."""
+    shown = [f"{name} {estimate} %" for name, estimate in _estimates(ranking).items()]
+    groups = "; ".join(", ".join(group) for group in _groups(ranking))
+    apart = f" Not significantly different: {groups}." if groups else ""
+    return (
+        f"Points with 95 % intervals of the {_measure(ranking)}, the best first. {'; '.join(shown)}.{apart}"
+    )
+
+
+def _measure(ranking: Ranking) -> str:
+    return "win rate against the mean candidate" if ranking.bradley_terry else "win rate"
+
+
+def _estimates(ranking: Ranking) -> Mapping[str, Estimate]:
+    found, rates = ranking.bradley_terry, ranking.rates.candidates
+    return {name: found.scores[name] if found else rates[name].rate for name in ranking.order}
+
+
+def _groups(ranking: Ranking) -> Sequence[Sequence[str]]:
+    """Those of two candidates or more."""
+    found = ranking.bradley_terry
+    return [group for group in found.groups if len(group) > 1] if found else []
+
+
+def _draw_groups(
+    axes: drawing.Axes, groups: Sequence[Sequence[str]], names: Sequence[str], theme: drawing.Theme
+) -> None:
+    """A line for each group next to the rows of its candidates, a thin one past those that are none of it."""
+    from matplotlib.transforms import blended_transform_factory  # noqa: PLC0415
+
+    beside = blended_transform_factory(axes.transAxes, axes.transData)
+    parts: dict[str, Any] = {"transform": beside, "color": theme.marked, "clip_on": False}
+    ends: list[float] = []  # where the last line of each column at the right ends: the next one may follow it
+    for group in groups:
+        places = [names.index(name) for name in group]
+        gaps = [at for at, (one, other) in enumerate(pairwise(places), 1) if other > one + 1]
+        # The first and the last of rows that follow each other without a gap.
+        runs = [(places[start], places[end - 1]) for start, end in pairwise([0, *gaps, len(places)])]
+        rows = [runs[0][0] - 0.25, runs[-1][1] + 0.25]
+        column = next((place for place, end in enumerate(ends) if end < rows[0]), len(ends))
+        ends[column : column + 1] = [rows[1]]
+        x = 1.02 + _GROUP_STEP * column
+        if len(runs) > 1:
+            axes.plot([x, x], rows, linewidth=0.6, **parts)
+        for first, last in runs:
+            axes.plot([x, x], [first - 0.25, last + 0.25], linewidth=2.2, **parts)
+
+
+def ranking_report_figure(ranking: Ranking, title: str) -> drawing.ReportFigure:
+    """The figure of a ranking; `title`: by whose labels, on which criterion."""
+    return drawing.ReportFigure(
+        partial(ranking_figure, ranking, title), ranking_in_words(ranking), candidate_table(ranking)
+    )
+
+
+_IN_A_PAPER = frozenset(
+    ("candidate", "rank", "strength", "win_rate", "equal_length", "contests", "corrected", "labels", "judge")
+)
+"""The columns that a page is wide enough for."""
+
+
+_BRACKETS = "Brackets: 95 % intervals over instructions."
+
+
+def ranking_csv(ranking: Ranking, corrected: RankedByLabels | None = None) -> bytes:
+    """A row for each candidate, the best first, then for each pair of candidates that met, in both
+    directions: `against` names the opponent, and is empty for all together. UTF-8, values as in the JSON of a
+    ranking; the two ends of an interval stand in two columns; a cell is empty where nothing is known. What
+    human labels make of a judge's ranking stands in columns that begin with `corrected`.
+    """
+    made = ranking_json(ranking, corrected)
+    rows = [dict(_flat(row)) for row in (*made["candidates"], *made["pairs"])]
+    names = dict.fromkeys(("name", "against", *(name for row in rows for name in row)))
+    cells = [
+        ["" if (value := row.get(name)) is None else visible(str(value)) for name in names] for row in rows
+    ]
+    lines = [",".join(quoted_cell(cell, ",") for cell in line) for line in (list(names), *cells)]
+    return "".join(f"{line}\n" for line in lines).encode("utf-8")
+
+
+def _flat(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in row.items():
+        if name == "ranks":
+            yield from zip(("best_rank", "worst_rank"), value, strict=True)
+        elif name.endswith("_interval"):
+            stem = name.removesuffix("_interval")
+            yield from zip((f"{stem}_low", f"{stem}_high"), value or (None, None), strict=True)
+        elif isinstance(value, Mapping):
+            yield from ((f"{name}_{inner}", each) for inner, each in _flat(value))
+        else:
+            yield name, value
+
+
+def paper_sheet(ranking: Ranking, title: str, corrected: RankedByLabels | None = None) -> Sheet:
+    """What of a ranking a page of a paper is wide enough for: the candidates, and a second table where
+    human labels correct a judge's; `title`: by whose labels.
+    """
+    sections = [Section("ranking", "", [_narrow(candidate_table(ranking))], _BRACKETS)]
+    correction = corrected.correction if corrected else None
+    if correction is not None and correction.candidates:
+        annotators = (
+            f"Candidates, corrected by human labels on {correction.labelled:,} of"
+            f" {counted(correction.items, 'item', 'items')}"
+        )
+        table = _narrow(corrected_candidates(correction))
+        sections.append(Section("ranking-corrected", annotators, [table], _BRACKETS))
+    return Sheet(f"{title}: {in_words(ranking.comparisons)}", sections)
+
+
+def _narrow(table: Table) -> Table:
+    kept = [place for place, column in enumerate(table.columns) if column.key in _IN_A_PAPER]
+    return Table(
+        [table.columns[place] for place in kept], [[row[place] for place in kept] for row in table.rows]
+    )

@@ -346,7 +346,7 @@ def method_table(by_method: Mapping[str, RunResults], right: AccuracyByMethod) -
         method,
         *((ACCURACY, SHARE_INTERVAL) if criteria else ()),
         *(Column(name, words(name), Kind.SHARE, f"The accuracy on {words(name)}.") for name in criteria),
-        *((FLIPPED,) if Order.BA.value in by_method[ALL_METHODS].run.identity.settings["orders"] else ()),
+        *((FLIPPED,) if Order.BA in by_method[ALL_METHODS].run.identity.orders else ()),
         ANSWER_MASS,
     )
     rows = [_row(name, right[name], count_run(each), columns) for name, each in by_method.items()]

@@ -1,19 +1,22 @@
-"""The weighted judge in tables of values: decisions, winners, fitted weights.
+"""The weighted judge: decisions, winners, fitted weights, the figure of its margins."""
 
-Knows: which columns stand side by side, and what they mean. Does not know: how items are weighed, terminals,
-windows.
-"""
-
+import math
+from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from statistics import quantiles
 
+import numpy as np
+
 from engine.core.formatting import INTERVAL, SCORE, counted, interval, number, words
+from engine.core.numeric import FloatArray, IntArray
 from engine.core.tables import Column, Estimate, Fact, Kind, Picture, Row, Section, Sentences, Table, Tone
 from engine.metrics.intervals import Interval
 from engine.metrics.matching import System
 from engine.ranking.weight_fit import WeightFit
-from engine.ranking.weighted_judge import WINNERS
+from engine.ranking.weighted_judge import TIE, WINNERS
 from engine.ranking.weighted_scoring import OverallAgreement, WeightedScoring
+from engine.report import drawing
 
 _TITLE = "Weighted judge"
 _DECIDED = (
@@ -39,7 +42,7 @@ _WINNERS = (
     *(
         Column(
             name,
-            (f"weighted {name}"),
+            f"weighted {name}",
             Kind.COUNT,
             f"The number of items for which the weighted judge decides “{name}”.",
         )
@@ -67,11 +70,8 @@ _FIT = "How winners are found: with weights and threshold fitted on other items,
 
 def weighted_scoring_section(weighted_scoring: WeightedScoring, system: System, source: str = "") -> Section:
     """What the weighted judge decided of a system; `source`: where weights and threshold come from."""
-    doubts = (
-        [Sentences(weighted_scoring.informative.sentences, Tone.CAVEAT)]
-        if weighted_scoring.informative.sentences
-        else []
-    )
+    said = weighted_scoring.informative.sentences
+    doubts = [Sentences(said, Tone.CAVEAT)] if said else []
     if weighted_scoring.informative.refused:
         return Section("weighing", _TITLE, doubts)
     agreement = weighted_scoring.agreement
@@ -85,20 +85,14 @@ def weighted_scoring_section(weighted_scoring: WeightedScoring, system: System, 
         _TITLE,
         [
             *doubts,
-            *(
-                [Sentences([weighted_scoring.fit_in_words], Tone.CAVEAT)]
-                if weighted_scoring.fit_in_words
-                else []
-            ),
+            *([Sentences([fitted], Tone.CAVEAT)] if (fitted := weighted_scoring.fit_in_words) else []),
             Sentences([_weights(weighted_scoring, source)]),
             weighted_scoring_table(weighted_scoring),
             *([overall_agreement_table(agreement), winner_table(agreement)] if agreement else []),
             Picture(
                 "margins",
-                (
-                    "Decisions with margins near the tie threshold would change with a small change of"
-                    " the scores."
-                ),
+                "Decisions with margins near the tie threshold would change with a small change of the"
+                " scores.",
             ),
         ],
         f"A response's score on a criterion is {SCORE}{sure}. The weighted sum of the criteria decides; the"
@@ -197,3 +191,69 @@ def _deciles(margins: Sequence[float]) -> str:
         return "-"
     cuts = quantiles(margins, n=10, method="inclusive")
     return ", ".join(number(cuts[place]) for place in (0, 4, 8))
+
+
+_MARGIN_BINS = 20
+
+
+def margin_figure(weighted_scoring: WeightedScoring, name: str = "", dark: bool = False) -> drawing.Figure:
+    """The margins of the weighted judge by winner, in score points, and the tie threshold."""
+    edges = _margin_edges(weighted_scoring)
+    decided = weighted_scoring.result["results"]
+    with drawing.themed(dark) as theme:
+        figure = drawing.new_figure(3.2)
+        axes = figure.subplots()
+        base = np.zeros(len(edges) - 1)
+        colours = (theme.human, theme.judge, theme.third)
+        for winner, colour, hatch in zip((TIE, *WINNERS[:2]), colours, ("..", "", "//"), strict=True):
+            margins = [float(decision["margin"]) for decision in decided if decision["winner"] == winner]
+            counts = _counts_within(margins, edges)
+            label = f"{'tie' if winner == TIE else f'{winner} wins'} ({len(margins):,})"
+            bars = axes.bar(edges[:-1], counts, np.diff(edges), base, align="edge", color=colour, label=label)
+            drawing.stripe(bars, hatch, theme)
+            base += counts
+        threshold = weighted_scoring.tie_threshold
+        axes.axvline(
+            threshold, color=theme.marked, linewidth=1.4, linestyle="--", label=f"tie up to {threshold:g}"
+        )
+        axes.set_xlim(0, edges[-1])
+        axes.set_ylim(0, 1.08 * max(base.max(), 1))
+        axes.set_xlabel("margin (score points)")
+        axes.set_ylabel("comparisons")
+        axes.grid(axis="y")
+        drawing.finish(
+            figure, [axes], f"Margins of the weighted judge\n{drawing.drawable(name)}".rstrip(), theme
+        )
+        drawing.add_legend(figure, axes, 4)
+    return figure
+
+
+def _margin_edges(weighted_scoring: WeightedScoring) -> FloatArray:
+    """About twenty bins from 0 to the largest margin; where it can be, one ends at the tie threshold."""
+    threshold = weighted_scoring.tie_threshold
+    largest = max([*weighted_scoring.margins, threshold]) or 1.0
+    width = largest / _MARGIN_BINS
+    if threshold > width / 2:
+        width = threshold / max(1, round(threshold / width))
+    return np.arange(math.ceil(largest / width - 1e-6) + 1, dtype=np.float64) * width
+
+
+def _counts_within(margins: Sequence[float], edges: FloatArray) -> IntArray:
+    """How many margins are in each bin; one that equals an edge belongs to the bin that ends there.
+
+    That is how ties are decided, so that no tie stands beyond the threshold.
+    """
+    rounding = 1e-6 * edges[-1]
+    places = np.searchsorted(edges[1:-1] + rounding, margins)
+    return np.bincount(places, minlength=len(edges) - 1)
+
+
+def margin_report_figure(weighted_scoring: WeightedScoring, name: str) -> drawing.ReportFigure:
+    """The figure of the margins; `name`: of the system."""
+    decided = Counter(decision["winner"] for decision in weighted_scoring.result["results"])
+    winners = ", ".join(f"{who} {decided[who]:,}" for who in WINNERS)
+    said = (
+        f"Histogram of the weighted judge's margins, a tie up to {weighted_scoring.tie_threshold:g}, by"
+        f" winner: {winners}. The largest margin is {number(max(weighted_scoring.margins))}."
+    )
+    return drawing.ReportFigure(partial(margin_figure, weighted_scoring, name), said)

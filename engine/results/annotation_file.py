@@ -1,28 +1,28 @@
 """The annotation file, by which a run's annotations go to another computer: without the texts of items.
 
-Knows: what such a file contains, how it is made of a run, checked and read. Does not know: to which
-run its annotations belong elsewhere, windows.
+Knows: what such a file contains, how it is made of a run, checked and read. Does not know: to which run its
+annotations belong elsewhere.
 """
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from engine.annotations.effective import Annotation, ImportedAnnotations, Reviews, StepKey, step_of
-from engine.annotations.records import checked_author, checked_explanation, checked_tags, now
+from engine.annotations import records
+from engine.annotations.effective import annotators_of
+from engine.annotations.records import Annotation, Kind
 from engine.core.errors import InputError, SetupError
 from engine.core.formatting import listed, quoted
-from engine.core.items import Item, Preference
-from engine.core.judgments import Confirmation, ItemNote, Origin, Override, ReviewMark, ReviewState
+from engine.core.items import Item
 from engine.data.dataset import Dataset
 from engine.data.json_records import load_record
-from engine.settings.identity import StoredRun
 from engine.settings.sampling import checked_seed
+from engine.store.annotation_rows import annotation_of, time_in_file
 from engine.store.row_validator import DamagedError, RowValidator
 from engine.store.run_store import RunStore
 from engine.system.files import write_json
@@ -37,8 +37,26 @@ _IS_ONE = re.compile(rb'\s*(?:\xef\xbb\xbf)?\s*\{\s*"' + _MARK.encode() + rb'"\s
 _NO_TEXTS = "no texts of the dataset"
 _TEXTS = ("instruction", "output_a", "output_b")
 _EXPORT_AGAIN = "Ask its sender to export it again."
-_LAST_YEAR = 8999  # that a store reads
 _SHA256 = re.compile("[0-9a-f]{64}")
+_TIMES = {"said": "created", "undone": "undone", "redone": "redone"}
+_JUDGED = ("criterion", "label", "origin", "seed", "blind")
+_LISTS: Mapping[str, tuple[Kind, tuple[str, ...]]] = {
+    "overrides": (Kind.OVERRIDE, (*_JUDGED, "explanation", "written_for", "settles")),
+    "confirmations": (Kind.CONFIRMATION, _JUDGED),
+    "marks": (Kind.STATE, ("state",)),
+    "notes": (Kind.NOTE, ("text", "tags")),
+}
+"""By the name of a list of the file, which annotations it holds, and what is said of each beside its item,
+author and times.
+"""
+_ALWAYS = {
+    Kind.OVERRIDE: ("said", "criterion"),
+    Kind.CONFIRMATION: ("said", "criterion", "label"),
+    Kind.STATE: ("said", "state"),
+    Kind.NOTE: ("said", "text", "tags"),
+}
+_FIELDS = _TIMES | {"label": "preference"}  # what the record calls it, where that is another name
+_NAMES = {field: name for name, field in _FIELDS.items()}
 
 Made = TypeVar("Made")
 
@@ -67,14 +85,14 @@ class AnnotationFile:
     written: datetime
     run: RunFacts
     items: Mapping[str, str]
-    words: ImportedAnnotations
+    words: tuple[Annotation, ...]
     known_as: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
     texts: Mapping[str, Item] = field(default_factory=dict)
 
     @property
     def annotators(self) -> tuple[str, ...]:
         """The annotators, sorted by name."""
-        return self.words.annotators
+        return annotators_of(self.words)
 
     @property
     def texts_in_words(self) -> str:
@@ -102,33 +120,35 @@ def annotation_file(
     """
     own_id = store.own_id()
     with store.reading():
-        run, words = store.run(run_id), store.imported_annotations(run_id)
+        run, words = store.run(run_id), store.all_annotations(run_id)
         hashes, met = store.content_hashes(run_id), store.imported_annotators()
-    wanted = frozenset(annotators)
-    if unknown := sorted(wanted - set(words.annotators)):
-        by = (
-            f"It has annotations of {listed(words.annotators)}."
-            if words.annotators
-            else "It has no annotations."
-        )
+    known, wanted = annotators_of(words), frozenset(annotators)
+    if unknown := sorted(wanted - set(known)):
+        by = f"It has annotations of {listed(known)}." if known else "It has no annotations."
         raise SetupError(f"{run.title} has no annotations of {listed(unknown)}.", by)
-    if not words.annotators:
+    if not known:
         raise SetupError(f"There are no annotations of {run.called}.", "Review it first.")
-    if wanted:
-        words = words.of(wanted)
+    words = [word for word in words if not wanted or word.author in wanted]
     places = _first_ids(hashes)
-    ids = {places[word.content_hash] if isinstance(word, ItemNote) else word.item_id for word in words.all}
+    ids = {places.get(word.content_hash, word.item_id) for word in words}
     items = {item_id: content for item_id, content in hashes.items() if item_id in ids}
     known_as: dict[str, list[tuple[str, str]]] = {}
     for there, called in met.items():
         known_as.setdefault(called, []).append(there)
+    identity = run.identity
     return AnnotationFile(
         own_id,
-        now(),
-        _facts(run),
+        records.now(),
+        RunFacts(
+            run.title,
+            identity.model_name,
+            identity.criteria,
+            identity.dataset_path.name,
+            identity.dataset_hash,
+        ),
         items,
-        words,
-        {name: known_as[name] for name in words.annotators if name in known_as},
+        tuple(words),
+        {name: known_as[name] for name in annotators_of(words) if name in known_as},
         {item.id: item for item in dataset if item.id in items} if dataset is not None else {},
     )
 
@@ -138,13 +158,6 @@ def _first_ids(hashes: Mapping[str, str]) -> dict[str, str]:
     return {content: item_id for item_id, content in reversed([*hashes.items()])}
 
 
-def _facts(run: StoredRun) -> RunFacts:
-    identity = run.identity
-    return RunFacts(
-        run.title, identity.model_name, identity.criteria, identity.dataset_path.name, identity.dataset_hash
-    )
-
-
 def save_annotation_file(path: Path, made: AnnotationFile) -> None:
     """Write it, whole or not at all. SetupError where that cannot be."""
     write_json(path, as_json(made))
@@ -152,8 +165,18 @@ def save_annotation_file(path: Path, made: AnnotationFile) -> None:
 
 def as_json(made: AnnotationFile) -> dict[str, Any]:
     """The plain values of the file."""
-    run = made.run
-    row = partial(_row, made.words, _first_ids(made.items))
+    run, places = made.run, _first_ids(made.items)
+    lists: dict[str, list[dict[str, Any]]] = {name: [] for name in _LISTS}
+    for word in made.words:
+        name, (_, names) = next(each for each in _LISTS.items() if each[1][0] is word.kind)
+        values = {"item": places.get(word.content_hash, word.item_id), "author": word.author}
+        given = {each: getattr(word, _FIELDS.get(each, each)) for each in (*_TIMES, *names)}
+        given |= {each: given[each].isoformat() for each in _TIMES if given[each] is not None}
+        known = {each: value for each, value in given.items() if value is not None}
+        if not known.get("settles", True):
+            del known["settles"]  # said of an adjudicator's alone
+        lists[name].append(values | known)
+    texts = {item_id: {name: getattr(item, name) for name in _TEXTS} for item_id, item in made.texts.items()}
     return {
         _MARK: FORMAT,
         "store": made.store,
@@ -172,50 +195,11 @@ def as_json(made: AnnotationFile) -> dict[str, Any]:
             for name in made.annotators
         ],
         "items": [
-            {"id": item_id, "sha256": content, **_texts(made.texts.get(item_id))}
+            {"id": item_id, "sha256": content, **texts.get(item_id, {})}
             for item_id, content in made.items.items()
         ],
-        "overrides": [row(each) for each in made.words.reviews.overrides],
-        "confirmations": [row(each) for each in made.words.reviews.confirmations],
-        "marks": [row(each) for each in made.words.reviews.marks],
-        "notes": [row(each) for each in made.words.notes],
+        **lists,
     }
-
-
-def _texts(item: Item | None) -> dict[str, str]:
-    return {name: getattr(item, name) for name in _TEXTS} if item is not None else {}
-
-
-def _row(words: ImportedAnnotations, places: Mapping[str, str], word: Annotation) -> dict[str, Any]:
-    """An annotation as plain values, without what is not known of it."""
-    turned = words.turned(word)
-    values: dict[str, Any] = {
-        "item": places[word.content_hash] if isinstance(word, ItemNote) else word.item_id,
-        "author": word.author,
-        "said": word.created.isoformat(),
-        "undone": turned.undone and turned.undone.isoformat(),
-        "redone": turned.redone and turned.redone.isoformat(),
-    }
-    match word:
-        case ItemNote():
-            values |= {"text": word.text, "tags": list(word.tags)}
-        case ReviewMark():
-            values |= {"state": word.state.value}
-        case Override() | Confirmation():
-            values |= {
-                "criterion": word.criterion,
-                "label": word.preference and word.preference.value,
-                "origin": word.origin and word.origin.value,
-                "seed": word.seed,
-                "blind": word.blind,
-            }
-    if isinstance(word, Override):
-        values |= {
-            "explanation": word.explanation,
-            "written_for": word.written_for and word.written_for.value,
-            "settles": word.settles or None,
-        }
-    return {name: value for name, value in values.items() if value is not None}
 
 
 @sandboxed
@@ -250,7 +234,6 @@ class _Reader:
 
     def __init__(self) -> None:
         self.problems: list[str] = []
-        self._redone: dict[StepKey, datetime] = {}
 
     def read(self, values: Mapping[str, Any]) -> AnnotationFile | None:
         """All of it; None where it has problems."""
@@ -261,18 +244,15 @@ class _Reader:
         items = {item_id: content for item_id, content, _ in pairs}
         if len(items) < len(pairs):
             self.problems.append("items: an id occurs twice.")
+        words: list[Annotation] = []
         self._items, self._annotators = items, known_as
-        overrides = self._each("overrides", values, self._override)
-        confirmations = self._each("confirmations", values, self._confirmation)
-        marks = self._each("marks", values, self._mark)
-        notes = self._each("notes", values, self._note)
+        for name, (kind, names) in _LISTS.items():
+            words += self._each(name, values, partial(self._annotation, kind, names))
         if self.problems or head is None or facts is None:
             return None
-        reviews = Reviews(tuple(overrides), tuple(marks), tuple(confirmations))
-        words = ImportedAnnotations(reviews, tuple(notes), self._redone)
         texts = {item_id: item for item_id, _, item in pairs if item is not None}
         known_as = {name: there for name, there in known_as.items() if there}
-        return AnnotationFile(*head, facts, items, words, known_as, texts)
+        return AnnotationFile(*head, facts, items, tuple(words), known_as, texts)
 
     def _each(
         self, name: str, values: Mapping[str, Any], made_of: Callable[[RowValidator, Mapping[str, Any]], Made]
@@ -300,64 +280,31 @@ class _Reader:
             self.problems.append(error.problem)
             return None
 
-    def _said(self, validator: RowValidator, row: Mapping[str, Any]) -> dict[str, Any]:
-        """What all annotations have: item, author, times."""
+    def _annotation(
+        self, kind: Kind, names: Sequence[str], validator: RowValidator, row: Mapping[str, Any]
+    ) -> Annotation:
         item_id, author = validator.text("item", row["item"]), validator.text("author", row["author"])
         if item_id not in self._items:
             validator.refuse("item", item_id, "one of the items of the file")
         if author not in self._annotators:
             validator.refuse("author", author, "one of the annotators of the file")
-        return {
-            "item_id": item_id,
-            "author": author,
-            "created": _time(validator, "said", row["said"]),
-            "undone": _or_none(partial(_time, validator, "undone"), row.get("undone")),
-        }
-
-    def _kept(self, validator: RowValidator, row: Mapping[str, Any], word: Made) -> Made:
-        """An annotation, once the time is stored when it was redone."""
-        if (redone := row.get("redone")) is not None:
-            self._redone[step_of(word)] = _time(validator, "redone", redone)  # type: ignore[arg-type]
+        is_note = kind is Kind.NOTE
+        values: dict[str, object] = {"author": author}
+        values |= {"content_hash": self._items[item_id]} if is_note else {"item_id": item_id}
+        for name in (*_TIMES, *names):
+            values[_FIELDS.get(name, name)] = row[name] if name in _ALWAYS[kind] else row.get(name)
+        word = records.checked(annotation_of(validator, kind, values, _NAMES))
+        if word.seed is not None:
+            checked_seed(word.seed)
+        for name, of in _TIMES.items():
+            at = row.get(name) and time_in_file(validator, name, row[name])
+            word = replace(word, **{of: at})
         return word
-
-    def _override(self, validator: RowValidator, row: Mapping[str, Any]) -> Override:
-        text = _or_none(partial(validator.text, "explanation"), row.get("explanation"))
-        made = Override(
-            id=0,
-            preference=_or_none(partial(validator.one_of, Preference, "label"), row.get("label")),
-            explanation=checked_explanation(text),
-            written_for=_or_none(
-                partial(validator.one_of, Preference, "written_for"), row.get("written_for")
-            ),
-            settles=validator.flag("settles", row.get("settles", False)),
-            **self._said(validator, row),
-            **_judged(validator, row),
-        )
-        return self._kept(validator, row, made)
-
-    def _confirmation(self, validator: RowValidator, row: Mapping[str, Any]) -> Confirmation:
-        label = validator.one_of(Preference, "label", row["label"])
-        made = Confirmation(preference=label, **self._said(validator, row), **_judged(validator, row))
-        return self._kept(validator, row, made)
-
-    def _mark(self, validator: RowValidator, row: Mapping[str, Any]) -> ReviewMark:
-        state = validator.one_of(ReviewState, "state", row["state"])
-        return self._kept(validator, row, ReviewMark(state=state, **self._said(validator, row)))
-
-    def _note(self, validator: RowValidator, row: Mapping[str, Any]) -> ItemNote:
-        said = self._said(validator, row)
-        content = self._items[said.pop("item_id")]
-        tags = tuple(checked_tags(validator.texts("tags", row["tags"])))
-        return self._kept(
-            validator,
-            row,
-            ItemNote(content, text=validator.text("text", row["text"]).strip(), tags=tags, **said),
-        )
 
 
 def _head(values: Mapping[str, Any]) -> tuple[str, datetime]:
     validator = RowValidator("The file")
-    return validator.text("store", values["store"]), _time(validator, "written", values["written"])
+    return validator.text("store", values["store"]), time_in_file(validator, "written", values["written"])
 
 
 def _facts_of(run: Any) -> RunFacts:
@@ -381,7 +328,7 @@ def _annotator(validator: RowValidator, row: Mapping[str, Any]) -> tuple[str, li
         for each in row["known_as"]
     ]
     name = validator.text("name", row["name"])
-    if checked_author(name) != name:
+    if records.checked_author(name) != name:
         validator.refuse("name", name, "a name without white space around it")
     return name, known_as
 
@@ -397,25 +344,3 @@ def _item(validator: RowValidator, row: Mapping[str, Any]) -> tuple[str, str, It
     if item.content_hash != content:
         validator.refuse("sha256", content, "the hash of its texts")
     return item_id, content, item
-
-
-def _judged(validator: RowValidator, row: Mapping[str, Any]) -> dict[str, Any]:
-    """What labels and confirmations have: the criterion, and how the annotator came to the item."""
-    seed = row.get("seed")
-    return {
-        "criterion": validator.text("criterion", row["criterion"]),
-        "origin": _or_none(partial(validator.one_of, Origin, "origin"), row.get("origin")),
-        "seed": None if seed is None else checked_seed(validator.count("seed", seed)),
-        "blind": _or_none(partial(validator.flag, "blind"), row.get("blind")),
-    }
-
-
-def _time(validator: RowValidator, field_name: str, value: object) -> datetime:
-    at = validator.time(field_name, value).astimezone(UTC)
-    if at.year >= _LAST_YEAR:
-        validator.refuse(field_name, value, "an earlier time")
-    return at
-
-
-def _or_none(read: Callable[[Any], Made], value: object) -> Made | None:
-    return None if value is None else read(value)

@@ -12,18 +12,16 @@ Knows: which items, annotations and annotators are the same ones. Does not know:
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from itertools import chain
+from datetime import timedelta
 
-from engine.annotations.effective import Annotation, ImportedAnnotations, identity_of
-from engine.annotations.records import checked_author, now
+from engine.annotations.effective import annotators_of
+from engine.annotations.records import Annotation, Kind, checked_author, now
 from engine.core.errors import SetupError
 from engine.core.formatting import quoted
 from engine.core.formatting import words as in_words
-from engine.core.judgments import Confirmation, ItemNote, Override, ReviewMark
 from engine.results.annotation_file import AnnotationFile
 from engine.settings.identity import StoredRun
-from engine.store.imported_rows import ImportedAnnotators
+from engine.store.annotation_rows import ImportedAnnotators
 from engine.store.run_store import RunStore
 
 _CLOCKS_DIFFER = timedelta(minutes=10)
@@ -135,7 +133,7 @@ class Joining:
 
     run: StoredRun
     files: tuple[FileJoined, ...]
-    words: ImportedAnnotations = field(default_factory=ImportedAnnotations)
+    words: Sequence[Annotation] = ()
     met: ImportedAnnotators = field(default_factory=dict)
 
     @property
@@ -162,11 +160,11 @@ def look_at(
     is another one than was given before.
     """
     with store.reading():
-        run, here = store.run(run_id), store.imported_annotations(run_id)
+        run, here = store.run(run_id), store.all_annotations(run_id)
         hashes, met, own_id = store.content_hashes(run_id), store.imported_annotators(), store.known_id()
     _refuse_other_answers(answers, met)
     found: list[FileJoined] = []
-    words, known = ImportedAnnotations(), {**met, **answers}
+    words, known = list[Annotation](), {**met, **answers}
     of_here = {at: at[1] for _, made in files for each in made.known_as.values() for at in each}
     known |= {at: name for at, name in of_here.items() if at[0] == own_id}
     for name, made in files:
@@ -174,13 +172,27 @@ def look_at(
         own = _of_run(made, items, hashes)
         called, namesakes = _who_is_who(made, own, here, known)
         known |= {(made.store, each): called[each] for each in made.annotators if each in called}
-        own, lacking = _without_criteria(own.called(called), run.identity.criteria)
+        own = [replace(word, author=called.get(word.author, word.author)) for word in own]
+        criteria = ("", *run.identity.criteria)
+        lacking = Counter(word.criterion for word in own if word.criterion not in criteria)
+        own = [word for word in own if word.criterion not in lacking]
         annotators = [_counted(own, here, each, called.get(each, each)) for each in made.annotators]
-        odd = (_ahead(own, now()), tuple(_contradicting(own, here)))
+        ahead = sum(word.created > now() + _CLOCKS_DIFFER for word in own)
+        odd = (ahead, tuple(_contradicting(own, here)))
         found.append(FileJoined(name, made, items, tuple(annotators), lacking, namesakes, *odd))
-        here, words = here.together(own), words.together(own)
+        here, words = _together(here, own), _together(words, own)
     learned = {at: name for at, name in known.items() if met.get(at) != name and at[0] != own_id}
     return Joining(run, tuple(found), words, learned)
+
+
+def _together(some: Iterable[Annotation], others: Iterable[Annotation]) -> list[Annotation]:
+    """All of these, the oldest first, the later state of each that both have."""
+    found = {word.identity: word for word in some}
+    for word in others:
+        known = found.get(word.identity)
+        if known is None or word.turned_after(known):
+            found[word.identity] = word
+    return sorted(found.values(), key=lambda word: word.created)
 
 
 def join(store: RunStore, joining: Joining) -> None:
@@ -209,66 +221,37 @@ def join_items(theirs: Mapping[str, str], here: Mapping[str, str]) -> ItemsJoine
     return ItemsJoined(same, by_text, other, tuple(item_id for item_id in left if item_id not in here))
 
 
-def _without_criteria(
-    words: ImportedAnnotations, criteria: Sequence[str]
-) -> tuple[ImportedAnnotations, Mapping[str, int]]:
-    """The annotations on these criteria alone, and how many others there are, by criterion."""
-    lacking: Counter[str] = Counter()
-
-    def fit(word: Annotation) -> Annotation | None:
-        if isinstance(word, Override | Confirmation) and word.criterion not in criteria:
-            lacking[word.criterion] += 1
-            return None
-        return word
-
-    return words.changed(fit), lacking
-
-
-def _of_run(made: AnnotationFile, items: ItemsJoined, hashes: Mapping[str, str]) -> ImportedAnnotations:
+def _of_run(made: AnnotationFile, items: ItemsJoined, hashes: Mapping[str, str]) -> list[Annotation]:
     """The annotations of a file on items of the run, by the ids that these have here."""
     contents = {hashes[item_id] for item_id in items.same.values()}
-
-    def here(word: Annotation) -> Annotation | None:
-        if isinstance(word, ItemNote):
-            return word if word.content_hash in contents else None
-        own = items.same.get(word.item_id)
-        return replace(word, item_id=own) if own is not None else None
-
-    redone = {
-        (items.same.get(place, place), name, at): when
-        for (place, name, at), when in made.words.redone.items()
-    }
-    return replace(made.words.changed(here), redone=redone)
+    return [
+        word if word.kind is Kind.NOTE else replace(word, item_id=items.same[word.item_id])
+        for word in made.words
+        if (word.content_hash in contents if word.kind is Kind.NOTE else word.item_id in items.same)
+    ]
 
 
 def _who_is_who(
-    made: AnnotationFile, own: ImportedAnnotations, here: ImportedAnnotations, known: ImportedAnnotators
+    made: AnnotationFile, own: Sequence[Annotation], here: Sequence[Annotation], known: ImportedAnnotators
 ) -> tuple[dict[str, str], tuple[Namesake, ...]]:
     """By name in the file, how each of its annotators is called here, and who is to be asked about."""
     called: dict[str, str] = {}
     namesakes = []
-    there = set(own.states)
+    there = {word.identity for word in own}
     for name in made.annotators:
-        if (said := _said_before(made, name, known)) is not None:
+        # As far as that is confirmed: for them there, or in the stores that their annotations came from.
+        elsewhere = {known[at] for at in made.known_as.get(name, ()) if at in known}
+        said = known.get((made.store, name)) or (elsewhere.pop() if len(elsewhere) == 1 else None)
+        if said is not None:
             called[name] = said
             continue
-        of_name = {identity_of(word) for word in here.all if word.author == name}
+        of_name = {word.identity for word in here if word.author == name}
         if of_name and not of_name & there:
-            taken = {*here.annotators, *made.annotators, *known.values()}
+            taken = {*annotators_of(here), *made.annotators, *known.values()}
             namesakes.append(Namesake(made.store, name, len(of_name), free_name(name, taken)))
         else:
             called[name] = name
     return called, tuple(namesakes)
-
-
-def _said_before(made: AnnotationFile, name: str, known: ImportedAnnotators) -> str | None:
-    """How an annotator of a file is called here, as far as that is confirmed: for them there, or in the
-    stores that their annotations came from.
-    """
-    if (said := known.get((made.store, name))) is not None:
-        return said
-    elsewhere = {known[at] for at in made.known_as.get(name, ()) if at in known}
-    return elsewhere.pop() if len(elsewhere) == 1 else None
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:
@@ -280,58 +263,55 @@ def free_name(name: str, taken: Iterable[str]) -> str:
 
 
 def _counted(
-    words: ImportedAnnotations, here: ImportedAnnotations, name: str, called: str
+    words: Iterable[Annotation], here: Iterable[Annotation], name: str, called: str
 ) -> AnnotatorJoined:
-    states, counts = here.states, Counter[str]()
-    for word in words.all:
+    known, counts = {word.identity: word for word in here}, Counter[str]()
+    new = {Kind.STATE: "states", Kind.NOTE: "notes"}
+    for word in words:
         if word.author != called:
             continue
-        known = states.get(identity_of(word))
-        if known is not None:
-            counts["turned" if words.turned(word).is_after(known) else "known"] += 1
-        elif isinstance(word, ReviewMark):
-            counts["states"] += 1
+        before = known.get(word.identity)
+        if before is not None:
+            counts["turned" if word.turned_after(before) else "known"] += 1
         else:
-            counts["notes" if isinstance(word, ItemNote) else "labels"] += 1
+            counts[new.get(word.kind, "labels")] += 1
     return AnnotatorJoined(name, called, **counts)
 
 
-def _contradicting(words: ImportedAnnotations, here: ImportedAnnotations) -> Iterator[str]:
+def _contradicting(words: Iterable[Annotation], here: Sequence[Annotation]) -> Iterator[str]:
     """A sentence on each label or explanation that is new here and says something else than one of the same
     annotator, judgment and time.
     """
-    known, seen = here.states, set[tuple[object, ...]]()
-    of_moment: dict[tuple[object, ...], list[Override | Confirmation]] = {}
-    for word in chain(here.all, words.all):
-        if isinstance(word, ReviewMark | ItemNote) or identity_of(word) in seen:
+    known, seen = {word.identity for word in here}, set[tuple[object, ...]]()
+    of_moment: dict[tuple[object, ...], list[Annotation]] = {}
+    for word in (*here, *words):
+        if word.kind in (Kind.STATE, Kind.NOTE) or word.identity in seen:
             continue
-        seen.add(identity_of(word))
-        settles = isinstance(word, Override) and word.settles
-        others = of_moment.setdefault((word.key, word.author, word.created, settles), [])
-        for other in others if identity_of(word) not in known else ():
-            if word.preference is not other.preference or type(word) is type(other):
+        seen.add(word.identity)
+        others = of_moment.setdefault((word.key, word.author, word.created, word.settles), [])
+        for other in others if word.identity not in known else ():
+            if word.preference is not other.preference or word.kind is other.kind:
                 what, when = f"{_said(other)} and {_said(word)}", f"{word.created:%Y-%m-%d %H:%M:%S} UTC"
+                # As the store has annotations of one moment in order: the last one counts.
+                last = max(
+                    (word, other),
+                    key=lambda each: (
+                        each.kind is Kind.OVERRIDE,
+                        each.preference or "",
+                        each.explanation or "",
+                    ),
+                )
                 yield (
                     f"Item {word.item_id}, {in_words(word.criterion)}: {word.author} gave {what} at the same"
-                    f" time ({when}). Both are stored, and {_said(max(word, other, key=_rank))} counts, until"
-                    f" {word.author} annotates it again."
+                    f" time ({when}). Both are stored, and {_said(last)} counts, until {word.author}"
+                    " annotates it again."
                 )
         others.append(word)
 
 
-def _rank(word: Override | Confirmation) -> tuple[bool, str, str]:
-    """As the store has annotations of one moment in order: the last one counts."""
-    text = word.explanation if isinstance(word, Override) else None
-    return isinstance(word, Override), word.preference or "", text or ""
-
-
-def _said(word: Override | Confirmation) -> str:
-    _, label, text = _rank(word)
-    return " with ".join(filter(None, (in_words(label), quoted(text) if text else "")))
-
-
-def _ahead(words: ImportedAnnotations, at: datetime) -> int:
-    return sum(word.created > at + _CLOCKS_DIFFER for word in words.all)
+def _said(word: Annotation) -> str:
+    text = quoted(word.explanation) if word.explanation else ""
+    return " with ".join(filter(None, (in_words(word.preference or ""), text)))
 
 
 def _refuse_other_answers(answers: Mapping[tuple[str, str], str], met: ImportedAnnotators) -> None:

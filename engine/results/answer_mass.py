@@ -11,7 +11,6 @@ from statistics import fmean
 
 from engine.core.judgments import Judgment
 from engine.results.decision import decide_all
-from engine.settings.rows import settings_of
 from engine.store.opening import has_store
 from engine.store.run_store import RunStore
 
@@ -42,7 +41,7 @@ def newest_masses(store_path: Path, hashes: Container[str]) -> Mapping[str, RunM
             counts = run.judged and run.by_a_model and not run.is_tuning  # of settings that were given up
             if counts and model in hashes and model not in found:
                 judged = tuple(islice(store.judged(run.id), _MOST_ITEMS))
-                first = settings_of(run.identity.settings).methods[0]
+                first = run.identity.judge_settings.methods[0]
                 alone = [item.of_method(first) for item in judged]
                 decided = [one for name in run.identity.criteria for one in decide_all(alone, name, None)]
                 scored = [one.answer_mass for one in decided if isinstance(one, Judgment)]

@@ -4,10 +4,14 @@ Knows: the JSON form, which runs a calibration fits. Does not know: how one is f
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
+from msgspec.structs import astuple
+
+from engine.core.codec import plain, record_of
 from engine.core.errors import FileKind, Hint, SetupError, Step
 from engine.core.features import (
     LENGTHS,
@@ -15,21 +19,19 @@ from engine.core.features import (
     FeatureKind,
     FittedOn,
     Overlap,
-    estimate_of,
-    fitted_on_of,
-    part_of,
+    Share,
     parts_in_words,
 )
-from engine.core.formatting import quoted, without_middle, words
-from engine.core.items import METHOD_TITLES, PREFERENCES, digest
+from engine.core.formatting import without_middle, words
+from engine.core.items import METHOD_TITLES, PREFERENCES, Method, Preference, digest
 from engine.core.judgments import CriterionCalibration, JudgedItem
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.tables import Estimate
 from engine.data.file_kinds import expecting
-from engine.data.json_records import load_record, real_number
+from engine.data.json_records import load_record
 from engine.results.decision import CriterionPredictions, PredictionSource, of_part
 from engine.settings.identity import RunIdentity, RunKind, StoredRun
-from engine.settings.rows import DEFAULT_METHODS, settings_of
+from engine.settings.rows import DEFAULT_METHODS
 from engine.system.files import write_json
 from engine.system.sandbox import sandboxed
 
@@ -94,16 +96,16 @@ def judge_of_run(identity: RunIdentity) -> JudgeIdentity:
         model_name=identity.model_name,
         model_hash=identity.model_hash,
         prompt_version=identity.prompt_version,
-        orders=tuple(identity.settings["orders"]),
-        examples=identity.settings["examples"] or "",
-        methods=_methods(identity.settings),
+        orders=identity.orders,
+        examples=identity.examples,
+        methods=_methods(identity),
         asked=asked_questions(identity.asked),
     )
 
 
 def asked_by(identity: RunIdentity) -> set[PredictionSource]:
     """By whom and how the raw predictions of a run are made that a model judges."""
-    settings = settings_of(identity.settings)
+    settings = identity.judge_settings
     return {PredictionSource(0, method, order) for method in settings.methods for order in settings.orders}
 
 
@@ -119,13 +121,14 @@ def _methods_in_words(judge: JudgeIdentity) -> str:
     return " and ".join(titles).replace(" thoughts of ", " reasoning samples of ")
 
 
-def _methods(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    methods = tuple(map(str, settings.get("ways", DEFAULT_METHODS)))
-    if "thoughts" not in settings:
+def _methods(identity: RunIdentity) -> tuple[str, ...]:
+    methods = tuple(map(str, identity.methods))
+    if Method.CHAIN_OF_THOUGHT not in identity.methods:
         return methods
+    settings = identity.judge_settings
     # Stored in calibrations and compared with them: this text never changes.
-    reasoning_samples = f"{settings['thoughts']} thoughts of {settings['max_thought_tokens']} tokens"
-    return (*methods, reasoning_samples)
+    reasoning = f"{settings.reasoning_samples} thoughts of {settings.max_reasoning_tokens} tokens"
+    return (*methods, reasoning)
 
 
 @dataclass(frozen=True)
@@ -282,41 +285,13 @@ class Calibration:
 
     def as_json(self) -> dict[str, Any]:
         """All of it, as plain values."""
-        judge = self.judge
-        return {
-            _MARK: FORMAT if self.parts else _WITHOUT_PARTS,
-            "made_for": {
-                "model": {"name": judge.model_name, "sha256": judge.model_hash},
-                "prompt_version": judge.prompt_version,
-                "orders": list(judge.orders),
-                "examples": judge.examples,
-                # Omitted as before there were other methods: such files stay what they were.
-                **({"ways": list(judge.methods)} if judge.methods != DEFAULT_METHODS else {}),
-                "asked": {name: asdict(asked) for name, asked in judge.asked.items()},
-            },
-            "dataset": {"name": self.dataset, "sha256": self.dataset_hash},
-            "a_and_b_alike": self.alike,
-            "criteria": {name: self._folded_json(fitted) for name, fitted in self.criteria.items()},
-            "measured": dict(self.measured),
-            **({"took_part": self.fitted_on.as_json()} if self.fitted_on else {}),
-            **({"mean_accuracy": _accuracies_json(self.accuracies)} if self.accuracies else {}),
-        }
-
-    def _folded_json(self, fitted: CriterionCalibration) -> dict[str, Any]:
-        """With the calibrations of its folds, each with the places of the items that it omitted."""
-        items = self.fitted_on.items if self.fitted_on else ()
-        folds = [
-            _criterion_json(fold)
-            | {"left_out": [at for at, item in enumerate(items) if fitted.fold_of.get(item) == place]}
-            for place, fold in enumerate(fitted.folds)
-        ]
-        return _criterion_json(fitted) | ({"folds": folds} if folds else {})
+        values: dict[str, Any] = plain(_file_of(self))
+        return values
 
 
 def _done_by(fitted: CriterionCalibration) -> list[Any]:
     first = fitted.first_order
-    parts = _parts_json(fitted).get("parts", [])
-    numbers = [fitted.scale, *fitted.biases, *parts, *(_done_by(first) if first else ())]
+    numbers = [fitted.scale, *fitted.biases, *plain(_factors(fitted)), *(_done_by(first) if first else ())]
     folds = [list(map(_done_by, fitted.folds)), dict(fitted.fold_of)]
     # Without folds as before there were any: runs know those calibrations by this hash.
     return [*numbers, *folds] if fitted.folds else numbers
@@ -338,118 +313,187 @@ def _model(judge: JudgeIdentity) -> str:
     return f"{judge.model_name} ({judge.model_hash[:12]})"
 
 
-def _criterion_json(calibration: CriterionCalibration) -> dict[str, Any]:
-    biases = zip(PREFERENCES, calibration.biases, strict=True)
-    return {
-        "scale": calibration.scale,
-        "biases": {label.value: bias for label, bias in biases},
-        "strength": calibration.strength,
-        "items": calibration.items,
-        **_parts_json(calibration),
-        **({"first_order": _criterion_json(calibration.first_order)} if calibration.first_order else {}),
-    }
+class _Content(msgspec.Struct):
+    """A model or a dataset: how it was called, for display, and by what it is known."""
+
+    name: str
+    sha256: str
 
 
-def _parts_json(calibration: CriterionCalibration) -> dict[str, Any]:
-    """Omitted where there are none, as before there were any."""
-    if not calibration.parts:
-        return {}
-    known = {part: {"mean": list(mean)} for part, mean in calibration.part_means.items()}
-    parts = [
-        part.as_json() | {"factor": factor} | known.get(part, {})
-        for part, factor in calibration.parts.items()
-    ]
-    return {"parts": parts, "strength_of_parts": calibration.penalty_of_features}
+class _MadeFor(msgspec.Struct, kw_only=True):
+    model: _Content
+    prompt_version: str
+    orders: tuple[str, ...]
+    examples: str
+    # Omitted as before there were other methods: such files stay what they were.
+    ways: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    asked: Mapping[str, AskedQuestion] = {}
 
 
-def calibration_of(value: Mapping[str, Any]) -> Calibration:
-    """The calibration that `as_json` gave.
+_OfLabels = Annotated[
+    tuple[float, ...], msgspec.Meta(min_length=len(PREFERENCES), max_length=len(PREFERENCES))
+]
 
-    Raises KeyError, AttributeError, TypeError, ValueError or SetupError for anything else.
+
+class _Factor(Feature, kw_only=True, frozen=True, omit_defaults=True):
+    factor: float
+    mean: _OfLabels | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def feature(self) -> Feature:
+        return Feature(self.kind, self.judge, self.method, self.order, self.criterion)
+
+
+class _Fitted(msgspec.Struct, kw_only=True):
+    """A criterion, or one of its folds, with the places of the items that this omits; what there is none of
+    is omitted, as before there was any.
     """
-    if value[_MARK] not in {FORMAT, _WITHOUT_PARTS}:
-        raise ValueError(f"its version is {value[_MARK]!r}, this program knows {FORMAT}")
-    made_for = value["made_for"]
-    fitted_on = fitted_on_of(value["took_part"]) if "took_part" in value else None
+
+    scale: float
+    biases: Mapping[Preference, float]
+    strength: float | None
+    items: int
+    parts: tuple[_Factor, ...] | msgspec.UnsetType = msgspec.UNSET
+    strength_of_parts: float | msgspec.UnsetType = msgspec.UNSET
+    first_order: "_Fitted | msgspec.UnsetType" = msgspec.UNSET
+    left_out: tuple[int, ...] | msgspec.UnsetType = msgspec.UNSET
+    folds: "tuple[_Fitted, ...] | msgspec.UnsetType" = msgspec.UNSET
+
+
+class _Accuracy(msgspec.Struct):
+    share: Share
+    interval: tuple[Share, Share] | None
+
+
+class _Version(msgspec.Struct, kw_only=True):
+    version: int = msgspec.field(name=_MARK)
+
+
+class _File(_Version, kw_only=True):
+    """The file of a calibration."""
+
+    made_for: _MadeFor
+    dataset: _Content
+    alike: bool = msgspec.field(name="a_and_b_alike", default=False)
+    criteria: Mapping[str, _Fitted]
+    measured: Mapping[str, Any]
+    took_part: FittedOn | msgspec.UnsetType = msgspec.UNSET
+    mean_accuracy: Mapping[str, _Accuracy] | msgspec.UnsetType = msgspec.UNSET
+
+
+def _file_of(made: Calibration) -> _File:
+    judge = made.judge
+    return _File(
+        version=FORMAT if made.parts else _WITHOUT_PARTS,
+        made_for=_MadeFor(
+            model=_Content(judge.model_name, judge.model_hash),
+            prompt_version=judge.prompt_version,
+            orders=judge.orders,
+            examples=judge.examples,
+            ways=judge.methods if judge.methods != DEFAULT_METHODS else msgspec.UNSET,
+            asked=judge.asked,
+        ),
+        dataset=_Content(made.dataset, made.dataset_hash),
+        alike=made.alike,
+        criteria={
+            name: _written(fitted, made.fitted_on.items if made.fitted_on else ())
+            for name, fitted in made.criteria.items()
+        },
+        measured=made.measured,
+        took_part=made.fitted_on or msgspec.UNSET,
+        mean_accuracy={name: _Accuracy(each.value, each.ends) for name, each in made.accuracies.items()}
+        if made.accuracies
+        else msgspec.UNSET,
+    )
+
+
+def _written(
+    fitted: CriterionCalibration,
+    items: Sequence[str],
+    left_out: tuple[int, ...] | msgspec.UnsetType = msgspec.UNSET,
+) -> _Fitted:
+    folds = [
+        _written(fold, (), tuple(at for at, item in enumerate(items) if fitted.fold_of.get(item) == place))
+        for place, fold in enumerate(fitted.folds)
+    ]
+    return _Fitted(
+        scale=fitted.scale,
+        biases=dict(zip(PREFERENCES, fitted.biases, strict=True)),
+        strength=fitted.strength,
+        items=fitted.items,
+        parts=_factors(fitted) or msgspec.UNSET,
+        strength_of_parts=msgspec.UNSET if fitted.penalty_of_features is None else fitted.penalty_of_features,
+        first_order=_written(fitted.first_order, ()) if fitted.first_order else msgspec.UNSET,
+        left_out=left_out,
+        folds=tuple(folds) or msgspec.UNSET,
+    )
+
+
+def _factors(fitted: CriterionCalibration) -> tuple[_Factor, ...]:
+    return tuple(
+        _Factor(*astuple(part), factor=factor, mean=fitted.part_means.get(part, msgspec.UNSET))
+        for part, factor in fitted.parts.items()
+    )
+
+
+def calibration_of(values: Any) -> Calibration:
+    """The calibration that `as_json` gave. KeyError, ValueError or SetupError for anything else."""
+    if (version := record_of(values, _Version).version) not in {FORMAT, _WITHOUT_PARTS}:
+        raise ValueError(f"its version is {version!r}, this program knows {FORMAT}")
+    file = record_of(values, _File)
+    judge, fitted_on, accuracies = file.made_for, file.took_part or None, file.mean_accuracy or None
     return Calibration(
         judge=JudgeIdentity(
-            model_name=str(made_for["model"]["name"]),
-            model_hash=str(made_for["model"]["sha256"]),
-            prompt_version=str(made_for["prompt_version"]),
-            orders=tuple(map(str, made_for["orders"])),
-            examples=str(made_for["examples"]),
-            methods=tuple(map(str, made_for.get("ways", DEFAULT_METHODS))),
-            asked={
-                str(name): AskedQuestion(str(of["question"]), str(of["sha256"]))
-                for name, of in made_for.get("asked", {}).items()
-            },
+            model_name=judge.model.name,
+            model_hash=judge.model.sha256,
+            prompt_version=judge.prompt_version,
+            orders=judge.orders,
+            examples=judge.examples,
+            methods=judge.ways or DEFAULT_METHODS,
+            asked=judge.asked,
         ),
-        dataset=str(value["dataset"]["name"]),
-        dataset_hash=str(value["dataset"]["sha256"]),
+        dataset=file.dataset.name,
+        dataset_hash=file.dataset.sha256,
         criteria={
-            str(name): _folded(values, fitted_on.items if fitted_on else ())
-            for name, values in value["criteria"].items()
+            name: _read(fitted, fitted_on.items if fitted_on else ())
+            for name, fitted in file.criteria.items()
         },
-        measured=dict(value["measured"]),
-        alike=value.get("a_and_b_alike") is True,
+        measured=file.measured,
+        alike=file.alike,
         fitted_on=fitted_on,
-        accuracies=_accuracies(value["mean_accuracy"]) if "mean_accuracy" in value else None,
-        of_recipe=RECIPE_MARK in value,
+        accuracies=accuracies
+        and {when: Estimate(accuracies[when].share, accuracies[when].interval) for when in _WHEN},
+        of_recipe=RECIPE_MARK in values,
     )
 
 
-def _accuracies_json(accuracies: Mapping[str, Estimate]) -> dict[str, Any]:
-    return {when: {"share": found.value, "interval": found.ends} for when, found in accuracies.items()}
-
-
-def _accuracies(value: Mapping[str, Any]) -> dict[str, Estimate]:
-    return {when: estimate_of(value[when]["share"], value[when]["interval"]) for when in _WHEN}
-
-
-def _folded(value: Mapping[str, Any], items: Sequence[str]) -> CriterionCalibration:
+def _read(fitted: _Fitted, items: Sequence[str] = ()) -> CriterionCalibration:
     """With its folds, which omit some of `items`. Every item is omitted by one of them at most."""
-    folds = value.get("folds", [])
-    fold_of: dict[str, int] = {}
+    folds, fold_of = fitted.folds or (), dict[str, int]()
     for place, fold in enumerate(folds):
-        for at in map(_whole_number, fold["left_out"]):
+        if fold.left_out is msgspec.UNSET:
+            raise KeyError("left_out")
+        for at in fold.left_out:
             if not 0 <= at < len(items) or fold_of.setdefault(items[at], place) != place:
                 raise ValueError(f"a fold omits item {at}, which it cannot")
-    return replace(_criterion(value), folds=tuple(map(_criterion, folds)), fold_of=fold_of)
-
-
-def _criterion(value: Mapping[str, Any]) -> CriterionCalibration:
-    a, b, both_good, both_bad = (real_number(value["biases"][label.value]) for label in PREFERENCES)
-    strength = value["strength"]
-    return CriterionCalibration(
-        scale=real_number(value["scale"]),
-        biases=(a, b, both_good, both_bad),
-        strength=None if strength is None else real_number(strength),
-        items=_whole_number(value["items"]),
-        first_order=_criterion(value["first_order"]) if "first_order" in value else None,
-        parts=_parts(value.get("parts", [])),
-        part_means=_part_means(value.get("parts", [])),
-        penalty_of_features=real_number(value["strength_of_parts"]) if "parts" in value else None,
-    )
-
-
-def _parts(values: Sequence[Mapping[str, Any]]) -> dict[Feature, float]:
-    parts = {part_of(each): real_number(each["factor"]) for each in values}
-    if len(parts) < len(values):
+    parts = fitted.parts or ()
+    if fitted.parts is not msgspec.UNSET and fitted.strength_of_parts is msgspec.UNSET:
+        raise KeyError("strength_of_parts")
+    if len({part.feature for part in parts}) < len(parts):
         raise ValueError("a part is there twice")
-    return parts
-
-
-def _part_means(values: Sequence[Mapping[str, Any]]) -> dict[Feature, tuple[float, ...]]:
-    means = {part_of(each): tuple(map(real_number, each["mean"])) for each in values if "mean" in each}
-    if any(len(mean) != len(PREFERENCES) for mean in means.values()):
-        raise ValueError("the mean of a part is not a number for each label")
-    return means
-
-
-def _whole_number(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{quoted(str(value))} is not a number of items")
-    return value
+    a, b, both_good, both_bad = (fitted.biases[label] for label in PREFERENCES)
+    return CriterionCalibration(
+        scale=fitted.scale,
+        biases=(a, b, both_good, both_bad),
+        strength=fitted.strength,
+        items=fitted.items,
+        first_order=_read(fitted.first_order) if fitted.first_order else None,
+        folds=tuple(map(_read, folds)),
+        fold_of=fold_of,
+        parts={part.feature: part.factor for part in parts},
+        penalty_of_features=None if fitted.strength_of_parts is msgspec.UNSET else fitted.strength_of_parts,
+        part_means={part.feature: part.mean for part in parts if part.mean},
+    )
 
 
 @sandboxed

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from engine.annotations.effective import Reviews, count_overrides, picked_in_words, skipped_in_words
-from engine.core.judgments import Confirmation, Origin, Override
+from engine.core.judgments import Origin
 from engine.data.file_kinds import SAMPLED, SKIPPED
 from engine.data.label_origins import drawn_place
 from engine.results.run_results import RunResults
@@ -52,8 +52,7 @@ def sample_of(
 def _reached(reviews: Reviews, author: str | None, criterion: str | None = None) -> dict[int, bytes]:
     """How far annotators came in the order of each seed."""
     reached: dict[int, bytes] = {}
-    said: list[Override | Confirmation] = [*reviews.overrides, *reviews.confirmations]
-    for each in said:
+    for each in (*reviews.overrides, *reviews.confirmations):
         wanted = author in (None, each.author) and criterion in (None, each.criterion)
         if each.origin is Origin.RANDOM and each.preference is not None and wanted:
             seed = DEFAULT_SEED if each.seed is None else each.seed

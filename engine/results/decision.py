@@ -10,12 +10,13 @@ predictions, the two orders, parts. Does not know: labels, decisions, where raw 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import structs
 
 from engine.core.features import LENGTHS, Feature, FeatureKind
 from engine.core.items import PREFERENCES, Method, Order
@@ -249,7 +250,7 @@ def exchanged(parts: Sequence[Feature]) -> list[Feature]:
     and B, which are exchanged: what AB was is BA then.
     """
     other = {Order.AB: Order.BA, Order.BA: Order.AB}
-    return [part if part.order is None else replace(part, order=other[part.order]) for part in parts]
+    return [part if part.order is None else structs.replace(part, order=other[part.order]) for part in parts]
 
 
 def parts_of(

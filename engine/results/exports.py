@@ -11,17 +11,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.annotations.effective import Annotation, EffectiveAnnotation, tags_together
+from engine.annotations.effective import EffectiveAnnotation, tags_together
+from engine.annotations.records import Annotation, Kind
 from engine.core.items import PREFERENCES, Gold, Order
 from engine.core.judgments import (
     AnswerLogProbs,
     AnyJudgment,
-    Confirmation,
     Explanation,
     JudgedItem,
     Judgment,
     JudgmentKey,
-    Override,
     RawPrediction,
     SubmittedLabel,
     Unscored,
@@ -101,6 +100,7 @@ def run_json(results: RunResults) -> dict[str, Any]:
 
 def _item_json(item: JudgedItem, results: RunResults) -> dict[str, Any]:
     shortening, notes = item.shortening, results.notes.get(item.content_hash, ())
+    said = results.reviews.words_of(item.item_id)
     return {
         "id": item.item_id,
         "position": item.position,
@@ -109,7 +109,7 @@ def _item_json(item: JudgedItem, results: RunResults) -> dict[str, Any]:
         "tokens_read": item.tokens_read,
         "tokens_generated": item.tokens_generated,
         "shortened": shortening and {"a": shortening.left_out_a, "b": shortening.left_out_b},
-        "reviews": [_said_json(mark, "state") for mark in results.reviews.marks_on(item.item_id)],
+        "reviews": [_said_json(word, "state") for word in said if word.kind is Kind.STATE],
         "notes": [_said_json(note, "text", "tags") for note in notes],
         "tags": list(tags_together(results.notes_on(item.content_hash))),
     }
@@ -164,10 +164,10 @@ def _override_json(override: EffectiveAnnotation) -> dict[str, Any]:
     }
 
 
-def _label_said_json(said: Override | Confirmation) -> dict[str, Any]:
+def _label_said_json(said: Annotation) -> dict[str, Any]:
     """An annotation of a judgment: what overrides another's value, or what it accepts."""
     fields = ("preference", "origin", "seed", "blind")
-    if isinstance(said, Confirmation):
+    if said.kind is Kind.CONFIRMATION:
         return {"kind": "confirmed"} | _said_json(said, *fields)
     return {"kind": "said"} | _said_json(said, *fields, "explanation", "written_for", "settles")
 
@@ -353,7 +353,7 @@ def _review_cells(results: RunResults, item_id: str) -> tuple[str, ...]:
     if not marks:
         return _EMPTY * 3
     last = max(marks, key=lambda mark: mark.created)
-    return last.state, last.author, last.created.isoformat()
+    return last.state or "", last.author, last.created.isoformat()
 
 
 def _labels_by_annotators(results: RunResults, judgment: AnyJudgment) -> tuple[str, ...]:

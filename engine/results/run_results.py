@@ -24,14 +24,13 @@ from engine.annotations.effective import (
     standing_notes,
     steps_of,
 )
-from engine.annotations.records import JUDGE_ALONE, LAST, LabelSource
+from engine.annotations.records import JUDGE_ALONE, LAST, Annotation, LabelSource
 from engine.core.formatting import counted, short_name, words
 from engine.core.items import PREFERENCES, Method, Order, Prediction, Preference, certain, digest
 from engine.core.judgments import (
     AnyJudgment,
     CriterionCalibration,
     Explanation,
-    ItemNote,
     JudgedItem,
     Judgment,
     JudgmentKey,
@@ -42,7 +41,7 @@ from engine.data.submission import Submission, SubmissionRow
 from engine.results.calibration import Calibration, calibration_of
 from engine.results.decision import RunPredictions, decide_all
 from engine.settings.identity import StoredRun, refuse_submitted, what_is_joined
-from engine.settings.rows import Mode, settings_of
+from engine.settings.rows import Mode
 from engine.store.row_validator import RowValidator
 from engine.store.run_store import RunStore
 from engine.store.run_table import key_with_run
@@ -137,7 +136,7 @@ class RunResults:
     calibration: Calibration | None = None
     overrides: Mapping[JudgmentKey, EffectiveAnnotation] = field(default_factory=dict)
     reviews: Reviews = field(default_factory=Reviews)
-    notes: Mapping[str, tuple[ItemNote, ...]] = field(default_factory=dict)
+    notes: Mapping[str, tuple[Annotation, ...]] = field(default_factory=dict)
     source: LabelSource = LAST
     whole: "RunResults | None" = None
     read: RunPredictions | None = field(default=None, compare=False, repr=False)
@@ -201,12 +200,12 @@ class RunResults:
         """True where an annotator overrode it and it has a label: nothing of it is uncertain any more."""
         return self._override(judgment) is not None and self.label(judgment) is not None
 
-    def notes_on(self, content_hash: str) -> tuple[ItemNote, ...]:
+    def notes_on(self, content_hash: str) -> tuple[Annotation, ...]:
         """What each annotator noted of an item, as far as it stands."""
         return standing_notes(self.notes.get(content_hash, ()))
 
     @property
-    def all_notes(self) -> Iterator[ItemNote]:
+    def all_notes(self) -> Iterator[Annotation]:
         """What each annotator noted of each item, as far as it stands."""
         return chain.from_iterable(map(standing_notes, self.notes.values()))
 
@@ -332,7 +331,7 @@ class RunResults:
     @property
     def explains(self) -> bool:
         """True for a run that writes explanations."""
-        return Mode(self.run.identity.settings["mode"]) is Mode.EXPLAIN
+        return self.run.identity.mode is Mode.EXPLAIN
 
     @property
     def unexplained(self) -> int:
@@ -354,7 +353,7 @@ class RunResults:
         whole = self.whole and self.whole.by(source)
         return replace(self, overrides=self.reviews.standing_by(source), source=source, whole=whole)
 
-    def with_annotators(self, reviews: Reviews, notes: Mapping[str, tuple[ItemNote, ...]]) -> "RunResults":
+    def with_annotators(self, reviews: Reviews, notes: Mapping[str, tuple[Annotation, ...]]) -> "RunResults":
         """The same with all that annotators say of it now, and note of its items."""
         overrides = reviews.standing_by(self.source)
         return replace(self, reviews=reviews, overrides=overrides, notes=notes)
@@ -382,7 +381,7 @@ class RunResults:
     @property
     def methods(self) -> tuple[Method, ...]:
         """By which methods the model was asked; none for an opened submission."""
-        return settings_of(self.run.identity.settings).methods if self.run.by_a_model else ()
+        return self.run.identity.methods if self.run.by_a_model else ()
 
     def by_method(self) -> dict[str, "RunResults"]:
         """What the model itself would have said, without a calibration: asked as it was, and by each of its
@@ -415,11 +414,7 @@ class RunResults:
             item.run_writer(lambda reading: reading.method in methods and reading.order in orders)
             for item in self.judged
         )
-        known = self.run.identity.settings
-        settings = settings_of(known)
-        asked = replace(settings, methods=tuple(methods), orders=tuple(orders)).as_json()
-        beside = {name: value for name, value in known.items() if name not in settings.as_json()}
-        identity = replace(self.run.identity, settings={**beside, **asked})
+        identity = self.run.identity.as_asked(tuple(methods), tuple(orders))
         return replace(self, run=replace(self.run, identity=identity), judged=judged).calibrated(None)
 
     def of_method(self, method: Method) -> "RunResults":
@@ -485,10 +480,7 @@ def calibration_of_run(run: StoredRun) -> Calibration | None:
 
 def load_reviews(store: RunStore, run_id: int) -> Reviews:
     """All that annotators said of a run. Raises StoreError."""
-    with store.reading():
-        return Reviews(
-            tuple(store.overrides(run_id)), tuple(store.marks(run_id)), tuple(store.confirmations(run_id))
-        )
+    return Reviews(tuple(store.annotations(run_id)))
 
 
 def submission_of(results: RunResults, with_stale: bool = False) -> Submission:

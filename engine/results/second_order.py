@@ -18,7 +18,6 @@ from engine.results.calibration import Calibration
 from engine.results.decision import RunPredictions, average, calibrated, decide_all
 from engine.results.run_results import RunResults
 from engine.settings.identity import StoredRun, refuse_unasked
-from engine.settings.rows import settings_of
 
 MARGINS = tuple(step / 100 for step in range(1, 101))
 """The thresholds that are tried, the smallest first; the last reads the second order of nearly all items."""
@@ -184,8 +183,8 @@ def orders_read(item: JudgedItem) -> int:
 
 def read_in_words(results: RunResults) -> str:
     """How a run's items were read: `both orders`, `one order`, `12 of 60 items in both orders`."""
-    if settings_of(results.run.identity.settings).second_order_below is None:
-        return "both orders" if len(results.run.identity.settings["orders"]) > 1 else "one order"
+    if results.run.identity.second_order_below is None:
+        return "both orders" if len(results.run.identity.orders) > 1 else "one order"
     counts = [orders_read(item) for item in results.judged]
     read = sum(count > 0 for count in counts)
     return f"{sum(count > 1 for count in counts):,} of {counted(read, 'item', 'items')} in both orders"
@@ -209,8 +208,7 @@ def learned_from(
             f"Run {run.id} was not asked for {', '.join(missing)}: no margin threshold can be chosen for it.",
             Hint(Step.CHOOSE_RUN),
         )
-    settings = run.identity.settings
-    if set(settings["orders"]) != set(Order) or settings.get("second_order_below") is not None:
+    if set(run.identity.orders) != set(Order) or run.identity.second_order_below is not None:
         raise SetupError(
             f"Run {run.id} did not read all items in both orders, so it does not show what the second"
             " order changes.",

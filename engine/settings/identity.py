@@ -4,17 +4,27 @@ Knows: plain values, how a run is called. Does not know: SQL, how a run is judge
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from engine.core.codec import record_or
 from engine.core.column_map import ColumnMap
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.formatting import counted, file_stem, listed, short_name, value_in_words, words
+from engine.core.items import Method, Order
 from engine.core.rubric import Rubric, rubric_of_names
-from engine.settings.rows import methods_in_words
+from engine.settings.rows import (
+    DEFAULT_METHODS,
+    JudgeSettings,
+    Mode,
+    methods_in_words,
+    row_of,
+    settings_of,
+)
 from engine.settings.sampling import DEFAULT_SEED, ItemSample, StoppingRule, dataset_in_words
 
 REWRITTEN = "rewritten"
@@ -25,6 +35,10 @@ DEVICE = "device"
 """In the settings of a run: what computed besides the processor, by its key; else missing."""
 DEVICE_LEFT = "device_left"
 """In the manifest of a run: why its device was left for the processor, and after how many items."""
+EXAMPLES = "examples"
+"""In the settings of a run: the hash of the labelled examples that its prompts show; empty for none."""
+EXPLAINED_WITH = "explained_with_calibration"
+"""In the settings of a run: the hash of the calibration whose labels are explained; missing for none."""
 CLUSTER = "cluster"
 """In the manifest of a run: the kinds of computers that judged it, each with what was judged by it."""
 PLACES = "judged"
@@ -103,6 +117,47 @@ class RunIdentity:
         """What is asked of each item, with weights and a tie threshold."""
         return self.rubric or rubric_of_names(self.criteria)
 
+    @cached_property
+    def judge_settings(self) -> JudgeSettings:
+        """The settings by which a model judged. SetupError for a run that no model judged, and of a damaged
+        one KeyError, TypeError or ValueError.
+        """
+        return settings_of(self.settings)
+
+    @property
+    def mode(self) -> Mode | None:
+        """What was made; None of a jury."""
+        return Mode(self.settings["mode"]) if "mode" in self.settings else None
+
+    @property
+    def orders(self) -> tuple[Order, ...]:
+        """In which the responses were shown; none for an opened submission."""
+        return tuple(map(Order, self.settings["orders"]))
+
+    @property
+    def second_order_below(self) -> float | None:
+        margin: float | None = self.settings.get(row_of("second_order_below").key)
+        return margin
+
+    @property
+    def methods(self) -> tuple[Method, ...]:
+        return tuple(map(Method, self.settings.get(row_of("methods").key, DEFAULT_METHODS)))
+
+    @property
+    def examples(self) -> str:
+        """The hash of the labelled examples that prompts show; empty for none."""
+        return self.settings.get(EXAMPLES) or ""
+
+    @property
+    def explained_with(self) -> str:
+        """The hash of the calibration whose labels are explained; empty for none."""
+        return self.settings.get(EXPLAINED_WITH) or ""
+
+    @property
+    def device(self) -> str | None:
+        """The key of what computed besides the processor; None for the processor alone."""
+        return self.settings.get(DEVICE)
+
     @property
     def chosen(self) -> tuple[str, ...]:
         """The ids of the items, where these were chosen; empty for the first `items` of the dataset."""
@@ -111,12 +166,28 @@ class RunIdentity:
     @property
     def sample(self) -> ItemSample | None:
         """How its items were drawn; None where they were not."""
-        return ItemSample.of_json(self.settings.get(SAMPLE))
+        return record_or(self.settings.get(SAMPLE), ItemSample, None)
+
+    def as_asked(self, methods: tuple[Method, ...], orders: tuple[Order, ...]) -> "RunIdentity":
+        """The same, had it been asked by these methods and in these orders; its key stays."""
+        settings = self.judge_settings
+        asked = replace(settings, methods=methods, orders=orders).as_json()
+        beside = {name: value for name, value in self.settings.items() if name not in settings.as_json()}
+        return replace(self, settings={**beside, **asked})
+
+    @property
+    def how_chosen(self) -> dict[str, Any]:
+        """Which items are judged and how they were drawn, as in the settings; empty for the first ones."""
+        return {name: self.settings[name] for name in (CHOSEN, SAMPLE) if name in self.settings}
 
     @property
     def methods_in_words(self) -> str:
-        """How the model was asked, where that is not by letters alone: `letters, thinking (4 thoughts)`."""
-        return methods_in_words(self.settings.get("ways", ()), self.settings.get("thoughts", 1))
+        """How the model was asked, where that is not by label tokens alone: `chain of thought (4 reasoning
+        samples)`.
+        """
+        key = row_of("reasoning_samples").key
+        asked = methods_in_words(self.methods, self.settings.get(key, 1))
+        return "" if self.methods == DEFAULT_METHODS else asked
 
     @property
     def dataset_in_words(self) -> str:
@@ -183,7 +254,8 @@ class StoredRun:
         if self.order_seed is None or self.is_tuning:
             return None
         width = self.manifest[RANDOM_ORDER].get("width")
-        return StoppingRule.of_json({"width": 100 * width if width else None, "seed": self.order_seed})
+        rule = {"width": 100 * width if width else None, "seed": self.order_seed}
+        return record_or(rule, StoppingRule, None)
 
     @property
     def is_tuning(self) -> bool:
@@ -254,7 +326,7 @@ class StoredRun:
         that is known.
         """
         if not self.panel:
-            return len(self.identity.settings["orders"]) > 1
+            return len(self.identity.orders) > 1
         return all(len(judge.get("orders", ())) != 1 for judge in self.manifest.get(JUDGES, ()))
 
     @property

@@ -1,65 +1,116 @@
-"""The settings of a run: frozen, checked when made, saved with it.
+"""The one table of settings: what each is called, where it is offered, what its values may be, who keeps it.
 
-One row of the table of settings: the texts of a setting, and how its values are read and checked.
+Options, fields of the window, judge configurations, lists, stores, the API and the docs are made of its rows.
+Long because a setting is added in one place: its value, its row, its words.
 """
 
 import math
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields, replace
-from enum import StrEnum
+from dataclasses import dataclass, field, fields, replace
+from enum import Flag, StrEnum, auto
 from typing import Any
 
 from engine.core.errors import Setting, SetupError
-from engine.core.formatting import capitalised
+from engine.core.formatting import capitalised, counted
 from engine.core.items import Method, Order
 
 LARGEST = 2**31 - 1  # what a field of the window can hold; a remembered number above it is damaged
 
 
-@dataclass(frozen=True)
-class SettingRow:
-    """A setting; the record that holds it defines its default.
+class Group(StrEnum):
+    """Where the option of a setting is among those of a command, and its field on the Judge page."""
 
-    `name`: of the field in that record. `kind`: bool, int, float or an enumeration; `several`: a tuple of it.
-    `stored`: what stores and files call it, where that is another name: it was chosen before, and stays.
-    `called`: what users call it, a Setting where hints name it. `unit`: what its number counts; `things`: it
-    is the number of what it is called. `least`, `most`: what a number may be. `refuse`: raises SetupError
-    where that is not all to be checked. `when`: the property of a setup that tells whether it counts; empty
-    where it always does. `unsaid`: what the identity of a run omits, so that runs from before there was a
-    choice are the same runs; ... for nothing. `label`, `title`, `tip`: of its field in the window: the text
-    next to it (its name by default), its accessible name (the label by default), its tool tip. `choices`: in
-    words. `offered`, `step`: what a field of numbers offers; `instead`: what it shows for None; `special`:
-    what its least number means, in words. `help`, `metavar`: of its option; without help it has none, or one
-    made by hand.
-    """
+    OUTPUT = auto()
+    METHODS = auto()
+    EXAMPLES = auto()
+    ORDERS = auto()
+    ITEMS = auto()
+    COMPUTER = auto()
+    GPU = auto()
+    EXPLANATIONS = auto()
+    DISPLAY = auto()  # what is shown of judgments that are made: no run keeps it
+
+
+JUDGED_BY = tuple(group for group in Group if group not in {Group.COMPUTER, Group.GPU})
+"""What decides how items are judged; the rest is of this computer."""
+
+
+class Surface(Flag):
+    """What offers a setting."""
+
+    NONE = 0
+    JUDGE = auto()
+    TUNE = auto()
+    AUDIT = auto()
+    PROMPT = auto()
+    API = auto()
+    WINDOW = auto()
+    RUN = JUDGE | API | WINDOW  # whatever judges a dataset
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingRow:
+    """A setting. The record that holds it defines its default."""
 
     name: str
+    """Of the field in that record, and of the parameter; the option is made of it."""
     kind: type
-    called: Setting | str
-    stored: str = ""
+    """bool, int, float or an enumeration."""
     several: bool = False
+    """Its value is a tuple of that kind."""
+    called: Setting | str
+    """For users; a Setting where hints name it."""
+    group: Group
+    surfaces: Surface = Surface.RUN
+    stored: str = ""
+    """What stores and files call it, where that is another name: it was chosen before, and stays."""
+    in_recipe: bool = False
+    """It belongs to a judge: a judge configuration keeps it, and no option changes it then."""
+    counts_when: str = ""
+    """The property of a setup that tells whether it changes anything; empty where it always does."""
+    unsaid: Any = ...
+    """What a run's identity omits, so that runs from before there was a choice resume; ... for nothing."""
+    neutral: Any = ...
+    """Its value where raw predictions of all items are compared; ... for the user's choice."""
+    phrase: str | Callable[[Any], str] = ""
+    """In lists of runs: a format of its value if that is not the default, or a function of all settings."""
+
     unit: str = ""
+    """What its number counts."""
     things: bool = False
+    """It is the number of what it is called."""
     least: int | None = None
     most: int | None = None
     refuse: Callable[[Any], None] | None = None
-    when: str = ""
-    unsaid: Any = ...
+    """Raises SetupError where `least` and `most` are not all to be checked."""
+
     label: str = ""
+    """Next to its field in the window; by default its name."""
     title: str = ""
+    """The accessible name of the field; by default the label."""
     tip: str = ""
     choices: Mapping[StrEnum, str] = field(default_factory=dict)
+    """Its values in words."""
     offered: tuple[float, float] = (0, LARGEST)
+    """The range of its field."""
     step: float = 1
     instead: float | None = None
+    """What the field shows for None."""
     special: str = ""
+    """What the least number of the field means, in words."""
+
     help: str = ""
+    """Of its option; without help it has none, or one made by hand."""
+    brief: str = ""
+    """The same for `prompt`, which follows `judge`; `{shorten}` stands for the option of that setting."""
+    docs: str = ""
+    """The same on the page of commands, in Markdown, where there is more to say."""
     metavar: str = "N"
 
     @property
     def words(self) -> str:
-        """What it is called, within a sentence: `longest explanation`, `threads`."""
+        """Its name within a sentence: `longest explanation`, `threads`."""
         return self.called.value if isinstance(self.called, Setting) else self.called
 
     @property
@@ -74,25 +125,29 @@ class SettingRow:
 
     @property
     def field_label(self) -> str:
-        """The label of its field in the window."""
         return self.label or capitalised(self.words)
 
     @property
     def key(self) -> str:
-        """What the identity of a run, and every file, calls it."""
+        """Its name in the identity of a run, and in every file."""
         return self.stored or self.name
 
     @property
     def option(self) -> str:
-        """What it is called on the command line."""
         return f"--{self.name.replace('_', '-')}"
 
     def counts(self, setup: object) -> bool:
         """Whether it changes anything in this setup, or with these settings."""
-        return not self.when or bool(getattr(setup, self.when))
+        return not self.counts_when or bool(getattr(setup, self.counts_when))
+
+    def said_of(self, settings: object) -> bool:
+        """Whether its value is kept with these settings."""
+        if self.group is Group.DISPLAY:
+            return False
+        return self.counts(settings) and getattr(settings, self.name) != self.unsaid
 
     def check(self, value: Any) -> None:
-        """SetupError for a value that cannot be; None is none."""
+        """SetupError for an impossible value; None is none."""
         if value is None:
             return
         if self.refuse is not None:
@@ -124,6 +179,15 @@ class SettingRow:
             if abs(known) <= LARGEST:
                 return self.kind(known)
         return default
+
+    def phrase_in(self, settings: Any) -> str:
+        """What a list of runs says of it; empty where it does not count, or is the default."""
+        if not self.phrase or not self.counts(settings):
+            return ""
+        if callable(self.phrase):
+            return self.phrase(settings)
+        value = getattr(settings, self.name)
+        return "" if value == getattr(type(settings), self.name) else self.phrase.format(value)
 
 
 DEFAULT_CONTEXT = 8192
@@ -165,15 +229,13 @@ DEFAULT_METHODS = (Method.LABEL_TOKENS,)
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenSettings:
-    """What the user chooses of a judge's settings: as it was asked for, so nothing is refused yet.
-
-    The rows of SETTINGS say what each means. `second_order_below`: read BA only of items that AB leaves open:
-    where the margin of AB (0 to 1: its likeliest label's probability minus the second's) is below this on any
-    criterion; None to read it of all. `temperature`: 0 is greedy. `seed`: any integer.
-    """
+    """What the user chooses of a judge's settings: as it was asked for, so nothing is refused yet."""
 
     mode: Mode = Mode.EXPLAIN
     second_order_below: float | None = None
+    """Read BA only of items where on any criterion the margin of AB (its likeliest label's probability minus
+    the second's, 0 to 1) is below this; None to read it of all.
+    """
     methods: tuple[Method, ...] = DEFAULT_METHODS
     reasoning_samples: int = 1
     max_reasoning_tokens: int = 512
@@ -213,15 +275,16 @@ class ChosenSettings:
 class JudgeSettings(ChosenSettings):
     """What decides the results of a run, apart from dataset, model and prompts: all of it is its identity.
 
-    `context`: tokens that fit the model's cache at once. `max_explanation_sentences`: None for any number,
-    and for repeated ones, as runs once had it. `items_at_once`: items whose explanations are written
-    together; part of what makes a repeat exact. SetupError for settings that cannot be.
+    SetupError for impossible settings.
     """
 
     orders: tuple[Order, ...] = (Order.AB, Order.BA)
     context: int = DEFAULT_CONTEXT
+    """Tokens that fit the model's cache at once."""
     max_explanation_sentences: int | None = 3
+    """None for any number, and for repeated ones, as runs once had it."""
     items_at_once: int = 1
+    """Whose explanations are written together; part of what makes a repeat exact."""
     reasoning_temperature: float = 0.6
 
     def __post_init__(self) -> None:
@@ -241,19 +304,19 @@ class JudgeSettings(ChosenSettings):
         last = Order.BA if self.may_read_one_order else Order.AB
         return tuple(sorted(self.orders, key=lambda order: order is last))
 
+    @property
+    def _reasoning_texts(self) -> int:
+        """Of a criterion, in all orders."""
+        return self.reasoning_samples * len(self.orders) if self.reasons else 0
+
     def texts(self, criteria: int) -> int:
-        """How many texts are written for an item with this many criteria: explanations, and reasoning samples
-        in all orders.
-        """
-        reasoning_samples = self.reasoning_samples * len(self.orders) if self.reasons else 0
-        return criteria * (self.explains + reasoning_samples)
+        """How many texts are written for an item: explanations, and reasoning samples in all orders."""
+        return criteria * (self.explains + self._reasoning_texts)
 
     def most_written(self, criteria: int) -> int:
         """How many tokens they have together at most."""
-        reasoning_samples = (
-            self.reasoning_samples * len(self.orders) * self.max_reasoning_tokens if self.reasons else 0
-        )
-        return criteria * (self.explains * self.max_explanation_tokens + reasoning_samples)
+        reasoning = self._reasoning_texts * self.max_reasoning_tokens
+        return criteria * (self.explains * self.max_explanation_tokens + reasoning)
 
     @property
     def longest_text(self) -> int:
@@ -265,8 +328,7 @@ class JudgeSettings(ChosenSettings):
         """The settings that count and that their rows do not leave unsaid, as plain values, for the store and
         for a run's identity.
         """
-        values = ((row, getattr(self, row.name)) for row in rows_of(JudgeSettings))
-        return {row.key: value for row, value in values if row.counts(self) and value != row.unsaid}
+        return {row.key: getattr(self, row.name) for row in rows_of(JudgeSettings) if row.said_of(self)}
 
 
 def settings_of(values: Mapping[str, Any]) -> JudgeSettings:
@@ -280,6 +342,14 @@ def settings_of(values: Mapping[str, Any]) -> JudgeSettings:
     settings = JudgeSettings(mode=known.pop("mode"), orders=known.pop("orders"), **known)
     unsaid = {row.name: row.unsaid for row in rows if row.unsaid is not ... and row.counts(settings)}
     return replace(settings, **{name: value for name, value in unsaid.items() if name not in known})
+
+
+def settings_in_words(settings: ChosenSettings) -> str:
+    """What distinguishes these settings, of a run or of a setup, from the default ones: `labels only, one
+    order, context 4,096`; empty for the default.
+    """
+    phrases = (row.phrase_in(settings) for row in SETTINGS if hasattr(settings, row.name))
+    return ", ".join(filter(None, phrases))
 
 
 def methods_in_words(methods: Collection[str], reasoning_samples: int = 1) -> str:
@@ -338,31 +408,17 @@ class Device:
         """Whether words are its whole name or key, small or capital."""
         return words.casefold() in (self.name.casefold(), self.key.casefold())
 
-    def as_json(self) -> dict[str, Any]:
-        """The same as plain values."""
-        return asdict(self)
-
-    @classmethod
-    def of_json(cls, values: Mapping[str, Any]) -> "Device":
-        """What `as_json` gave. KeyError, TypeError or ValueError for anything else."""
-        texts = {name: values[name] for name in ("name", "description", "backend", "driver")}
-        if not all(isinstance(text, str) for text in texts.values()):
-            raise TypeError(f"{values!r} is no device")
-        return cls(**texts, kind=DeviceKind(values["kind"]), memory=int(values["memory"]))
-
 
 @dataclass(frozen=True)
 class MachineSettings:
-    """How the computer works: speed, and results by rounding only.
-
-    `adapts`: whether fewer than `threads` are used while other programs want the processor. `device`: what
-    computes, with this many of the model's layers on it; None for the processor alone.
-    """
+    """How the computer works: speed, and results by rounding only."""
 
     threads: int
     gpu_layers: int = 0
     adapts: bool = False
+    """Fewer than `threads` are used while other programs want the processor."""
     device: Device | None = None
+    """What computes, with `gpu_layers` of the model's layers on it; None for the processor alone."""
 
     def __post_init__(self) -> None:
         for row in rows_of(MachineSettings):
@@ -408,85 +464,134 @@ def _check_methods(methods: Collection[Method]) -> None:
         )
 
 
+def _orders_in_words(settings: Any) -> str:
+    return "one order" if len(settings.orders) == 1 else ""
+
+
+def _methods_in_words(settings: ChosenSettings) -> str:
+    if settings.methods == DEFAULT_METHODS:
+        return ""
+    return f"method: {methods_in_words(settings.methods, settings.reasoning_samples)}"
+
+
+def _examples_in_words(setup: Any) -> str:
+    near = ", the nearest" if setup.example_choice is ExampleKind.NEAR else ""
+    return f"{counted(setup.shots, 'example', 'examples')}{near}"
+
+
 # A table: what is said of a setting stands together, not one word to a line.
 # fmt: off
 SETTINGS = (
     SettingRow(
-        "mode", Mode, "mode", label="Make", title="What the run makes",
+        name="mode", kind=Mode, called="mode", group=Group.OUTPUT, surfaces=Surface.RUN | Surface.PROMPT,
+        neutral=Mode.LABELS, phrase=lambda settings: "" if settings.explains else "labels only",
+        label="Make", title="What the run makes",
         choices={Mode.EXPLAIN: "Labels and explanations", Mode.LABELS: "Labels only (much faster)"},
         help="labels only (no text is generated), or labels and explanations (default)",
+        brief="matters with {shorten}",
+        docs="labels only; no text is generated, which is several times as fast. Default: `explain`",
     ),
-    SettingRow("orders", Order, "orders", several=True, refuse=_check_orders),
     SettingRow(
-        "context", int, Setting.CONTEXT, least=SMALLEST_CONTEXT,
+        name="orders", kind=Order, several=True, called="orders", group=Group.ORDERS, surfaces=Surface.NONE,
+        phrase=_orders_in_words, refuse=_check_orders,
+    ),
+    SettingRow(
+        name="context", kind=int, called=Setting.CONTEXT, group=Group.COMPUTER, surfaces=~Surface.NONE,
+        phrase="context {:,}", least=SMALLEST_CONTEXT,
         title="Context length, in tokens", offered=(0, 2**24), step=1024, instead=0, special="Automatic",
         tip=f"Context length in tokens. Automatic: {DEFAULT_CONTEXT:,}, or less if the model was trained with"
         " less.",
         help=f"context length in tokens ({DEFAULT_CONTEXT}, or what the model was trained with)",
+        brief="tokens of context",
+        docs=f"context size in tokens ({DEFAULT_CONTEXT:,}, or the trained context if that is less)",
     ),
     SettingRow(
-        "max_explanation_tokens", int, Setting.EXPLANATION_TOKENS, unit="tokens", least=1, when="explains",
+        name="max_explanation_tokens", kind=int, called=Setting.EXPLANATION_TOKENS, unit="tokens", least=1,
+        group=Group.EXPLANATIONS, counts_when="explains",
         title="Longest explanation, in tokens", offered=(1, 4096),
         help="the longest explanation (%(default)s)",
+        docs="maximum length of an explanation (%(default)s); a truncated one ends with its last complete"
+        " sentence",
     ),
     SettingRow(
-        "max_explanation_sentences", int, "sentences of an explanation", things=True, least=1,
-        when="explains", unsaid=None,
+        name="max_explanation_sentences", kind=int, called="sentences of an explanation", things=True,
+        least=1, group=Group.EXPLANATIONS, surfaces=Surface.NONE, counts_when="explains", unsaid=None,
     ),
     SettingRow(
-        "temperature", float, "temperature", refuse=_check_temperature, when="explains", metavar="T",
+        name="temperature", kind=float, called="temperature", metavar="T", refuse=_check_temperature,
+        group=Group.EXPLANATIONS, counts_when="explains", phrase="temperature {:g}",
         title="Temperature of explanations", offered=(0, 5), step=0.1, special="0 (greedy)",
         tip="0 decodes greedily; above 0 the explanations are sampled. Labels are never sampled.",
         help="sample explanations; 0 decodes greedily (default). Labels are never sampled",
+        docs="sample the explanations instead of greedy decoding; labels are never sampled",
     ),
     SettingRow(
-        "seed", int, "seed", refuse=_check_seed, when="samples", title="Seed for a temperature above 0",
+        name="seed", kind=int, called="seed", refuse=_check_seed, group=Group.EXPLANATIONS,
+        counts_when="samples", title="Seed for a temperature above 0",
         help="seed of the item sample, and of explanations with a temperature above 0 (%(default)s)",
+        docs="random seed: of a sample of the items, of their order in a run that stops when significant, of"
+        " explanations with a temperature (%(default)s)",
     ),
     SettingRow(
-        "shorten", bool, Setting.SHORTEN, label="Shorten responses that do not fit",
+        name="shorten", kind=bool, called=Setting.SHORTEN, group=Group.ITEMS,
+        surfaces=Surface.RUN | Surface.AUDIT | Surface.PROMPT, label="Shorten responses that do not fit",
         tip="Omits the middle of long responses instead of leaving the item unscored; this is recorded.",
-        help="omit the middle of responses that do not fit",
+        help="omit the middle of responses that do not fit", brief="as in judge",
+        docs="omit the middle of long responses if an item does not fit; recorded with the item",
     ),
-    SettingRow("items_at_once", int, "items at once", things=True, least=1, when="explains"),
     SettingRow(
-        "kv_type", KvType, Setting.KV_TYPE, unsaid=KvType.F16, title="KV-cache type",
+        name="items_at_once", kind=int, called="items at once", things=True, least=1,
+        group=Group.EXPLANATIONS, surfaces=Surface.NONE, counts_when="explains",
+    ),
+    SettingRow(
+        name="kv_type", kind=KvType, called=Setting.KV_TYPE, group=Group.COMPUTER, surfaces=~Surface.NONE,
+        in_recipe=True, unsaid=KvType.F16, phrase="KV cache {}", title="KV-cache type",
         choices={KvType.F16: "f16: exact", KvType.Q8_0: "q8_0: half the memory, less precise"},
         help="KV-cache type: f16 (default), or q8_0, which takes about half the memory",
+        brief="KV-cache type",
+        docs="KV-cache type: `q8_0` takes about half the memory of `f16` (default), with slightly rounded"
+        " results, and is another run. Not for models whose attention-head size is not a multiple of 32",
     ),
     SettingRow(
-        "second_order_below", float, "margin threshold", refuse=check_margin, when="may_read_one_order",
-        unsaid=None, offered=(0.01, 1), step=0.05, instead=DEFAULT_MARGIN,
+        name="second_order_below", kind=float, called="margin threshold", refuse=check_margin,
+        group=Group.ORDERS, surfaces=Surface.WINDOW, counts_when="may_read_one_order", unsaid=None,
+        neutral=None, phrase="second order below a margin of {:g}",
         title="Margin below which the second order is judged",
+        offered=(0.01, 1), step=0.05, instead=DEFAULT_MARGIN,
         tip="An item is uncertain if the margin between its two likeliest labels is below this on any"
         " criterion. The command “orders” finds the right threshold for a model from a run in both orders.",
     ),
     SettingRow(
-        "methods", Method, Setting.METHODS, several=True, refuse=_check_methods, unsaid=DEFAULT_METHODS,
-        stored="ways",
+        name="methods", kind=Method, several=True, called=Setting.METHODS, stored="ways",
+        group=Group.METHODS, surfaces=Surface.NONE, in_recipe=True, unsaid=DEFAULT_METHODS,
+        phrase=_methods_in_words, refuse=_check_methods,
     ),
     SettingRow(
-        "reasoning_samples", int, "reasoning samples", stored="thoughts", things=True,
-        least=1, most=MOST_REASONING_SAMPLES, when="reasons",
+        name="reasoning_samples", kind=int, called="reasoning samples", things=True, stored="thoughts",
+        group=Group.METHODS, in_recipe=True, counts_when="reasons", least=1, most=MOST_REASONING_SAMPLES,
         title="Reasoning samples for each criterion and order", offered=(1, 64),
         help="with chain-of-thought: reasoning samples for each criterion and order (%(default)s)",
+        docs="with `chain-of-thought`: reasoning samples per criterion and order (%(default)s)",
     ),
     SettingRow(
-        "max_reasoning_tokens", int, "longest reasoning", stored="max_thought_tokens", unit="tokens",
-        least=1, when="reasons",
+        name="max_reasoning_tokens", kind=int, called="longest reasoning", unit="tokens",
+        stored="max_thought_tokens", group=Group.METHODS, in_recipe=True, counts_when="reasons", least=1,
         title="Longest reasoning, in tokens", offered=(1, 2**17), step=128,
         help="with chain-of-thought: the longest reasoning (%(default)s)",
+        docs="with `chain-of-thought`: maximum length of a reasoning sample in tokens (%(default)s)",
     ),
     SettingRow(
-        "reasoning_temperature", float, "temperature of the reasoning", stored="thought_temperature",
-        when="reasons",
+        name="reasoning_temperature", kind=float, called="temperature of the reasoning",
+        stored="thought_temperature", group=Group.METHODS, surfaces=Surface.NONE, counts_when="reasons",
     ),
     SettingRow(
-        "shots", int, Setting.SHOTS, least=1, when="shows_examples",
+        name="shots", kind=int, called=Setting.SHOTS, least=1, group=Group.EXAMPLES, surfaces=Surface.WINDOW,
+        in_recipe=True, counts_when="shows_examples", phrase=_examples_in_words,
         title="Number of labelled examples in the prompt (few-shot k)", offered=(1, 32),
     ),
     SettingRow(
-        "example_choice", ExampleKind, Setting.CHOICE, when="shows_examples", label="Examples are",
+        name="example_choice", kind=ExampleKind, called=Setting.CHOICE, group=Group.EXAMPLES,
+        surfaces=Surface.WINDOW, in_recipe=True, counts_when="shows_examples", label="Examples are",
         choices={ExampleKind.FIXED: "the same for all items", ExampleKind.NEAR: "nearest neighbours"},
         title="Selection of the labelled examples",
         tip="The same for all items: those with different labels, the shortest first; they are read once for"
@@ -494,29 +599,32 @@ SETTINGS = (
         " words; they are read with each item, so the run takes longer.",
     ),
     SettingRow(
-        "threads", int, "threads", things=True, least=1, most=MOST_THREADS, title="Processor cores to use",
-        offered=(0, MOST_THREADS), instead=0, special="Automatic",
+        name="threads", kind=int, called="threads", things=True, least=1, most=MOST_THREADS,
+        group=Group.COMPUTER, surfaces=Surface.RUN | Surface.TUNE | Surface.AUDIT,
+        title="Processor cores to use", offered=(0, MOST_THREADS), instead=0, special="Automatic",
         tip="Automatic: the physical cores, fewer while other programs need them, one for a very small"
         " model.",
         help="processor cores to use (the physical ones, fewer while other programs need them)",
+        docs="processor cores (default: the physical ones, fewer while other programs need them and no GPU is"
+        " used, one for a very small model)",
     ),
     SettingRow(
-        "gpu_layers", int, Setting.GPU_LAYERS, things=True, least=0, when="may_use_gpu",
+        name="gpu_layers", kind=int, called=Setting.GPU_LAYERS, things=True, least=0, group=Group.GPU,
+        surfaces=Surface.RUN | Surface.TUNE | Surface.AUDIT, counts_when="may_use_gpu",
         title="Layers of the model on the GPU",
         offered=(-1, 9999), instead=-1, special="Automatic",  # for 0 is a choice
         tip="The number of the model's layers on the GPU; the processor computes the others. Automatic: as"
         " many as fit its memory.",
         help="layers of the model on the GPU (as many as fit its memory)",
+        docs="number of the model's layers on the GPU (default: as many as fit its memory)",
     ),
 )
 # fmt: on
 """All settings, in the order in which they are reported: those of a judge, then a setup's own."""
-OF_EXPLANATIONS = ("max_explanation_tokens", "temperature", "seed")
-"""What the user chooses of explanations, in the order of options and fields."""
 
 
 def row_of(name: str) -> SettingRow:
-    """The row of a setting. KeyError for no setting."""
+    """KeyError for no setting."""
     return _BY_NAME[name]
 
 
@@ -524,6 +632,16 @@ def rows_of(record: type) -> tuple[SettingRow, ...]:
     """The rows of the settings that a record holds."""
     held = {each.name for each in fields(record)}
     return tuple(row for row in SETTINGS if row.name in held)
+
+
+def rows_on(surface: Surface, *groups: Group) -> tuple[SettingRow, ...]:
+    """The settings that a surface offers in some groups; in all for none."""
+    return tuple(row for row in SETTINGS if row.surfaces & surface and (not groups or row.group in groups))
+
+
+def neutral() -> dict[str, Any]:
+    """The settings by which raw predictions of all items are compared, by name."""
+    return {row.name: row.neutral for row in SETTINGS if row.neutral is not ...}
 
 
 _BY_NAME = {row.name: row for row in SETTINGS}

@@ -43,8 +43,8 @@ def _row(run: AnyRun, health: Mapping[int, Health] | None) -> Row:
     if isinstance(run, DamagedRun):
         return [run.id, "", PartOf(run.judged, None), "damaged", *[""] * 5]
     identity = run.identity
-    methods = len(identity.settings.get("ways", ()))
-    mode = f"{identity.settings.get('mode', '')}{f', {methods} methods' if methods > 1 else ''}"
+    methods = len(identity.methods)
+    mode = f"{identity.mode or ''}{f', {methods} methods' if methods > 1 else ''}"
     return [
         run.id,
         run.name,

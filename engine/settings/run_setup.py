@@ -8,10 +8,14 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
+
+from engine.core.codec import plain, record_or
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
+from engine.core.items import Order
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.settings.identity import StoredRun, checked_name, checked_note
 from engine.settings.rows import (
@@ -21,9 +25,10 @@ from engine.settings.rows import (
     ChosenSettings,
     ExampleKind,
     rows_of,
-    settings_of,
 )
 from engine.settings.sampling import ItemSample, StoppingRule, dataset_in_words
+
+Positive = Annotated[int, msgspec.Meta(ge=1, le=LARGEST)]
 
 
 @dataclass(frozen=True)
@@ -81,13 +86,15 @@ class RunSetup(ChosenSettings):
         SetupError where there is nothing to resume, or where the store does not tell all that it was
         asked with: labelled examples and calibrations are files that it knows by their content alone.
         """
-        known = run.identity.settings
         if run.why_over:
             raise SetupError(
                 f"{run.title} cannot be resumed: {run.why_over}.", "Choose one that is not finished."
             )
-        files = {"examples": "labelled examples", "explained_with_calibration": "a calibration"}
-        if unknown := [words for name, words in files.items() if known.get(name)]:
+        files = {
+            "labelled examples": run.identity.examples,
+            "a calibration": run.identity.explained_with,
+        }
+        if unknown := [words for words, digest in files.items() if digest]:
             raise SetupError(
                 f"{run.title} was started with {' and '.join(unknown)}, whose file is not recorded in the"
                 " store.",
@@ -101,7 +108,7 @@ class RunSetup(ChosenSettings):
         labelled examples and calibrations, and what computes.
         """
         identity = run.identity
-        settings = settings_of(identity.settings)
+        settings = identity.judge_settings
         return cls(
             dataset_path=identity.dataset_path,
             model_path=identity.model_path,
@@ -133,6 +140,10 @@ class RunSetup(ChosenSettings):
         return bool(self.criteria and self.methods)
 
     @property
+    def orders(self) -> tuple[Order, ...]:
+        return (Order.AB, Order.BA) if self.both_orders else (Order.AB,)
+
+    @property
     def shows_examples(self) -> bool:
         """True where the model is shown labelled examples."""
         return self.examples_path is not None
@@ -144,31 +155,44 @@ class RunSetup(ChosenSettings):
 
     def as_json(self) -> dict[str, Any]:
         """All choices as plain values."""
-        keys = {row.name: row.key for row in rows_of(type(self))}
-        names = [choice.name for choice in fields(self)]
-        return {keys.get(name, name): _plain(getattr(self, name)) for name in names}
+        keys: dict[str, str] = {row.name: row.key for row in rows_of(type(self))}
+        own: dict[str, Any] = {
+            "rubric": self.rubric.as_json(),
+            "columns": self.columns and self.columns.as_json(),
+            "example_columns": self.example_columns and self.example_columns.as_json(),
+        }
+        values = {choice.name: getattr(self, choice.name) for choice in fields(self)} | own
+        return {keys.get(name, name): plain(value) for name, value in values.items()}
 
     @classmethod
     def of_json(cls, values: Mapping[str, Any], default: "RunSetup") -> "RunSetup":
         """Remembered choices. The missing and the damaged are as in `default`, or left to the engine."""
-        rubric = _rubric(values.get("rubric")) or default.rubric
-        rows = rows_of(cls)
+
+        def kept(name: str, kind: Any, otherwise: object = None) -> Any:
+            return record_or(values.get(name), kind, otherwise)
+
+        rubric, rows = default.rubric, rows_of(cls)
+        # Of one that is damaged nothing, for a part of it would be another run.
+        with suppress(TypeError, ValueError, SetupError):
+            rubric = Rubric.of_json(values.get("rubric"))
+        named = kept("criteria", list[Any], [])
         return cls(
-            dataset_path=_path(values.get("dataset_path")) or default.dataset_path,
-            model_path=_path(values.get("model_path")) or default.model_path,
-            items=_positive(values.get("items")),
-            sample=ItemSample.of_json(values.get("sample")),
-            ids=_ids(values.get("ids")),
-            until=StoppingRule.of_json(values.get("until")),
-            both_orders=_yes(values.get("both_orders"), default.both_orders),
+            dataset_path=kept("dataset_path", Path, default.dataset_path),
+            model_path=kept("model_path", Path, default.model_path),
+            items=kept("items", Positive),
+            sample=kept("sample", ItemSample),
+            # Of a list that is damaged none, for the others alone would be another run.
+            ids=kept("ids", tuple[str, ...], ()),
+            until=kept("until", StoppingRule),
+            both_orders=kept("both_orders", bool, default.both_orders),
             rubric=rubric,
-            criteria=_criteria(values.get("criteria"), rubric) or rubric.names,
-            examples_path=_path(values.get("examples_path")),
+            criteria=tuple(name for name in rubric.names if name in named) or rubric.names,
+            examples_path=kept("examples_path", Path),
             example_columns=ColumnMap.of_json(values.get("example_columns")),
-            calibration_path=_path(values.get("calibration_path")),
+            calibration_path=kept("calibration_path", Path),
             device=_text(values.get("device"), checked_device),
-            fresh=_yes(values.get("fresh"), default.fresh),
-            resumes=_positive(values.get("resumes")),
+            fresh=kept("fresh", bool, default.fresh),
+            resumes=kept("resumes", Positive),
             columns=ColumnMap.of_json(values.get("columns")),
             name=_text(values.get("name"), checked_name),
             note=_text(values.get("note"), checked_note),
@@ -183,25 +207,6 @@ def checked_device(words: str) -> str:
     return words
 
 
-def orders_in_words(both: bool, below: float | None) -> str:
-    """In which orders a run reads: `both orders`, `one order`, `second order below a margin of 0.5`."""
-    if not both:
-        return "one order"
-    return "both orders" if below is None else f"second order below a margin of {below:g}"
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, ColumnMap | ItemSample | Rubric | StoppingRule):
-        return value.as_json()
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _path(value: object) -> Path | None:
-    return Path(value) if isinstance(value, str) and value and "\0" not in value else None
-
-
 def _text(value: object, check: Callable[[str], str]) -> str | None:
     """A name, a note, a device; of one that could not be stored nothing."""
     if not isinstance(value, str):
@@ -209,29 +214,3 @@ def _text(value: object, check: Callable[[str], str]) -> str | None:
     with suppress(SetupError):
         return check(value)
     return None
-
-
-def _positive(value: object) -> int | None:
-    return value if type(value) is int and 1 <= value <= LARGEST else None
-
-
-def _yes(value: object, default: bool) -> bool:
-    return value if isinstance(value, bool) else default
-
-
-def _ids(value: object) -> tuple[str, ...]:
-    """Chosen ids; of a list that is damaged none, for the others alone would be another run."""
-    ids = value if isinstance(value, list) else []
-    return tuple(ids) if all(isinstance(item_id, str) for item_id in ids) else ()
-
-
-def _rubric(value: Any) -> Rubric | None:
-    """A rubric; of one that is damaged nothing, for a part of it would be another run."""
-    with suppress(KeyError, TypeError, ValueError, AttributeError, SetupError):
-        return Rubric.of_json(value)
-    return None
-
-
-def _criteria(value: object, rubric: Rubric) -> tuple[str, ...]:
-    named = value if isinstance(value, list) else []
-    return tuple(name for name in rubric.names if name in named)

@@ -6,11 +6,9 @@ The stopping rule of a run: until when items are judged.
 """
 
 import math
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, named
@@ -50,22 +48,6 @@ class ItemSample:
     def of(self, dataset: str) -> str:
         """What is judged, for users: `100 items of demo.tsv at random, seed 0`."""
         return f"{counted(self.items, 'item', 'items')} of {dataset} {self.how}"
-
-    def as_json(self) -> dict[str, Any]:
-        """The same as plain values."""
-        return asdict(self)
-
-    @classmethod
-    def of_json(cls, values: object) -> "ItemSample | None":
-        """What `as_json` gave; None for anything else."""
-        if not isinstance(values, Mapping):
-            return None
-        items, seed, by = (values.get(name) for name in ("items", "seed", "by"))
-        if type(items) is not int or type(seed) is not int or not isinstance(by, str):
-            return None
-        with suppress(SetupError):
-            return cls(items, seed, by)
-        return None
 
 
 def dataset_in_words(path: Path, chosen: int = 0, sample: ItemSample | None = None) -> str:
@@ -115,22 +97,6 @@ class StoppingRule:
             f"Use {SIGNIFICANT} (for which of each two candidates is better), or an interval width in points,"
             " such as 10.",
         )
-
-    def as_json(self) -> dict[str, Any]:
-        """The same as plain values."""
-        return asdict(self)
-
-    @classmethod
-    def of_json(cls, values: object) -> "StoppingRule | None":
-        """What `as_json` gave; None for anything else."""
-        if not isinstance(values, Mapping):
-            return None
-        width, seed = values.get("width"), values.get("seed")
-        if type(seed) is not int or not (width is None or type(width) in (int, float)):
-            return None
-        with suppress(SetupError):
-            return cls(width, seed)
-        return None
 
     @property
     def in_words(self) -> str:

@@ -13,10 +13,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NoReturn, TypeVar
 
+from engine.core.codec import plain_values
 from engine.core.errors import Hint, SetupError, Step, StoreError
 from engine.core.formatting import quoted
 from engine.core.judgments import is_log_prob, is_seconds
-from engine.system.files import plain_values
 
 _MOST = 1 << 53  # of what is counted: up to it each number is exact in whatever reads it
 _YEARS = range(2000, 9000)  # what any clock and any time zone can tell

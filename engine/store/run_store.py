@@ -11,46 +11,30 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from engine.annotations.effective import ImportedAnnotations
-from engine.annotations.records import NewNote, Undo, checked_author, now
+from engine.annotations.records import Annotation, Kind, Undo, annotations_in, checked_author, now
 from engine.core.errors import StoreError
-from engine.core.judgments import (
-    Confirmation,
-    Draft,
-    Explanation,
-    ItemNote,
-    JudgedItem,
-    NewOverride,
-    NewReview,
-    Override,
-    ReviewMark,
-)
+from engine.core.judgments import Explanation, JudgedItem
 from engine.settings.identity import DamagedRun, Effort, RunIdentity, StoredRun, checked_name, checked_note
 from engine.settings.run_lists import Deleted, RunContents
 from engine.settings.sampling import checked_seed
 from engine.store.annotation_rows import (
-    add_note,
-    add_override,
-    add_review,
-    check_criterion,
-    confirmation_rows,
-    mark_rows,
-    note_rows,
-    override_rows,
-    tag_rows,
-    take_back,
-)
-from engine.store.imported_rows import (
+    OF_RUN,
     ImportedAnnotators,
     RefusedWord,
     WordsMark,
     add_imported,
+    add_words,
+    all_annotations,
+    annotation_rows,
+    check_criterion,
     draft_rows,
     drawn_id,
-    imported_annotations,
     imported_annotators,
     meet,
+    note_rows,
     read_id,
+    tag_rows,
+    take_back,
     take_words,
     taken_of,
     words_mark,
@@ -160,16 +144,18 @@ class RunStore:
         with self._file.writing(run_id) as db:
             db.execute("UPDATE run SET calibration = ? WHERE id = ?", (text, run_id))
 
-    def override(self, run_id: int, new: NewOverride) -> Override:
-        """Put an annotator's label, explanation or both in the place of the model's, whose own stay stored.
+    def annotate(self, run_id: int | None, what: Annotation | tuple[Annotation, ...]) -> Annotation:
+        """Store what an annotator says of an item, in one step; the first of it as it is stored. No run: a
+        note, which is for all runs.
 
-        None, or an explanation without words, leaves that part the model's. The run may continue meanwhile.
-        StoreError where the run has not judged the item on this criterion; SetupError for an override that
-        changes nothing or names no author, and for an explanation that a submission cannot hold.
+        The judge's own labels and explanations stay stored, and the run may continue meanwhile. StoreError
+        where the run has not judged the item (on this criterion), SetupError for what is unfit.
         """
-        with self._file.writing(run_id) as db:
-            check_criterion(run_id, new.criterion, self.run(run_id).identity.criteria)
-            return add_override(db, run_id, new)
+        words = annotations_in(what)
+        with self._file.writing(*([] if run_id is None else [run_id])) as db:
+            if run_id is not None and isinstance(what, Annotation):
+                check_criterion(run_id, what.criterion, self.run(run_id).identity.criteria)
+            return add_words(db, run_id, words)[0]
 
     def take_back(self, run_id: int, step: Undo) -> bool:
         """Undo a step of an annotator, or redo it if it has `again`.
@@ -179,38 +165,14 @@ class RunStore:
         with self._file.writing(run_id) as db:
             return take_back(db, run_id, step)
 
-    def overrides(self, run_id: int) -> list[Override]:
-        """All overrides of a run, those that are undone too, the oldest first."""
-        with self._file.reading() as db:
-            return override_rows(db, run_id)
-
-    def review(self, run_id: int, new: NewReview) -> None:
-        """Store how far an annotator is with an item, and which labels they accept: all of it or none.
-
-        StoreError where the run has not judged the item; SetupError where no person is named.
+    def annotations(self, run_id: int, *kinds: Kind) -> list[Annotation]:
+        """The annotations of a run, of these kinds or of all but notes and drafts; also those that are
+        undone, those of each kind with the oldest first.
         """
-        with self._file.writing(run_id) as db:
-            add_review(db, run_id, new)
-
-    def marks(self, run_id: int) -> list[ReviewMark]:
-        """How far annotators were with the items of a run, the oldest mark first."""
         with self._file.reading() as db:
-            return mark_rows(db, run_id)
+            return annotation_rows(db, run_id, kinds or OF_RUN)
 
-    def confirmations(self, run_id: int) -> list[Confirmation]:
-        """The labels that annotators accepted in a run, the oldest first."""
-        with self._file.reading() as db:
-            return confirmation_rows(db, run_id)
-
-    def note(self, content_hash: str, text: str, tags: Iterable[str], author: str) -> None:
-        """Note words and tags of an item, for all runs; nothing of both leaves nothing of this person noted.
-
-        SetupError where no person is named, and for a tag of several lines.
-        """
-        with self._file.writing() as db:
-            add_note(db, NewNote(content_hash, text, tuple(tags), author))
-
-    def notes(self, content_hashes: Iterable[str]) -> dict[str, tuple[ItemNote, ...]]:
+    def notes(self, content_hashes: Iterable[str]) -> dict[str, tuple[Annotation, ...]]:
         """All that annotators noted of the items of which anything was, the oldest first, by the hash of
         their content; also what is undone, or no more than history.
         """
@@ -242,17 +204,17 @@ class RunStore:
         with self._file.reading() as db:
             return imported_annotators(db)
 
-    def imported_annotations(self, run_id: int) -> ImportedAnnotations:
+    def all_annotations(self, run_id: int) -> list[Annotation]:
         """All annotations of a run and noted of its items. StoreError for no run."""
         with self._file.reading() as db:
             self.run(run_id)
-            return imported_annotations(db, run_id)
+            return all_annotations(db, run_id)
 
-    def add_imported(self, run_id: int, words: ImportedAnnotations, met: ImportedAnnotators) -> None:
+    def add_imported(self, run_id: int, words: Iterable[Annotation], met: ImportedAnnotators) -> None:
         """Add what was said elsewhere of items of a run, and keep how who said it is called here: all of it
         or none.
 
-        A word that is there already is not added again; it is taken back, or done again, where that is the
+        An annotation that is there already is not added again; it is undone or redone where that is the
         later state. StoreError where the run has not judged an item, or has not a criterion.
         """
         with self._file.writing(run_id) as db:
@@ -267,7 +229,7 @@ class RunStore:
             self.run(run_id)
             return words_mark(db, run_id)
 
-    def drafts(self, run_id: int) -> list[Draft]:
+    def drafts(self, run_id: int) -> list[Annotation]:
         """Unsaved drafts of explanations of a run, the oldest first."""
         with self._file.reading() as db:
             return draft_rows(db, run_id)

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
+from engine.core.codec import LARGEST
 from engine.core.errors import Hint, Step, StoreError
 from engine.core.rubric import Rubric, rubric_of_names
 from engine.settings.identity import (
@@ -36,7 +37,6 @@ from engine.settings.identity import (
 )
 from engine.settings.rows import Mode, settings_of
 from engine.store.row_validator import DamagedError, RowValidator
-from engine.system.files import LARGEST
 from engine.system.paths import text_of_path
 
 _COLUMNS = (

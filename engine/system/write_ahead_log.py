@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from engine.core.codec import plain_values
 from engine.core.errors import Hint, SetupError, Step
-from engine.system.files import plain_values, sync_folder
+from engine.system.files import sync_folder
 from engine.system.locks import Claim, all_of, claimed, left_by_the_dead
 from engine.system.places import PathKind, look_at, real_path, reason_of, refuse_impossible, shown
 

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from engine.annotations.records import LabelSource, LabelSourceKind
 from engine.core.errors import EngineError, SetupError, WrongKindError
 from engine.core.formatting import counted, visible
-from engine.settings.rows import Mode
+from engine.settings.rows import Mode, settings_in_words
 from engine.system.paths import current_folder, home
 from gui.compare.compare_jobs import CompareRequest, Examined, examine
 from gui.widgets.actions import add_key
@@ -256,13 +256,9 @@ def _words_on(run: "StoredRun", is_open: bool) -> str:
     parts = [identity.dataset_path.name, counted(run.judged, "item", "items")]
     if not run.complete:
         parts[-1] = f"{run.judged:,} of {identity.items:,} items"
-    if len(identity.settings["orders"]) == 1:
-        parts.append("one order")
-    elif "second_order_below" in identity.settings:
-        parts.append("second order if uncertain")
-    if identity.methods_in_words:
-        parts.append(f"method: {identity.methods_in_words}")
-    if identity.settings["mode"] == Mode.LABELS:
+    if run.by_a_model:
+        parts += filter(None, [settings_in_words(identity.judge_settings)])
+    elif identity.mode is Mode.LABELS:
         parts.append("labels only")
     shown = " (shown)" if is_open else ""
     model = "" if run.submitted else f": {one_line(identity.model_name)}"

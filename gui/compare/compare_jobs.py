@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from engine.metrics.comparison import Comparison, Difference
     from engine.metrics.evaluation import Evaluation
     from engine.metrics.matching import Matched, System
-    from engine.report.ranking_sections import RankingsBeside
+    from engine.report.rankings import RankingsBeside
     from engine.results.calibration import Calibration
     from gui.workspace.file_jobs import Sliced
 
@@ -225,7 +225,7 @@ def _on_slice(
 
 def _ranked(kept: "Sequence[Matched]", steps: _Steps) -> "RankingsBeside | None":
     """The candidates by each of the systems, where these are two."""
-    from engine.report.ranking_sections import rankings_beside
+    from engine.report.rankings import rankings_beside
 
     steps.begin("Ranking the candidates by each …")
     return rankings_beside(kept, steps.cancel)

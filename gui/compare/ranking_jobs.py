@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.ranking.labelled_part import RankedByLabels
     from engine.ranking.ranking import Ranking
-    from engine.report.ranking import RankedBy
+    from engine.report.rankings import RankedBy
     from engine.results.run_results import RunResults
 
 _FILE_NAME = "ranking"
@@ -71,7 +71,8 @@ def rank_candidates(request: RankRequest) -> Job[RankedCandidates]:
         from engine.ranking.comparisons import comparisons_of
         from engine.ranking.labelled_part import by_labels
         from engine.ranking.ranking import rank
-        from engine.report.ranking import RankedBy, ranking_sheet
+        from engine.report.ranking import ranking_sheet
+        from engine.report.rankings import RankedBy
         from gui.widgets.notice import IN_THE_WINDOW
 
         if not request.dataset.names_candidates:
@@ -99,7 +100,7 @@ def rank_candidates(request: RankRequest) -> Job[RankedCandidates]:
 def _by_run(request: RankRequest, results: "RunResults") -> tuple["RankedBy", Sequence[str]]:
     """By whose labels of a run, and what is to be said of items that take no part."""
     from engine.metrics.matching import annotator_caveats, match_items, system_of_run
-    from engine.report.ranking import RankedBy
+    from engine.report.rankings import RankedBy
     from gui.results.weighted_scoring_jobs import Basis, weighed
 
     system = system_of_run(results)
@@ -130,13 +131,12 @@ def draw_ranking(ranked: RankedCandidates, dark: bool) -> Job[DrawnFigure]:
     """The figure of a ranking in the colours of the window."""
 
     def work(_control: JobControl) -> DrawnFigure:
-        from engine.report.figure_style import as_svg
-        from engine.report.ranking import RANKING_FIGURE, candidate_table
-        from engine.report.topic_figures import ranking_figure, ranking_in_words
+        from engine.report.ranking import RANKING_FIGURE, ranking_report_figure
 
-        said = ranking_in_words(ranked.ranking)
-        svg = as_svg(ranking_figure(ranked.ranking, ranked.by.title, dark), said)
-        return DrawnFigure(RANKING_FIGURE, svg, said, table=candidate_table(ranked.ranking))
+        figure = ranking_report_figure(ranked.ranking, ranked.by.title)
+        return DrawnFigure(
+            RANKING_FIGURE, figure.as_bytes("svg", dark), figure.in_words, table=figure.numbers
+        )
 
     return work
 
@@ -145,11 +145,9 @@ def figure_bytes(ranked: RankedCandidates, form: str) -> Job[bytes]:
     """The figure in the light colours, as `png` or `svg`."""
 
     def work(_control: JobControl) -> bytes:
-        from engine.report.figure_style import as_png, as_svg
-        from engine.report.topic_figures import ranking_figure, ranking_in_words
+        from engine.report.ranking import ranking_report_figure
 
-        figure = ranking_figure(ranked.ranking, ranked.by.title)
-        return as_svg(figure, ranking_in_words(ranked.ranking)) if form == "svg" else as_png(figure)
+        return ranking_report_figure(ranked.ranking, ranked.by.title).as_bytes(form)
 
     return work
 

@@ -3,7 +3,7 @@
 The fields of settings, made of their rows: numbers, lists to choose from, boxes to tick.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -16,7 +16,7 @@ from engine.core.errors import Setting
 from engine.core.formatting import short_name
 from engine.core.items import Method
 from engine.core.methods import METHODS
-from engine.settings.rows import SettingRow, row_of
+from engine.settings.rows import Group, SettingRow, Surface, rows_on
 from engine.settings.run_setup import RunSetup
 from gui.judge.run_control import default_setup
 from gui.models.model_jobs import can_reason
@@ -30,10 +30,10 @@ SortedFiles = SignalInstance | Callable[[], None]
 
 
 class SettingFields:
-    """One field for each of some settings, by name; whenever one of them changes, `changed` is told."""
+    """One field for each setting of some groups, by name; whenever one of them changes, `changed` is told."""
 
-    def __init__(self, names: tuple[str, ...], changed: SortedFiles) -> None:
-        self._rows = tuple(map(row_of, names))
+    def __init__(self, groups: Collection[Group], changed: SortedFiles) -> None:
+        self._rows = rows_on(Surface.WINDOW, *groups)
         self.by_name: dict[str, Any] = {row.name: _field(row, changed) for row in self._rows}
 
     def show_setup(self, setup: RunSetup) -> None:
@@ -50,9 +50,9 @@ class SettingFields:
         for row in self._rows:
             self.by_name[row.name].setEnabled(row.counts(setup))
 
-    def add_to(self, form: QFormLayout, *names: str) -> None:
-        """Put fields in a form, with their labels."""
-        for row in map(row_of, names):
+    def add_to(self, form: QFormLayout, *groups: Group) -> None:
+        """Put the fields of some groups in a form, with their labels."""
+        for row in rows_on(Surface.WINDOW, *groups):
             form.addRow("" if row.kind is bool else row.field_label, self.by_name[row.name])
 
 
@@ -101,9 +101,6 @@ def _value(row: SettingRow, field: Any) -> Any:
         return row.kind(field.currentData())
     value = round(field.value(), 2)  # Qt's sums of steps are off by a rounding
     return None if row.special and value == row.instead else value
-
-
-_OF_THOUGHTS = ("reasoning_samples", "max_reasoning_tokens")
 
 
 class MethodsPanel(QWidget):
@@ -155,7 +152,7 @@ class MethodsPanel(QWidget):
             name(box, f"Elicitation method “{method.title}”", METHODS[method].help)
             box.toggled.connect(self._tell)
             self.boxes[method] = box
-        self.of_reasoning_samples = SettingFields(_OF_THOUGHTS, self._tell)
+        self.of_reasoning_samples = SettingFields([Group.METHODS], self._tell)
 
     def _inside(self) -> QWidget:
         inside = QWidget()
@@ -166,7 +163,7 @@ class MethodsPanel(QWidget):
         self._reasoning_samples = QWidget()
         form = QFormLayout(self._reasoning_samples, rowWrapPolicy=QFormLayout.RowWrapPolicy.WrapLongRows)
         form.setContentsMargins(22, 4, 0, 0)
-        self.of_reasoning_samples.add_to(form, *_OF_THOUGHTS)
+        self.of_reasoning_samples.add_to(form, Group.METHODS)
         layout.addWidget(self._reasoning_samples)
         layout.addWidget(
             hint("The label probabilities of all methods are averaged; Review shows each method.")

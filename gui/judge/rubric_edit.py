@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
+from engine.core.codec import plain
 from engine.core.errors import SetupError
 from engine.core.formatting import words
 from engine.core.rubric import (
@@ -74,7 +75,7 @@ class EditedRubric:
             rubric.name,
             rubric.source,
             rubric.tie_threshold,
-            tuple(EditedCriterion(**asdict(criterion)) for criterion in rubric.criteria),
+            tuple(EditedCriterion(**plain(criterion)) for criterion in rubric.criteria),
             asdict(rubric.wording),
         )
 

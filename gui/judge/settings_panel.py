@@ -15,7 +15,7 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError, Setting
 from engine.core.formatting import without_middle, words
 from engine.core.rubric import Rubric
-from engine.settings.rows import DEFAULT_MARGIN, OF_EXPLANATIONS
+from engine.settings.rows import DEFAULT_MARGIN, Group
 from engine.settings.run_setup import RunSetup
 from gui.judge.methods_panel import MethodsPanel, SettingFields
 from gui.judge.rubric_choice import RubricChoice
@@ -32,8 +32,6 @@ from gui.workspace.workspace import Workspace
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
 
-_OF_EXAMPLES = ("shots", "example_choice")
-_OF_COMPUTER = ("context", "shorten", "kv_type", "threads")
 _CALIBRATIONS = "Calibrations (*.json)"
 
 
@@ -51,19 +49,20 @@ class AdvancedPanel(QWidget):
         self._reading.finished.connect(self._take_examples)
         self._reading.failed.connect(self._refuse_examples)
         self._reading.left.connect(self._leave_examples)
-        names = (*_OF_EXAMPLES, "second_order_below", *_OF_COMPUTER, "gpu_layers", *OF_EXPLANATIONS)
-        self.default = SettingFields(names, self.changed)
+        self.default = SettingFields(set(Group) - {Group.OUTPUT, Group.METHODS}, self.changed)
         self._make_fields()
         form = QFormLayout(self)
         form.setContentsMargins(18, 0, 0, 0)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         form.addRow(FIELDS[Setting.EXAMPLES], self._examples)
-        self.default.add_to(form, *_OF_EXAMPLES)
+        self.default.add_to(form, Group.EXAMPLES)
         form.addRow("Calibration", self._calibration)
-        self.default.add_to(form, "second_order_below", *_OF_COMPUTER)
+        self.default.add_to(form, Group.ORDERS)
+        self.default.add_to(form, Group.ITEMS, Group.COMPUTER)
         form.addRow(FIELDS[Setting.DEVICE], self.device)
-        self.default.add_to(form, "gpu_layers", *OF_EXPLANATIONS)
+        self.default.add_to(form, Group.GPU)
+        self.default.add_to(form, Group.EXPLANATIONS)
         self.follow(default_setup())
 
     def show_setup(self, setup: RunSetup) -> None:
@@ -167,7 +166,7 @@ class SettingsPanel(QWidget):
         self.rubric = RubricChoice(workspace, described)
         self._make_fields()
         form = QFormLayout(rowWrapPolicy=QFormLayout.RowWrapPolicy.WrapLongRows)
-        self._mode.add_to(form, "mode")
+        self._mode.add_to(form, Group.OUTPUT)
         form.addRow("Show the responses", self._orders)
         form.addRow("Rubric", self.rubric)
         form.addRow("Criteria", self.criteria)
@@ -206,7 +205,7 @@ class SettingsPanel(QWidget):
         self.methods.set_model(path)
 
     def _make_fields(self) -> None:
-        self._mode = SettingFields(("mode",), self._tell)
+        self._mode = SettingFields([Group.OUTPUT], self._tell)
         self._orders = ComboBox()
         narrow(self._orders)
         self._orders.addItem("In both orders")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.annotations.records import LAST, LabelSource
+from engine.core.codec import plain
 from engine.core.errors import SetupError
 from engine.core.formatting import short_name
 from engine.core.health import NOT_LOOKED_AT, Health
@@ -286,7 +287,7 @@ def _weights_json(request: WeightsChoice) -> dict[str, object]:
         "tie_threshold": request.tie_threshold,
         "from": request.source,
     }
-    return weights | ({"fit": request.fit.as_json()} if request.fit else {})
+    return weights | ({"fit": plain(request.fit)} if request.fit else {})
 
 
 def _checked(what: Exported, path: Path) -> _Checked:

@@ -35,18 +35,15 @@ def draw(evaluation: "Evaluation", dark: bool) -> Job[Sequence[DrawnFigure]]:
     """All figures of an evaluation in the colours of the window; reports each Drawn."""
 
     def work(control: JobControl) -> Sequence[DrawnFigure]:
-        from engine.report.figure_style import as_svg
-        from engine.report.figures import all_figures, figure_table
-        from engine.report.html_report import figure_in_words, order_report_of, reliability_of
+        from engine.report.drawing import as_svg
+        from engine.report.html_report import figures_of
 
-        bins, orders = reliability_of(evaluation.matched), order_report_of(evaluation.matched)
         drawn = []
-        for name, figure in all_figures(evaluation, bins, orders=orders, dark=dark).items():
+        for name, found in figures_of(evaluation).items():
             control.cancel.raise_if_requested()
-            said = figure_in_words(name, evaluation, bins, orders)
-            numbers = figure_table(name, evaluation, bins, orders)
+            figure, said = found.draw(dark), found.in_words
             spots = spots_of(name, figure, evaluation)
-            drawn.append(DrawnFigure(name, as_svg(figure, said), said, spots, numbers))
+            drawn.append(DrawnFigure(name, as_svg(figure, said), said, spots, found.numbers))
             control.report(drawn[-1])
         return drawn
 
@@ -124,7 +121,9 @@ def figure_bytes(evaluation: "Evaluation", name: str, form: str) -> Job[bytes]:
     """One figure in the light colours, as `png` or `svg`."""
 
     def work(_control: JobControl) -> bytes:
-        return _bytes(*_light(evaluation, name)[name], form)
+        from engine.report.html_report import figures_of
+
+        return figures_of(evaluation)[name].as_bytes(form)
 
     return work
 
@@ -133,32 +132,17 @@ def save_figures(evaluation: "Evaluation", folder: Path, name: str) -> Job[Path]
     """Write all figures as PNG and SVG into a new folder `name`; where that exists, `name-2` and so on."""
 
     def work(control: JobControl) -> Path:
+        from engine.report.html_report import figures_of
         from engine.system.files import write_whole
 
         target = _new_folder(folder, name)
-        for figure_name, drawn in _light(evaluation).items():
+        for figure_name, figure in figures_of(evaluation).items():
             for form in ("png", "svg"):
                 control.cancel.raise_if_requested()
-                write_whole(target / f"{figure_name}.{form}", _bytes(*drawn, form))
+                write_whole(target / f"{figure_name}.{form}", figure.as_bytes(form))
         return target
 
     return work
-
-
-def _light(evaluation: "Evaluation", only: str | None = None) -> "dict[str, tuple[Figure, str]]":
-    """Figures in the light colours by name, each with what it shows in words."""
-    from engine.report.figures import all_figures
-    from engine.report.html_report import figure_in_words, order_report_of, reliability_of
-
-    bins, orders = reliability_of(evaluation.matched), order_report_of(evaluation.matched)
-    drawn = all_figures(evaluation, bins, orders=orders, only=only)
-    return {name: (figure, figure_in_words(name, evaluation, bins, orders)) for name, figure in drawn.items()}
-
-
-def _bytes(figure: "Figure", in_words: str, form: str) -> bytes:
-    from engine.report.figure_style import as_png, as_svg
-
-    return as_svg(figure, in_words) if form == "svg" else as_png(figure)
 
 
 def _new_folder(folder: Path, name: str) -> Path:

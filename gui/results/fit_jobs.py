@@ -168,13 +168,10 @@ def _draw(learned: Learned, dark: bool) -> Job[DrawnFigure]:
     """The figure in the colours of the window."""
 
     def work(_control: JobControl) -> DrawnFigure:
-        from engine.report.figure_style import as_svg
-        from engine.report.learning import point_table
-        from engine.report.topic_figures import learning_figure, learning_in_words
+        from engine.report.learning import learning_report_figure
 
-        said = learning_in_words(learned.curve)
-        svg = as_svg(learning_figure(learned.curve, learned.title, dark), said)
-        return DrawnFigure(CURVE_FIGURE, svg, said, table=point_table(learned.curve))
+        figure = learning_report_figure(learned.curve, learned.title)
+        return DrawnFigure(CURVE_FIGURE, figure.as_bytes("svg", dark), figure.in_words, table=figure.numbers)
 
     return work
 
@@ -183,10 +180,8 @@ def _figure_bytes(learned: Learned, form: str) -> Job[bytes]:
     """The figure in the light colours, as `png` or `svg`."""
 
     def work(_control: JobControl) -> bytes:
-        from engine.report.figure_style import as_png, as_svg
-        from engine.report.topic_figures import learning_figure, learning_in_words
+        from engine.report.learning import learning_report_figure
 
-        figure = learning_figure(learned.curve, learned.title)
-        return as_svg(figure, learning_in_words(learned.curve)) if form == "svg" else as_png(figure)
+        return learning_report_figure(learned.curve, learned.title).as_bytes(form)
 
     return work

@@ -17,7 +17,8 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QPushButton, QWidget
 
-from engine.core.features import KeptFit, kept_fit_of, short_hash
+from engine.core.codec import plain, record_of
+from engine.core.features import KeptFit, short_hash
 from engine.core.formatting import without_middle
 from engine.core.items import digest
 from engine.core.rubric import ELOQUENT, Rubric
@@ -137,14 +138,14 @@ class RunWeights:
         request = _request(kept, default)
         fit = self._state.record_of_all(FITS).get(_fit_in(kept)) if _fit_in(kept) else None
         try:
-            return request if fit is None else replace(request, fit=kept_fit_of(fit))
-        except (KeyError, TypeError, ValueError):
+            return request if fit is None else replace(request, fit=record_of(fit, KeptFit))
+        except ValueError:
             return request
 
     def _keep_fit(self, fit: KeptFit | None) -> None:
         """Keep a fit once, however many runs have it, and forget those that nothing has any more."""
         state = self._state
-        fits = state.record_of_all(FITS) | ({_fit_key(fit): fit.as_json()} if fit else {})
+        fits = state.record_of_all(FITS) | ({_fit_key(fit): plain(fit)} if fit else {})
         users = [*state.record_of_all(OF_RUNS).values(), *state.record_of_all(SAVED).values()]
         used = set(map(_fit_in, users))
         self._state.set_record(FITS, {key: kept for key, kept in fits.items() if key in used})
@@ -171,7 +172,7 @@ def _fit_in(kept: object) -> str:
 
 
 def _fit_key(fit: KeptFit) -> str:
-    return short_hash(digest(fit.as_json()))
+    return short_hash(digest(plain(fit)))
 
 
 def _request(kept: Mapping[str, Any], default: WeightsChoice) -> WeightsChoice:

@@ -271,7 +271,7 @@ def cut_encoder(path: Path, target: Path, in_use: Mapping[str, Path]) -> Job[Pat
     """Write a copy of an encoder with the layers alone that bert-score computes with, over no file in use."""
 
     def work(control: JobControl) -> Path:
-        from engine.models.encoder_cut import cut_to_scored_layers
+        from engine.models.encoder_file import cut_to_scored_layers
         from engine.system.files import check_targets
 
         check_targets({"the copy": target}, {**in_use, "encoder": path})

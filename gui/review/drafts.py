@@ -11,24 +11,16 @@ A note's draft is of no criterion; what is read of a run has it wherever the run
 
 import json
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from engine.annotations.effective import AnnotatorStep, EffectiveAnnotation
-from engine.annotations.records import NewDraft, now
-from engine.core.formatting import capitalised, counted, words
-from engine.core.judgments import (
-    Confirmation,
-    Draft,
-    JudgmentKey,
-    NewOverride,
-    NewReview,
-    Override,
-    ReviewMark,
-    ReviewState,
-)
+from engine.annotations.records import Annotation, Kind, new_draft, now
+from engine.core.formatting import capitalised, words
+from engine.core.judgments import JudgmentKey, ReviewState
 from gui.widgets.label_mark import LABEL_WORDS
 from gui.workspace.open_run import Opened
 
@@ -38,7 +30,7 @@ if TYPE_CHECKING:
 IN_STATE = "review/drafts"
 """Where earlier versions kept them: in the memory of the window, without names of annotators."""
 
-Say = Callable[[NewDraft, int, Sequence[str]], str]
+Say = Callable[[Annotation, int, Sequence[str]], str]
 """Adds an annotation that ends some drafts; its name, empty where that is not possible."""
 
 
@@ -73,8 +65,8 @@ class Drafts(QObject):
     def __init__(self, opened: Opened, say: Say, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._opened, self._say = opened, say
-        self._own: list[tuple[int, Draft]] = []  # of this window, also where the disk did not take them
-        self._only_here: list[Draft] = []  # where it did not
+        self._own: list[tuple[int, Annotation]] = []  # of this window, also where the disk did not take them
+        self._only_here: list[Annotation] = []  # where it did not
         self._ended: set[str] = set()
 
     def of(self, run_id: int, key: JudgmentKey) -> str | None:
@@ -105,7 +97,7 @@ class Drafts(QObject):
         before = self._newest(run_id, key)
         if before is None or before.text != text or not before.id:
             over = self.ids(run_id, key)
-            name = self._say(NewDraft(*key, self._opened.author, text), run_id, over)
+            name = self._say(new_draft(*key, self._opened.author, text), run_id, over)
             draft = self._put(run_id, key, text, name)
             self._only_here += [] if name else [draft]
 
@@ -118,7 +110,7 @@ class Drafts(QObject):
         over = self.ids(run_id, key)
         self._end(self._newest(run_id, key))
         if over:
-            self._say(NewDraft(*key, self._opened.author, None), run_id, over)
+            self._say(new_draft(*key, self._opened.author, None), run_id, over)
         self.changed.emit(key.item_id)
 
     def forget_runs(self, run_ids: Sequence[int]) -> None:
@@ -132,30 +124,30 @@ class Drafts(QObject):
             place = _place(name)
             if place is not None and isinstance(text, str) and text:
                 run_id, key = place
-                if not self._say(NewDraft(*key, self._opened.author, text), run_id, ()):
+                if not self._say(new_draft(*key, self._opened.author, text), run_id, ()):
                     break  # the rest stays where it is
             del kept[name]
             state.set_record(IN_STATE, kept)
             state.save()
 
-    def _put(self, run_id: int, key: JudgmentKey, text: str, name: str) -> Draft:
+    def _put(self, run_id: int, key: JudgmentKey, text: str, name: str) -> Annotation:
         self._end(self._newest(run_id, key))
-        draft = Draft(name, *key, self._opened.author, text, now())
+        draft = replace(new_draft(*key, self._opened.author, text), created=now(), id=name)
         self._own.append((run_id, draft))
         self.changed.emit(key.item_id)
         return draft
 
-    def _end(self, draft: Draft | None) -> None:
+    def _end(self, draft: Annotation | None) -> None:
         if draft is not None:
             self._own = [each for each in self._own if each[1] is not draft]
             self._only_here = [each for each in self._only_here if each is not draft]
             self._ended |= {draft.id} if draft.id else set()
 
-    def _newest(self, run_id: int, key: JudgmentKey) -> Draft | None:
+    def _newest(self, run_id: int, key: JudgmentKey) -> Annotation | None:
         found = [draft for draft in self._standing(run_id) if draft.key == key]
         return found[-1] if found else None
 
-    def _standing(self, run_id: int) -> list[Draft]:
+    def _standing(self, run_id: int) -> list[Annotation]:
         """All of this annotator that have not ended, those of this window last: each newer than those
         before.
         """
@@ -194,7 +186,7 @@ def standing_in_words(standing: EffectiveAnnotation) -> str:
     return f"Adjudicated: {text}" if standing.adjudicated else capitalised(text)
 
 
-def override_in_words(override: Override) -> str:
+def override_in_words(override: Annotation) -> str:
     """`Label both good and explanation by Ada, 2026-03-01 14:05, undone 14:07`, in local time."""
     text = f"{_changed(override)} by {override.author}, {_time(override.created)}"
     undone = f", undone {_time(override.undone)}" if override.undone else ""
@@ -203,40 +195,25 @@ def override_in_words(override: Override) -> str:
 
 def step_in_words(step: AnnotatorStep) -> str:
     """`label B on safety`, `done, with 5 labels accepted`, `a note`."""
-    return ", ".join(dict.fromkeys(filter(None, map(_word, _merged(step)))))
+    accepted = [word for word in step.words if word.kind is Kind.CONFIRMATION]
+    said = [_word(word) for word in step.words if word.kind is not Kind.CONFIRMATION]
+    said += [f"{len(accepted):,} labels accepted"] if len(accepted) > 1 else map(_word, accepted)
+    return ", ".join(dict.fromkeys(filter(None, said)))
 
 
-def _merged(step: AnnotatorStep) -> list[object]:
-    """The annotations of a step; the labels that were accepted at once as their number."""
-    confirmed = [word for word in step.words if isinstance(word, Confirmation)]
-    others: list[object] = [word for word in step.words if not isinstance(word, Confirmation)]
-    if len(confirmed) > 1:
-        return [*others, _confirmed(len(confirmed))]
-    return [*others, *confirmed]
-
-
-def _word(word: object) -> str:
-    match word:
-        case str():
-            return word
-        case Override() | NewOverride():
+def _word(word: Annotation) -> str:
+    match word.kind:
+        case Kind.OVERRIDE:
             return f"{_changed(word)} on {words(word.criterion)}"
-        case Confirmation():
+        case Kind.CONFIRMATION:
             return f"label {LABEL_WORDS[word.preference]} accepted on {words(word.criterion)}"
-        case ReviewMark():
-            return _STATES[word.state]
-        case NewReview():
-            confirmed = _confirmed(len(word.confirmed)) if word.confirmed else ""
-            return ", ".join(filter(None, (_STATES[word.state] if word.state else "", confirmed)))
+        case Kind.STATE:
+            return _STATES[word.state or ReviewState.TO_DO]
         case _:
             return "a note"
 
 
-def _confirmed(labels: int) -> str:
-    return f"{counted(labels, 'label', 'labels')} accepted"
-
-
-def _changed(override: Override | NewOverride) -> str:
+def _changed(override: Annotation) -> str:
     parts = []
     if override.preference is not None:
         parts.append(f"label {LABEL_WORDS[override.preference]}")

@@ -11,10 +11,10 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QWidget
 
-from engine.annotations.records import AnyWord
+from engine.annotations.records import AnyWord, Kind, annotations_in
 from engine.core.formatting import counted, words
 from engine.core.items import Preference
-from engine.core.judgments import JudgmentKey, NewOverride, SubmittedLabel, Unscored
+from engine.core.judgments import JudgmentKey, SubmittedLabel, Unscored
 from gui.review.annotators import Reviewer
 from gui.review.blind import HIDDEN
 from gui.review.criterion_strip import CriterionStrip, OverrideButtons
@@ -241,7 +241,7 @@ class JudgmentDesk(QWidget):
         """Let the open judgment be adjudicated as most annotators say; False where that is not possible."""
         change = self.session.adjudicate()
         self._carry_out(change)
-        return change.override is not None or not change.note
+        return bool(change.say) or not change.note
 
     def _change(self, key: JudgmentKey, label: Preference) -> None:
         session, before = self.session, self.session.said_of_item()
@@ -272,11 +272,7 @@ class JudgmentDesk(QWidget):
         """Let the store keep it; True where a label or an explanation is said. What is effective is shown
         once it is stored, not when it is requested.
         """
-        new, said = change.override, False
-        if new is not None:
-            said = bool(self._workspace.say(new, over=change.over))
-        if change.review is not None:
-            said = self._workspace.review(change.review)
+        said = change.say is not None and bool(self._workspace.say(change.say, over=change.over))
         for undo in change.undo:
             self._workspace.take_back(undo)
         if change.item_id:
@@ -377,8 +373,9 @@ class JudgmentDesk(QWidget):
     @Slot(object)
     def _take_back(self, what: AnyWord) -> None:
         """Something will not be stored: what was written is there again."""
-        if isinstance(what, NewOverride) and self.session.lost(what.key):
-            self.edit()
+        for word in annotations_in(what):
+            if word.kind is Kind.OVERRIDE and self.session.lost(word.key):
+                self.edit()
 
 
 class ReviewAnnouncements(Announcer):

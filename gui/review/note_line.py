@@ -24,8 +24,9 @@ from PySide6.QtWidgets import (
 )
 
 from engine.annotations.effective import tags_together
+from engine.annotations.records import Annotation
 from engine.core.formatting import clipped, visible
-from engine.core.judgments import ItemNote, JudgedItem
+from engine.core.judgments import JudgedItem
 from gui.review.drafts import DelayedSave, Drafts, note_of
 from gui.widgets.actions import ReadingOrder
 from gui.widgets.fields import FlowLayout
@@ -109,13 +110,13 @@ class NoteLine(QWidget):
         self.text.setAccessibleName(f"Note: {visible(clipped(' · '.join(texts)))}" if texts else "No note")
 
     @property
-    def note(self) -> ItemNote | None:
+    def note(self) -> Annotation | None:
         """What this annotator noted of the item, if anything."""
         notes = self._shown
         return notes[0] if notes and notes[0].author == self._workspace.author else None
 
     @property
-    def _shown(self) -> Sequence[ItemNote]:
+    def _shown(self) -> Sequence[Annotation]:
         """What may be shown of what annotators noted of the item: this annotator's own first."""
         run = self._workspace.run
         notes = run.results.notes_on(self._item.content_hash) if run and self._item else ()
@@ -148,7 +149,7 @@ class NoteLine(QWidget):
     def _run_id(self) -> int:
         return self._workspace.run.id if self._workspace.run else 0
 
-    def _hidden(self, note: ItemNote) -> bool:
+    def _hidden(self, note: Annotation) -> bool:
         return self._hides and note.author != self._workspace.author
 
     def _known_tags(self) -> Sequence[str]:
@@ -333,13 +334,13 @@ class NoteDialog(ReadingOrder, QDialog):
             self.accept()
 
 
-def tags_of(notes: Iterable[ItemNote]) -> list[str]:
+def tags_of(notes: Iterable[Annotation]) -> list[str]:
     """The tags of notes, the most frequent first, of equal ones by the alphabet."""
     counts = Counter(tag for note in notes for tag in note.tags)
     return sorted(counts, key=lambda tag: (-counts[tag], tag))
 
 
-def _noted(note: ItemNote | None) -> _Note:
+def _noted(note: Annotation | None) -> _Note:
     return (note.text, tuple(note.tags)) if note else ("", ())
 
 

@@ -9,10 +9,10 @@ from itertools import chain
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from engine.annotations.records import AnyWord
+from engine.annotations.records import AnyWord, annotations_in, new_review
 from engine.core.formatting import words
 from engine.core.items import Preference
-from engine.core.judgments import JudgmentKey, NewOverride, NewReview, Origin, ReviewState
+from engine.core.judgments import JudgmentKey, Origin, ReviewState
 from gui.review.blind import Blind
 from gui.workspace.workspace import Workspace
 
@@ -149,7 +149,9 @@ class Progress(QObject):
         False where that is not said, and nothing changes.
         """
         author, before = self._workspace.author, self._asked.get(item_id)
-        said = self._workspace.review(NewReview(item_id, author, state, confirmed or {}, origin, seed))
+        said = bool(
+            self._workspace.say(new_review(item_id, author, state, confirmed or {}, origin, seed=seed))
+        )
         counts = state if said and state else before  # what was said before may still wait for the store
         if counts is not None:
             self._asked[item_id] = counts
@@ -194,10 +196,10 @@ class Progress(QObject):
     @Slot(object)
     def _take_back(self, what: AnyWord) -> None:
         """What was asked for will never be stored."""
-        if isinstance(what, NewReview | NewOverride):
-            if isinstance(what, NewReview):
-                self._asked.pop(what.item_id, None)
-            self.follow_label(what.item_id)
+        if isinstance(what, tuple):
+            self._asked.pop(what[0].item_id, None)
+        for item_id in {word.item_id for word in annotations_in(what) if word.item_id}:
+            self.follow_label(item_id)
 
     @Slot(str)
     def _forget(self, item_id: str) -> None:

@@ -374,7 +374,7 @@ def export_words(
             check_targets({"The file": path}, in_use)
             made = annotation_file(store, run_id, annotators, texts)
         save_annotation_file(path, made)
-        words, items = len([*made.words.all]), len(made.items)
+        words, items = len(made.words), len(made.items)
         return (
             f"Written: {path.name}\n{counted(words, 'annotation', 'annotations')} of"
             f" {listed(made.annotators)} on"

@@ -12,17 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.annotations.effective import AnnotatorStep, EffectiveAnnotation, Reviews, to_redo, to_undo
-from engine.annotations.records import Undo
+from engine.annotations.records import Annotation, Kind, Undo, new_override, new_review
 from engine.core.formatting import clipped, visible
 from engine.core.items import Gold, Preference, agree
 from engine.core.judgments import (
     AnyJudgment,
     JudgedItem,
     JudgmentKey,
-    NewOverride,
-    NewReview,
     Origin,
-    Override,
     Unscored,
 )
 from gui.review.blind import Blind
@@ -54,7 +51,7 @@ class ReviewedJudgment:
     explanation: str | None = None
     stale: bool = False
     override: EffectiveAnnotation | None = None
-    history: Sequence[Override] = ()
+    history: Sequence[Annotation] = ()
     human: Gold | None = None
     human_from: Sequence[Path] = ()
     draft: str = ""
@@ -70,15 +67,14 @@ class ReviewedJudgment:
 
 @dataclass(frozen=True)
 class Change:
-    """What comes of a request: what the store is to keep, steps to `undo`, and what the annotator is told.
+    """What comes of a request: what is to be stored, steps to `undo`, and what the annotator is told.
 
-    `over`: names of the drafts that end with the override. `criterion`: where the annotator is to look; also
+    `over`: names of the drafts that end with it. `criterion`: where the annotator is to look; also
     on the item `item_id`, where that is another one than the open one.
     """
 
-    override: NewOverride | None = None
+    say: Annotation | tuple[Annotation, ...] | None = None
     over: tuple[str, ...] = ()
-    review: NewReview | None = None
     undo: tuple[Undo, ...] = ()
     note: str = ""
     criterion: str = ""
@@ -215,7 +211,7 @@ class ReviewSession:
             explanation=results.explanation(judgment),
             stale=results.is_stale(judgment),
             override=results.overrides.get(key),
-            history=[each for each in results.reviews.said_on(key) if isinstance(each, Override)],
+            history=[each for each in results.reviews.said_on(key) if each.kind is Kind.OVERRIDE],
             human=human,
             human_from=human_from,
             draft="" if self.writing else self._drafts.in_words(run.id, key),
@@ -284,11 +280,13 @@ class ReviewSession:
             self._blind.give(key)
         if self._effective_label(key) is label:
             if not self.settling and (blind or (by and author not in by)):
-                agrees = NewReview(
-                    key.item_id, author, None, {key.criterion: label}, self.origin, self.seed, blind
+                agrees = new_review(
+                    *(key.item_id, author, None, {key.criterion: label}, self.origin),
+                    seed=self.seed,
+                    blind=blind,
                 )
                 whom = "" if blind or not by else f" with {visible(clipped(' and '.join(by)))}"
-                return Change(review=agrees, note=f"You agree{whom}: {LABEL_WORDS[label]}.")
+                return Change(agrees, note=f"You agree{whom}: {LABEL_WORDS[label]}.")
             if author in by and self._is_adjudicated(key) is self.settling:
                 return Change(note=f"Your label is {LABEL_WORDS[label]} already.")
         own = self._own(key)
@@ -454,16 +452,16 @@ class ReviewSession:
         blind: bool = False,
     ) -> Change:
         self._asked[key] = own
-        new = NewOverride(
+        new = new_override(
             *key,
             own.label,
             own.explanation,
             self._opened.author,
-            self.origin,
-            self.seed,
-            own.written_for if own.explanation else None,
-            blind,
-            self.settling,
+            origin=self.origin,
+            seed=self.seed,
+            written_for=own.written_for if own.explanation else None,
+            blind=blind,
+            settles=self.settling,
         )
         return Change(new, over)
 

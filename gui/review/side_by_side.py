@@ -15,9 +15,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QScrollArea, QSplitter, QWidget
 
 from engine.annotations.effective import EffectiveAnnotation, Reviews
+from engine.annotations.records import Annotation
 from engine.core.formatting import capitalised, clipped, percent, short_name, visible
 from engine.core.items import PREFERENCES, Gold, HumanLabel, Preference
-from engine.core.judgments import AnyJudgment, ItemNote, Judgment, Unscored
+from engine.core.judgments import AnyJudgment, Judgment, Unscored
 from engine.settings.identity import StoredRun
 from gui.review.criterion_strip import ExplanationEditor, narrow_buttons
 from gui.review.drafts import standing_in_words
@@ -107,7 +108,7 @@ def own_column(author: str, label: Preference | None, text: str | None, draft: s
 
 
 def annotator_columns(
-    reviews: Reviews, noted: Sequence[ItemNote], shown: ReviewedJudgment
+    reviews: Reviews, noted: Sequence[Annotation], shown: ReviewedJudgment
 ) -> list[ColumnText]:
     """What each annotator said of the open judgment: label, explanation, and what they `noted` of the
     item.

@@ -8,21 +8,22 @@ next one begins. Stop stops the queue, too: what was under way stays at its plac
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from engine.core.codec import record_or
 from engine.core.errors import EngineError, SetupError
 from engine.core.events import RunEnded
 from engine.core.formatting import counted, duration, short_name
 from engine.core.judgments import is_seconds
 from engine.core.rubric import ELOQUENT
 from engine.settings.identity import checked_name, checked_note
-from engine.settings.rows import CPU, DEFAULT_METHODS, ExampleKind, Mode, methods_in_words
-from engine.settings.run_setup import RunSetup, orders_in_words
+from engine.settings.rows import CPU, settings_in_words
+from engine.settings.run_setup import Positive, RunSetup
 from gui.judge.run_control import RunControl, default_setup
 from gui.widgets.notice import problem_of
 from gui.workspace.workspace import Workspace
@@ -89,27 +90,15 @@ class Queued:
     def how(self) -> str:
         """The settings that most runs differ in."""
         setup = self.setup
-        parts = [
-            "labels" if setup.mode is Mode.LABELS else "explanations",
-            orders_in_words(setup.both_orders, setup.second_order_below),
-            # Which rubric's only where that is not the task's: `3 criteria of manners`.
-            counted(len(setup.criteria), "criterion", "criteria")
-            + ("" if setup.rubric == ELOQUENT else f" of {short_name(setup.rubric.name)}"),
-        ]
-        if setup.methods != DEFAULT_METHODS:
-            parts.append(f"method: {methods_in_words(setup.methods, setup.reasoning_samples)}")
-        if setup.context is not None:
-            parts.append(f"context {setup.context:,}")
-        if setup.examples_path is not None:
-            near = ", the nearest" if setup.example_choice is ExampleKind.NEAR else ""
-            parts.append(f"{counted(setup.shots, 'example', 'examples')}{near}")
+        # Which rubric's only where that is not the task's: `3 criteria of manners`.
+        rubric = "" if setup.rubric == ELOQUENT else f" of {short_name(setup.rubric.name)}"
+        asked = f"{counted(len(setup.criteria), 'criterion', 'criteria')}{rubric}"
+        parts = [asked, settings_in_words(setup)]
         if setup.calibration_path is not None:
             parts.append("calibrated")
         if setup.device is not None:
             parts.append("processor only" if setup.device == CPU else f"on {short_name(setup.device)}")
-        if setup.temperature:
-            parts.append(f"temperature {setup.temperature:g}")
-        return ", ".join(parts)
+        return ", ".join(filter(None, parts))
 
     @property
     def outcome(self) -> str:
@@ -139,18 +128,18 @@ class Queued:
     @classmethod
     def of_json(cls, values: object, default: RunSetup) -> "Queued | None":
         """What was kept; None where it is damaged. What was under way then waits again."""
-        if not isinstance(values, Mapping) or not isinstance(values.get("setup"), Mapping):
+        if not isinstance(values, dict) or not isinstance(values.get("setup"), dict):
             return None
         setup = RunSetup.of_json(values["setup"], default)
         state = next((one for one in QueueState if one.name == values.get("state")), QueueState.WAITING)
-        run, said, seconds = values.get("run"), values.get("said"), values.get("seconds")
+        said, seconds = record_or(values.get("said"), str, ""), values.get("seconds")
         if state is QueueState.UNDER_WAY:
             state, said = QueueState.WAITING, "interrupted; will be resumed"
         return cls(
             replace(setup, name=None, note=None),
             state,
-            run if type(run) is int and run > 0 else None,
-            said if isinstance(said, str) else "",
+            record_or(values.get("run"), Positive, None),
+            said,
             float(seconds) if is_seconds(seconds) else 0.0,
             setup.name or "",
             setup.note or "",

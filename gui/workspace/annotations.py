@@ -10,29 +10,19 @@ takes later; where the window closes meanwhile, whatever opens the store next st
 busy store.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance, Slot
 
 from engine.annotations.effective import AnnotatorStep, Reviews
-from engine.annotations.records import NewNote, Said, Undo, place_of, refuse_unfit
+from engine.annotations.records import Annotation, Kind, Said, Undo, annotations_in, place_of, refuse_unfit
 from engine.core.errors import EngineError
 from engine.core.formatting import counted
-from engine.core.judgments import (
-    Confirmation,
-    ItemNote,
-    JudgedItem,
-    JudgmentKey,
-    NewOverride,
-    NewReview,
-    Override,
-    ReviewMark,
-)
+from engine.core.judgments import JudgedItem, JudgmentKey
 from engine.system.places import shown
 from engine.system.write_ahead_log import WriteAheadLog
 from gui.widgets.notice import Message, problem_of
@@ -135,12 +125,12 @@ def brought_up(run: OpenRun | None, found: store_jobs.FoundWords) -> tuple[OpenR
 
 
 def said_since(
-    results: "RunResults", reviews: Reviews, notes: Mapping[str, tuple[ItemNote, ...]]
+    results: "RunResults", reviews: Reviews, notes: Mapping[str, tuple[Annotation, ...]]
 ) -> SaidSince:
     """What is different from what is shown of a run."""
-    words = frozenset(_words(results.reviews)) ^ frozenset(_words(reviews))
+    words = frozenset(results.reviews.all) ^ frozenset(reviews.all)
     return SaidSince(
-        frozenset(word.key for word in words if isinstance(word, Override)),
+        frozenset(word.key for word in words if word.kind is Kind.OVERRIDE),
         frozenset(word.item_id for word in words),
         frozenset(
             content
@@ -148,10 +138,6 @@ def said_since(
             if results.notes.get(content, ()) != notes.get(content, ())
         ),
     )
-
-
-def _words(reviews: Reviews) -> Iterator[Override | ReviewMark | Confirmation]:
-    return chain(reviews.overrides, reviews.marks, reviews.confirmations)
 
 
 WAITING_WORDS = "waiting words"
@@ -214,8 +200,7 @@ class StoredAnnotations(QObject):
                 if (step := found.get(what.step)) is not None:
                     found[what.step] = replace(step, undone=None if what.again else said.at)
             elif _is_of(said, item, author, run_id):
-                assert isinstance(what, NewOverride | NewReview | NewNote)
-                found[said.at] = AnnotatorStep(said.at, None, (what,))
+                found[said.at] = AnnotatorStep(said.at, None, annotations_in(what))
         return [found[at] for at in sorted(found)]
 
     def close(self) -> None:
@@ -287,9 +272,9 @@ class StoredAnnotations(QObject):
 
 def _is_of(said: Said, item: JudgedItem, author: str, run_id: int) -> bool:
     """Whether an annotation is what the user did with an item of a run."""
-    what = said.what
-    if isinstance(what, NewNote):
-        return (what.content_hash, what.author) == (item.content_hash, author)
-    if not isinstance(what, NewOverride | NewReview):
+    word = next(iter(annotations_in(said.what)), None)
+    if word is None or word.kind is Kind.DRAFT or word.author != author:
         return False
-    return (said.run_id, what.item_id, what.author) == (run_id, item.item_id, author)
+    if word.kind is Kind.NOTE:
+        return word.content_hash == item.content_hash
+    return (said.run_id, word.item_id) == (run_id, item.item_id)

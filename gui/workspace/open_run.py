@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from engine.annotations.effective import AnnotatorStep
+from engine.annotations.records import Annotation
 from engine.core.errors import SetupError
 from engine.core.formatting import visible, words
 from engine.core.health import NOT_LOOKED_AT, Health
-from engine.core.judgments import Draft, JudgedItem
+from engine.core.judgments import JudgedItem
 from engine.settings.identity import REWRITTEN
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class OpenRun:
     results: "RunResults"
     dataset: "Dataset | None"
     health: Health = NOT_LOOKED_AT
-    drafts: Sequence[Draft] = ()
+    drafts: Sequence[Annotation] = ()
 
     @property
     def id(self) -> int:

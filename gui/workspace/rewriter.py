@@ -61,7 +61,7 @@ class Rewriter(QObject):
             return "A run is being judged; this can start when it ends."
         if run.dataset is None:
             return "The dataset of this run is not loaded: open it on the Dataset page."
-        if run.results.run.identity.settings.get("examples"):
+        if run.results.run.identity.examples:
             return "This run has few-shot examples: use the command “runs rewrite” with them."
         return ""
 

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.annotations.effective import Reviews
-from engine.annotations.records import NewNote, Said, Undo, said_of
+from engine.annotations.records import Annotation, Kind, Said, Undo, annotations_in
 from engine.core.errors import SetupError, StoreError
 from engine.core.events import CancelToken, followed
 from engine.core.health import Health
-from engine.core.judgments import ItemNote, NewOverride, NewReview
 from engine.core.tables import Sheet, Table
 from engine.system.write_ahead_log import WriteAheadLog
 from gui.workspace.file_jobs import has_labels_for
@@ -31,11 +30,6 @@ if TYPE_CHECKING:
     from engine.store.run_store import RunStore
 
 Result = TypeVar("Result")
-_REVIEWS = (
-    NewOverride,
-    NewReview,
-    Undo,
-)  # what changes the labels of a run, or how far annotators are with it
 
 
 @dataclass(frozen=True)
@@ -50,7 +44,7 @@ class Stored:
     words: Sequence[Said] = ()
     refused: Sequence[tuple[Said | None, SetupError]] = ()
     reviews: Mapping[int, Reviews] = field(default_factory=dict)
-    notes: Mapping[str, tuple[ItemNote, ...]] = field(default_factory=dict)
+    notes: Mapping[str, tuple[Annotation, ...]] = field(default_factory=dict)
 
 
 def in_store(store_path: Path, ask: "Callable[[RunStore], Result]", or_none: bool = False) -> "Job[Result]":
@@ -163,6 +157,7 @@ def store_words(store_path: Path, write_ahead_log: WriteAheadLog) -> Job[Stored]
 
     def work(_control: JobControl) -> Stored:
         from engine.results.run_results import load_reviews
+        from engine.store.annotation_rows import OF_RUN, said_of
         from engine.store.run_store import RunStore
 
         pending = write_ahead_log.pending  # at once: the window may be closing
@@ -174,8 +169,11 @@ def store_words(store_path: Path, write_ahead_log: WriteAheadLog) -> Job[Stored]
             write_ahead_log.stored(words[-1].number)
             errors = {word.number: word.error for word in refused}
             said = [said_of(word.values) for word in words if word.number not in errors]
-            runs = {each.run_id for each in said if isinstance(each.what, _REVIEWS)}
-            hashes = [each.what.content_hash for each in said if isinstance(each.what, NewNote | Undo)]
+            undone = [(each.run_id, each.what.content_hash) for each in said if isinstance(each.what, Undo)]
+            new = [(each.run_id, word) for each in said for word in annotations_in(each.what)]
+            runs = {run_id for run_id, word in new if word.kind in OF_RUN} | {run_id for run_id, _ in undone}
+            hashes = [word.content_hash for _, word in new if word.kind is Kind.NOTE]
+            hashes += [content_hash for _, content_hash in undone]
             noted = store.notes(hashes)
             return Stored(
                 said,
@@ -204,7 +202,7 @@ class FoundWords:
     run_id: int
     seen: SeenWords
     reviews: Reviews | None = None
-    notes: Mapping[str, tuple[ItemNote, ...]] = field(default_factory=dict)
+    notes: Mapping[str, tuple[Annotation, ...]] = field(default_factory=dict)
 
 
 def look_for_words(store_path: Path, run_id: int, seen: SeenWords) -> Job[FoundWords]:
@@ -326,9 +324,8 @@ def _model(identity: "RunIdentity", cancel: "CancelToken") -> "CheckedModel":
     from engine.models.checked_model import checked_model
     from engine.models.memory import check_memory
     from engine.models.model_file import read_model_file
-    from engine.settings.rows import settings_of
 
-    settings = settings_of(identity.settings)
+    settings = identity.judge_settings
     described = read_model_file(identity.model_path)
     check_memory(described, settings.context, kv_type=settings.kv_type)
     return checked_model(described, cancel)

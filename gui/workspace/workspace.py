@@ -15,13 +15,15 @@ from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from engine.annotations.effective import AnnotatorStep
 from engine.annotations.records import (
+    Annotation,
     AnyWord,
-    NewDraft,
-    NewNote,
+    Kind,
     RunWords,
     Said,
     Undo,
     WantedItems,
+    new_note,
+    new_override,
     now,
     place_of,
 )
@@ -30,7 +32,7 @@ from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import short_name
 from engine.core.health import Health
 from engine.core.items import Preference
-from engine.core.judgments import JudgedItem, JudgmentKey, NewOverride, NewReview, Origin, Override
+from engine.core.judgments import JudgedItem, JudgmentKey, Origin
 from engine.settings.identity import DamagedRun
 from engine.settings.run_lists import of_what
 from engine.system.paths import account_name, default_store
@@ -473,7 +475,7 @@ class Workspace(QObject):
         origin: Origin | None = None,
     ) -> None:
         """Let the user's label, explanation or both stand for the model's; `origin`: of the label."""
-        self.say(NewOverride(*key, preference, explanation, self.author, origin))
+        self.say(new_override(*key, preference, explanation, self.author, origin=origin))
 
     def steps(self, item: JudgedItem) -> list[AnnotatorStep]:
         """What this annotator did with an item of the open run, the oldest first; also what waits for the
@@ -488,12 +490,6 @@ class Workspace(QObject):
         """Let a step of this annotator be history, or stand again."""
         if self.say(undo):
             self.taken_back.emit(undo.item_id)
-
-    def review(self, new: NewReview) -> bool:
-        """Keep how far the user is with an item, and which labels they accept; False where it is not
-        said.
-        """
-        return bool(self.say(new))
 
     def draw_sample_by(self, run_id: int, seed: int) -> None:
         """Draw the random sample of a run by another seed from now on, for everybody."""
@@ -513,7 +509,7 @@ class Workspace(QObject):
 
     def note_item(self, content_hash: str, text: str, tags: Sequence[str]) -> bool:
         """Note something of an item, for all runs; False where it is not said."""
-        return bool(self.say(NewNote(content_hash, text, tuple(tags), self.author)))
+        return bool(self.say(new_note(content_hash, text, tags, self.author)))
 
     def call_run(self, run_id: int, name: str | None = None, note: str | None = None) -> None:
         """Name a run, and note something of it; None leaves it as it is. SetupError where it is not said."""
@@ -533,7 +529,7 @@ class Workspace(QObject):
             times = (stored, self.words.last_said(places))
             before = max((at for at in times if at is not None), default=None)
         said = Said(what, now(before), over=tuple(over))
-        if not isinstance(what, NewNote):
+        if not _is(what, Kind.NOTE):
             if run_id is None:
                 return ""
             said = replace(said, run_id=run_id, made=self._made(run_id))
@@ -578,13 +574,13 @@ class Workspace(QObject):
         return next((run.created for run in known if run.id == run_id), None)
 
     def _tell_unsaid(self, what: AnyWord, error: SetupError) -> None:
-        if isinstance(what, NewDraft):
+        if _is(what, Kind.DRAFT):
             self.failures.fail(_subject(what), error)
             return
-        if isinstance(what, NewOverride):
+        if isinstance(what, Annotation) and what.kind is Kind.OVERRIDE:
             error = not_stored(error, what.item_id, what.criterion)
-        elif isinstance(what, NewReview | Undo):
-            error = not_stored(error, what.item_id)
+        elif isinstance(what, tuple | Undo):
+            error = not_stored(error, place_of(what))
         self.failures.fail(_subject(what), error)
         self.unsaid.emit(what)
 
@@ -600,7 +596,7 @@ class Workspace(QObject):
         for refused, error in stored.refused:
             if refused is None:
                 self.problem.emit(error)
-            elif not isinstance(refused.what, NewDraft):  # of a run that is gone
+            elif not _is(refused.what, Kind.DRAFT):  # of a run that is gone
                 self._tell_unsaid(refused.what, error)
         if any(isinstance(said.what, RunWords) for said in stored.words):
             self.refresh_runs()
@@ -616,27 +612,32 @@ class Workspace(QObject):
     def _tell_word(self, said: Said) -> None:
         what = said.what
         self.failures.end(_subject(what))
-        if isinstance(what, NewNote):
+        if _is(what, Kind.NOTE):
             self._changes += 1
-            self.noted.emit(what.content_hash)
+            self.noted.emit(place_of(what))
         elif self.run is not None and self.run.id == said.run_id:
             self._changes += 1
-            if isinstance(what, NewOverride):
+            if isinstance(what, Annotation) and what.kind is Kind.OVERRIDE:
                 self.overrides_changed.emit(what.key)
             elif isinstance(what, Undo):
                 words = self.run.results.reviews.words_of(what.item_id)
                 step = [word for word in words if (word.author, word.created) == (what.author, what.step)]
                 for word in step:
-                    if isinstance(word, Override):
+                    if word.kind is Kind.OVERRIDE:
                         self.overrides_changed.emit(word.key)
                 self.noted.emit(what.content_hash)
-            if isinstance(what, NewOverride | Undo | NewReview):
-                self.reviewed.emit(what.item_id)
+            if not _is(what, Kind.DRAFT) and place_of(what):
+                self.reviewed.emit(place_of(what))
 
 
 def _subject(what: AnyWord) -> tuple[object, ...]:
     """What an annotation is about: once another about the same is stored, it is no matter that one was
     not.
     """
-    names = ("content_hash", "item_id", "criterion")
-    return isinstance(what, NewDraft), *(getattr(what, name, None) for name in names)
+    said = what[0] if isinstance(what, tuple) else what
+    names = ("content_hash", "item_id", *(() if isinstance(what, tuple) else ("criterion",)))
+    return _is(what, Kind.DRAFT), *(getattr(said, name, None) for name in names)
+
+
+def _is(what: AnyWord, kind: Kind) -> bool:
+    return isinstance(what, Annotation) and what.kind is kind

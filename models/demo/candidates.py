@@ -2,8 +2,6 @@
 
 A candidate's response has each quality with a chance of its own, apart from the others: so how often one wins
 against another can be worked out.
-
-Knows: the world, chances. Does not know: how rankings are computed, models, files.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,8 +1,6 @@
 """Check that llama.cpp and PyTorch compute the same from one GGUF file of the demo judge.
 
-    python -m models.demo.check_export models/demo-judge.gguf
-
-Knows: both sides' logits. Does not know: training, what the logits mean.
+python -m models.demo.check_export models/demo-judge.gguf
 """
 
 import argparse

@@ -1,7 +1,4 @@
-"""The demo judge as a GGUF file, and the vocabulary alone as one.
-
-Knows: the `gguf` package, the network's weights, the engine's prompt version. Does not know: training.
-"""
+"""The demo judge as a GGUF file, and the vocabulary alone as one."""
 
 from pathlib import Path
 

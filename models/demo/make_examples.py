@@ -1,10 +1,8 @@
 """Write the examples of the demo's world: labelled items whose questions were never trained on.
 
-    python -m models.demo.make_examples examples/demo.tsv
-    python -m models.demo.make_examples examples/demo-manners.tsv --manners
-    python -m models.demo.make_examples examples/demo-candidates.tsv --candidates
-
-Knows: the world, its two rubrics, the dataset's columns. Does not know: models.
+python -m models.demo.make_examples examples/demo.tsv
+python -m models.demo.make_examples examples/demo-manners.tsv --manners
+python -m models.demo.make_examples examples/demo-candidates.tsv --candidates
 """
 
 import argparse

@@ -2,8 +2,6 @@
 
 The stem, which begins every prompt, is read once for a whole batch. Auxiliary heads tell what a text is
 about and each response's qualities; they teach the layers what to look for and are not exported.
-
-Knows: PyTorch, the Llama architecture. Does not know: prompts, the world, how it is stored.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""All that the demo judge is asked of a comparison, each with the right answer.
-
-Knows: both rubrics of the demo's world, the elicitation methods. Does not know: tokens, models.
-"""
+"""All that the demo judge is asked of a comparison, each with the right answer."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -1,8 +1,6 @@
 """Comparisons as rows of tokens to train on: one row holds an item's trunk and all its branches.
 
 The prompt and its tokens are the engine's own; llama.cpp tokenizes.
-
-Knows: the engine's prompt tree, the demo's comparisons. Does not know: PyTorch, the network.
 """
 
 import re

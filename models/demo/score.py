@@ -1,9 +1,7 @@
 """How good the demo judge is on labelled items of its own world.
 
-    python main.py judge examples/demo.tsv --model demo --out demo-submission.tsv --store demo.sqlite
-    python -m models.demo.score examples/demo.tsv demo.sqlite
-
-Knows: stored runs and their scores, the explanations' grammar. Does not know: models, how they judge.
+python main.py judge examples/demo.tsv --model demo --out demo-submission.tsv --store demo.sqlite
+python -m models.demo.score examples/demo.tsv demo.sqlite
 """
 
 import argparse

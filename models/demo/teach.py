@@ -5,9 +5,6 @@
 
 The same seed and file give the same file on the same computer with the same packages, elsewhere a similar
 one.
-
-Knows: how training goes on from a file. Does not know: how the file was trained, how well it judges
-(score.py).
 """
 
 import argparse

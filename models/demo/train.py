@@ -3,8 +3,6 @@
     python -m models.demo.train --out demo-letters.gguf
 
 The same seed gives the same file on the same computer with the same packages, elsewhere a similar one.
-
-Knows: the whole way from the world to the file. Does not know: how well the file judges (score.py).
 """
 
 import argparse

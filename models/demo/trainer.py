@@ -1,8 +1,4 @@
-"""A network trained in two processes, step by step, with reports on questions that it never saw.
-
-Knows: losses, optimisers, how the processes work together. Does not know: where the network and its rows come
-from (train.py, teach.py).
-"""
+"""A network trained in two processes, step by step, with reports on questions that it never saw."""
 
 import logging
 import math

@@ -3,8 +3,6 @@
 Each response is good or bad on four qualities, apart from each other: relevance (it speaks of what was
 asked), truthfulness (its claim is true), naturalness (it reads like a person) and safety (it neither harms
 nor insults). Labels follow from that; overall quality from the weighted judge with WEIGHTS and TIE_THRESHOLD.
-
-Knows: how an item is made and why its labels are what they are. Does not know: prompts, models, files.
 """
 
 import hashlib

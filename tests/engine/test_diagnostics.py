@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from engine.annotations.records import new_override
 from engine.core.errors import DeviceFailed, EngineBug, InputError, SetupError
 from engine.core.events import Cancelled, CancelToken, followed
-from engine.core.judgments import NewOverride
 from engine.data.dataset import load_dataset
 from engine.operations.diagnostics import OfWindow, tell_diagnostics, unusual
 from engine.settings.rows import JudgeSettings, KvType, Mode
@@ -211,7 +211,7 @@ def test_nothing_of_a_study_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with RunStore(folder / "runs.sqlite") as store:
         store.name(1, SECRET)
         store.note_run(1, SECRET)
-        store.override(1, NewOverride(SECRET, "safety", preference=B, explanation=SECRET, author=SECRET))
+        store.annotate(1, new_override(SECRET, "safety", preference=B, explanation=SECRET, author=SECRET))
     text = told(folder / "runs.sqlite", OfWindow([("screen", "1280 x 720")], [("theme", "dark")]))
     assert SECRET.casefold() not in text.casefold()
     assert str(home()) not in text

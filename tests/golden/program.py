@@ -13,10 +13,10 @@ from pathlib import Path
 
 import main
 from engine.analysis.recipe import load_recipe, save_recipe
-from engine.annotations.records import said_of
 from engine.core import VERSION
+from engine.core.codec import plain_values
+from engine.store.annotation_rows import said_of
 from engine.store.run_store import RunStore
-from engine.system.files import plain_values
 from engine.system.paths import default_store, demo_model
 from engine.system.write_ahead_log import WriteAheadLog
 from tests.commands import run_here

@@ -10,6 +10,10 @@ import bundle_check
 import pytest
 import shiboken6
 from bundle_check import needs, size_report, sizes
+from smoke_trial import judged_in
+
+from tests.commands import run_here
+from tests.conftest import DEMO_ITEMS
 
 linux_only = pytest.mark.skipif(
     sys.platform != "linux" or not shutil.which("readelf"), reason="looks into ELF files with readelf"
@@ -188,3 +192,11 @@ def test_the_report_names_ten_parts_at_most(weighed: Path) -> None:
     lines = size_report(weighed).splitlines()
     assert "23 parts" in lines[0]
     assert len(lines) == 11
+
+
+# What the trial of a bundle reads of what the program prints
+
+
+def test_the_trial_reads_how_many_items_a_run_holds(demo_store: Path, tmp_path: Path) -> None:
+    assert judged_in(run_here("runs", "--store", demo_store).stdout) == DEMO_ITEMS
+    assert judged_in(run_here("runs", "--store", tmp_path / "none.sqlite").stdout) == 0

@@ -192,13 +192,9 @@ def test_remove_takes_every_file_it_made_and_leaves_all_others(
     bundle: Path, home: Path, from_installed: bool
 ) -> None:
     for name in (
-        ".local/share/Tiebreak/runs.sqlite",
-        ".local/share/Tiebreak/models/own.gguf",
-        ".local/share/applications/other.desktop",
-        ".local/share/icons/hicolor/64x64/apps/other.png",
-        ".local/bin/other",
-        ".cache/Tiebreak/models.sqlite",
-        ".local/state/Tiebreak/log/tiebreak.log",
+        *(".local/share/Tiebreak/runs.sqlite", ".local/share/Tiebreak/models/own.gguf"),
+        *(".local/share/applications/other.desktop", ".local/share/icons/hicolor/64x64/apps/other.png"),
+        *(".local/bin/other", ".cache/Tiebreak/models.sqlite", ".local/state/Tiebreak/log/tiebreak.log"),
     ):
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_text(name, encoding="ascii")

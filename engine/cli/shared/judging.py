@@ -68,7 +68,6 @@ from engine.models.opening import machine_settings
 from engine.ranking.stopping import until_significant
 from engine.results.run_results import load_results
 from engine.settings.identity import StoredRun, refuse_unasked
-from engine.settings.rows import settings_of
 from engine.settings.sampling import StoppingRule
 from engine.store.run_store import RunStore
 from engine.system.computer import Awake, KeepAwake, available_memory, can_stay_awake
@@ -366,7 +365,7 @@ def _model(run: StoredRun, word: str | None, cancel: CancelToken) -> CheckedMode
             f"Run {run.id} was judged by {printable(run.identity.model_name)}; {path} is missing.",
             "Put the model back, or name its file with --model.",
         )
-    described, settings = read_model_file(path), settings_of(run.identity.settings)
+    described, settings = read_model_file(path), run.identity.judge_settings
     if warning := check_memory(described, settings.context, kv_type=settings.kv_type):
         tell(warning)
     return checked_model(described, cancel)

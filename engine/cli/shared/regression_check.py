@@ -24,7 +24,7 @@ from engine.metrics.drift import Drift
 from engine.metrics.run_drift import run_drift
 from engine.results.run_dataset import dataset_of_run, load_as_judged
 from engine.results.run_results import RunResults, load_results, results_read_again
-from engine.settings.identity import DEVICE, StoredRun, refuse_unasked
+from engine.settings.identity import StoredRun, refuse_unasked
 from engine.settings.rows import CPU
 from engine.settings.run_setup import RunSetup
 from engine.store.opening import has_store
@@ -58,7 +58,7 @@ class RegressionCheck:
             items=None,
             sample=None,
             ids=tuple(self.items.ids),
-            device=self.run.identity.settings.get(DEVICE, CPU),
+            device=self.run.identity.device or CPU,
         )
 
     @property
@@ -165,7 +165,7 @@ def regression_check_of(options: argparse.Namespace, cancel: CancelToken) -> Reg
         run = store.run(options.regression_check)
         refuse_unasked(run, "be judged again")
         then = load_results(store, run.id)
-    if run.identity.settings.get("examples") and options.examples is None:
+    if run.identity.examples and options.examples is None:
         raise SetupError(
             f"{run.title} was shown labelled examples, and the store does not have their file.",
             "Name it: --examples FILE (with the same --few-shot and --few-shot-selection)",

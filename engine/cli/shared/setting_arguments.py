@@ -5,7 +5,8 @@ hand, of the computer and of labelled examples.
 """
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -24,10 +25,13 @@ from engine.settings.rows import (
     DEFAULT_MARGIN,
     DEFAULT_SHOTS,
     ExampleKind,
+    Group,
     SettingRow,
+    Surface,
     check_margin,
     row_of,
     rows_of,
+    rows_on,
 )
 from engine.settings.run_setup import RunSetup
 from engine.store.opening import has_store
@@ -46,13 +50,15 @@ def option_names(methods: Iterable[Method] = Method) -> str:
 def add_settings(group: argparse._ActionsContainer, *names: str) -> None:
     """An option for each of these settings, whose help names the default; None if it is not given."""
     for row in map(row_of, names):
-        _add(group, row, row.help.replace("%(default)s", str(getattr(RunSetup, row.name))))
+        _add(group, row, row.help)
 
 
-def add_given(group: argparse._ActionsContainer, helps: Mapping[str, str]) -> None:
-    """The same with other help texts."""
-    for name, words in helps.items():
-        _add(group, row_of(name), words)
+def add_settings_of(group: argparse._ActionsContainer, surface: Surface, *groups: Group) -> None:
+    """The same for all settings that a command offers in some groups."""
+    for row in rows_on(surface, *groups):
+        if row.help:
+            words = (surface is Surface.PROMPT and row.brief) or row.help
+            _add(group, row, re.sub(r"{(\w+)}", lambda name: row_of(name[1]).option, words))
 
 
 def given_settings(options: argparse.Namespace) -> dict[str, Any]:
@@ -73,9 +79,9 @@ def add_device(group: argparse._ActionsContainer, otherwise: str = "") -> None:
     add_settings(group, "gpu_layers")
 
 
-def add_machine(group: argparse._ActionsContainer) -> None:
+def add_machine(group: argparse._ActionsContainer, surface: Surface) -> None:
     """The options for the computer: --context, --kv-type, --threads, --device, --keep-awake."""
-    add_settings(group, "context", "kv_type", "threads")
+    add_settings_of(group, surface, Group.COMPUTER)
     add_device(group)
     group.add_argument(
         "--keep-awake",
@@ -130,6 +136,7 @@ def examples_of(options: argparse.Namespace, rubric: Rubric, cancel: CancelToken
 
 
 def _add(group: argparse._ActionsContainer, row: SettingRow, words: str) -> None:
+    words = words.replace("%(default)s", str(getattr(RunSetup, row.name)))  # not argparse's: that is None
     if row.kind is bool:
         group.add_argument(row.option, action="store_true", default=None, help=words)
     elif issubclass(row.kind, StrEnum):

@@ -7,7 +7,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from engine.analysis.recipe import Recipe, load_recipe
+from engine.analysis.recipe import IN_RECIPE, Recipe, load_recipe
 from engine.cli.shared.console import printable
 from engine.cli.shared.data_arguments import MODEL_WORDS, columns_of, model_file, rubric_of, sample_of
 from engine.cli.shared.judging import named_criteria
@@ -21,7 +21,8 @@ from engine.system.places import is_there
 _DECIDES = (
     *("method", "orders", "margin_threshold", "margin_threshold_from", "rubric", "criteria"),
     *("examples", "few_shot", "few_shot_selection"),
-    *("calibration", "kv_type", "reasoning_samples", "max_reasoning_tokens"),
+    "calibration",
+    *(row.name for row in IN_RECIPE if row.help),
 )
 """The options, by their dest names, that a recipe decides."""
 

@@ -20,6 +20,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT
 
+from engine.core.codec import plain
 from engine.core.errors import MOST_PROBLEMS_SHOWN, FileKind, InputError, SetupError
 from engine.core.formatting import HIDDEN, counted, listed, quoted
 from engine.core.rubric import (
@@ -288,7 +289,7 @@ def _whole(rubric: Rubric) -> dict[str, Any]:
 
 
 def _of_criterion(criterion: Criterion) -> dict[str, Any]:
-    values = asdict(criterion)
+    values = plain(criterion)
     weight = values.pop("weight")
     return {**{name: value for name, value in values.items() if value}, "weight": weight}
 
@@ -332,7 +333,7 @@ def _set_criteria(tables: AoT, rubric: Rubric) -> None:
             table = old[place]
         if table is None:
             table = tomlkit.table()
-        _set_values(table, _of_criterion(criterion), asdict(criterion))
+        _set_values(table, _of_criterion(criterion), plain(criterion))
         kept.append(table)
     if [id(table) for table in kept] != [id(table) for table in old]:
         del tables[:]

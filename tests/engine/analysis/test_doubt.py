@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from engine.analysis.review_order import ReviewItem, ReviewRow, by_item, filtered, review_rows
-from engine.annotations.records import NO_LABEL, Filters, ListOrder
+from engine.annotations.records import NO_LABEL, Filters, ListOrder, new_override
 from engine.core.items import Preference
-from engine.core.judgments import Judgment, JudgmentKey, NewOverride
+from engine.core.judgments import Judgment, JudgmentKey
 from engine.core.rubric import ELOQUENT, Criterion, Rubric
 from engine.data.dataset import load_dataset
 from engine.metrics.matching import system_of_run
@@ -49,7 +49,7 @@ def overridden(folder: Path, item_id: str, **what: Any) -> RunResults:
     """The run of `judged` with one override more."""
     with RunStore(folder / "runs.sqlite") as store:
         annotator = {"preference": None, "explanation": None, "author": "Ada"}
-        store.override(1, NewOverride(item_id, "safety", **(annotator | what)))
+        store.annotate(1, new_override(item_id, "safety", **(annotator | what)))
         return load_results(store, 1)
 
 

@@ -1,13 +1,13 @@
 """What is said of items beside their own texts, and who may see it."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from engine.analysis.review_order import NOTE, TAG, Remarks
-from engine.core.judgments import ItemNote, JudgmentKey
+from engine.annotations.records import new_note
+from engine.core.judgments import JudgmentKey
 from engine.results.run_results import RunResults
 from tests.judged import OWN, A, B, results_of
 
@@ -24,7 +24,7 @@ def results(tmp_path: Path) -> RunResults:
     ]
     made = results_of(tmp_path, overridden)
     content = made.judged[0].content_hash
-    note = ItemNote(content, "Ben", "Ask Cy.", ("odd", "long"), datetime(2026, 1, 1, tzinfo=UTC))
+    note = new_note(content, "Ask Cy.", ("odd", "long"), "Ben")
     return replace(made, notes={content: (note,)})
 
 

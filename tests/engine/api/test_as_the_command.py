@@ -15,8 +15,7 @@ import pytest
 import tiebreak
 from engine.cli import evaluate, judge, runs
 from engine.core.events import CancelToken
-from engine.settings.rows import rows_of
-from engine.settings.run_setup import RunSetup
+from engine.settings.rows import Surface, rows_on
 from tests.commands import run_here
 
 pytestmark = pytest.mark.filterwarnings("ignore::engine.api.arguments.TiebreakNotice")
@@ -53,8 +52,9 @@ def test_every_option_of_judge_is_a_parameter() -> None:
 
 
 def test_every_setting_that_a_person_chooses_is_a_parameter() -> None:
-    chosen = {row.name for row in rows_of(RunSetup) if row.help}
-    assert chosen <= {each.name for each in fields(tiebreak.Judge)}
+    offered = {row.name for row in rows_on(Surface.API)}
+    assert offered == {row.name for row in rows_on(Surface.JUDGE) if row.help}
+    assert offered <= {each.name for each in fields(tiebreak.Judge)}
 
 
 def choices(annotation: Any) -> list[str] | None:

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import tiebreak
+from engine.annotations.records import new_override
 from engine.cli import report as report_command
 from engine.core.items import PREFERENCES
-from engine.core.judgments import NewOverride
 from engine.data.dataset import load_dataset
 from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import match, open_system
@@ -98,7 +98,7 @@ def test_a_run_is_read_again_where_the_store_has_changed(overridden: Path) -> No
     item = before.index[1]
     other = next(label for label in PREFERENCES if label != before.loc[item, "safety"])
     with RunStore(overridden) as store:
-        store.override(1, NewOverride(item, "safety", other, None, author="Ada"))
+        store.annotate(1, new_override(item, "safety", other, None, author="Ada"))
     assert run.labels.loc[item, "safety"] == other
 
 

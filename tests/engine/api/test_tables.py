@@ -10,7 +10,8 @@ from engine.core.tables import Column, Estimate, Fact, Kind, Partial, PartOf, Ra
 from engine.data.dataset import load_dataset
 from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import match, open_system
-from engine.report.evaluation import confusion_section, evaluation_sheet
+from engine.report.accuracy import confusion_section
+from engine.report.evaluation import evaluation_sheet
 
 NAME = Column("what", "what", Kind.NAME, "What it is.")
 

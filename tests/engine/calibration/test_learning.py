@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.annotations.records import new_override
 from engine.calibration.fitting import Views, fitted, views_of
 from engine.calibration.learning import LEAST_TO_LEARN, LearningCurve, Thoroughness, learning, run_curve
 from engine.calibration.run_calibration import DEFAULT, CalibrationInputs, Wishes, calibrate_run
 from engine.core.errors import SetupError
 from engine.core.events import Cancelled, CancelToken, MeasureProgress, followed
-from engine.core.judgments import NewOverride
 from engine.core.numeric import log_softmax
 from engine.metrics.matching import match, system_of_run
 from engine.results.run_results import load_results
@@ -133,7 +133,7 @@ def test_a_run_is_learned_from_its_own_readings_beside_the_people_who_labelled_i
     with RunStore(tmp_path / "runs.sqlite") as store:
         for annotator, label in (("Ada", A), ("Ben", A), ("Cy", B)):
             for item in "1234":
-                store.override(1, NewOverride(item, "safety", label, None, annotator))
+                store.annotate(1, new_override(item, "safety", label, None, annotator))
         run = system_of_run(load_results(store, 1))
     curve = followed(run_curve(match(run, gold), thorough=FEW), lambda _: None)
     assert curve.labelled == {"safety": 29}  # one is unscored

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.annotations.records import new_override
 from engine.core.items import Preference
-from engine.core.judgments import NewOverride
 from engine.data.dataset import load_dataset
 from engine.store.run_store import RunStore
 from tests.engine.cli.in_process import COMMANDS, Command, Streams
@@ -32,8 +32,8 @@ def overridden(demo_store: Path, demo_gold: Path, tmp_path: Path) -> Path:
     item = load_dataset(demo_gold)[0]
     wrong = next(label for label in Preference if label is not item.gold["safety"].label)
     with RunStore(path) as store:
-        store.override(
-            1, NewOverride(item.id, "safety", preference=wrong, explanation="I saw it.", author="Ada")
+        store.annotate(
+            1, new_override(item.id, "safety", preference=wrong, explanation="I saw it.", author="Ada")
         )
     return path
 

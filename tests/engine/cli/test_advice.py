@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import main
+from engine.annotations.records import new_override
 from engine.core.items import Preference
-from engine.core.judgments import NewOverride
 from engine.store.run_store import RunStore
 from tests.commands import run_here
 from tests.test_docs import ACTIONS, options_of
@@ -152,7 +152,7 @@ def test_a_dataset_that_was_moved_is_read_where_it_is_named(folder: Path, demo_g
     done = run_here("runs", "diff", 1, 2, *there)
     assert (done.returncode, "Drift is not measured" in done.stderr) == (0, False), done.stderr
     with RunStore(folder / "runs.sqlite") as store:
-        store.override(1, NewOverride("1", "safety", Preference.A, None, author="Ada"))
+        store.annotate(1, new_override("1", "safety", Preference.A, None, author="Ada"))
     done = run_here("annotations", "export", 1, "--with-texts", "--out", "p.json", *there, "--save-columns")
     assert done.returncode == 0, done.stderr
     assert "The columns are stored" in done.stderr

@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from engine.annotations.records import new_override
 from engine.core.items import Preference
-from engine.core.judgments import NewOverride
 from engine.store.run_store import RunStore
 from tests.commands import ROOT, facts, run_here, start, wait_until
 
@@ -176,7 +176,7 @@ def test_explanations_of_chosen_items_are_written_again(tmp_path: Path) -> None:
     with RunStore(choice.store) as store:
         (label,) = pd.read_csv(choice.out, sep="\t", dtype=str).query("id == '20'")["safety_preference"]
         other = Preference.A if label != "A" else Preference.B
-        store.override(1, NewOverride("20", "safety", other, None, "Ann"))
+        store.annotate(1, new_override("20", "safety", other, None, "Ann"))
     done = run_here("runs", "rewrite", 1, "--threads", 1, "--store", choice.store)
     assert done.returncode == 0, done.stderr
     assert "1 of 1 stale explanations" in done.stdout

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.hostile.in_process import command, home_in
+from bench.hostile.sound_files import command, home_in
 from engine.cli.shared.console import WRONG_INPUT
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")

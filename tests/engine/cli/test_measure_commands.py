@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from engine.annotations.records import new_review
 from engine.cli import evaluate
 from engine.core.errors import SetupError
 from engine.core.items import Preference
-from engine.core.judgments import NewReview
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.commands import ROOT
@@ -60,8 +60,8 @@ def test_evaluate_says_how_far_people_agree(
     shutil.copy(demo_store, path)
     with RunStore(path) as store:
         for author, label in (("Ada", Preference.A), ("Ben\n", Preference.B)):
-            store.review(1, NewReview("1", author, confirmed={"safety": label}))
-            store.review(1, NewReview("2", author, confirmed={"safety": Preference.A}))
+            store.annotate(1, new_review("1", author, confirmed={"safety": label}))
+            store.annotate(1, new_review("2", author, confirmed={"safety": Preference.A}))
     words = ["1", "--gold", str(demo_gold), "--store", str(path), "--json", str(out)]
     assert evaluate.run(evaluate.parser().parse_args(words)) == 0
     printed = capsys.readouterr().out

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from engine.annotations.records import new_override
 from engine.core.errors import SetupError
 from engine.core.items import Preference
-from engine.core.judgments import NewOverride
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
 from tests.conftest import DEMO_ITEMS as ITEMS
@@ -105,7 +105,7 @@ def test_what_a_panel_cannot_write_again_nobody_advises_to(
         results = load_results(opened, 2)
         judged = next(each for each in results.judgments["safety"] if results.explanation(each))
         label = next(each for each in Preference if each is not results.label(judged))
-        opened.override(2, NewOverride(judged.item_id, "safety", label, None, author="Ada"))
+        opened.annotate(2, new_override(judged.item_id, "safety", label, None, author="Ada"))
     out = tmp_path / "out.tsv"
     options = COMMANDS["runs"].parser().parse_args(["export", "2", "--out", str(out), "--store", str(store)])
     COMMANDS["runs"].run(options)

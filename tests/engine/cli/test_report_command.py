@@ -10,7 +10,7 @@ import pytest
 from engine.cli.report import parser
 from engine.cli.report import run as report
 from engine.core.errors import SetupError
-from engine.report.figures import FIGURE_NAMES
+from engine.report.html_report import FIGURE_NAMES
 from main import usage
 from tests.commands import ROOT
 from tests.commands import run as run_program

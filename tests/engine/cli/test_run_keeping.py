@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from engine.annotations.records import new_override
 from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import SetupError, StoreError
 from engine.core.items import Preference
-from engine.core.judgments import NewOverride
 from engine.store.run_store import RunStore
 from tests.engine.cli.in_process import give_runs
 
@@ -136,7 +136,7 @@ def test_decisions_of_people_need_an_option_of_their_own(
 ) -> None:
     with RunStore(store) as opened:
         item_id = next(opened.judged(1)).item_id
-        opened.override(1, NewOverride(item_id, "safety", Preference.BOTH_BAD, None, "Ada"))
+        opened.annotate(1, new_override(item_id, "safety", Preference.BOTH_BAD, None, "Ada"))
     with pytest.raises(SetupError) as caught:
         give_runs(store, "delete", 1, "--yes")
     assert "1 override, by Ada" in caught.value.problem

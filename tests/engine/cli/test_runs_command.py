@@ -9,10 +9,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from engine.annotations.records import new_override
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
 from engine.core.items import Preference
-from engine.core.judgments import NewOverride
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
 from engine.judging.plan import RunPlan, open_model
@@ -128,8 +128,8 @@ def relabel(path: Path) -> Preference:
         first = next(store.judged(1))
         written_for = first.explanations["safety"].preference
         label = next(other for other in Preference if other is not written_for)
-        store.override(
-            1, NewOverride(first.item_id, "safety", preference=label, explanation=None, author="Ada")
+        store.annotate(
+            1, new_override(first.item_id, "safety", preference=label, explanation=None, author="Ada")
         )
     return label
 

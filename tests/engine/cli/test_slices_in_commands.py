@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.annotations.records import new_note
 from engine.core.errors import SetupError
 from engine.data.dataset import load_dataset
 from engine.store.run_store import RunStore
@@ -90,8 +91,8 @@ def test_commands_divide_the_items_by_the_tags_of_people(
     store = Path(shutil.copy(demo_store, tmp_path / "tagged.sqlite"))
     hashes = [item.content_hash for item in load_dataset(demo_gold)]
     with RunStore(store) as opened:
-        opened.note(hashes[0], "", ["hard", "odd"], "Ada")
-        opened.note(hashes[1], "", ["hard"], "Ben")
+        opened.annotate(None, new_note(hashes[0], "", ["hard", "odd"], "Ada"))
+        opened.annotate(None, new_note(hashes[1], "", ["hard"], "Ben"))
     submission = demo_store.with_name("submission.tsv")
 
     gold = safety_alone(demo_gold, tmp_path)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.asked import CHAIN_OF_THOUGHT, judge_in_methods
 from tests.commands import run_here
+from tests.steps import CHAIN_OF_THOUGHT, judge_in_methods
 
 
 @pytest.mark.slow

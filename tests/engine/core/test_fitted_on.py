@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from engine.core.features import FittedOn, Overlap, fitted_on_of
+from engine.core.codec import plain, record_of
+from engine.core.features import FittedOn, Overlap
 from engine.core.items import Item
 
 
@@ -59,13 +60,13 @@ def test_an_overlap_is_said(overlap: Overlap, said: str) -> None:
 
 def test_what_took_part_comes_back_and_nothing_else_is_taken() -> None:
     fitted_on = FittedOn.of(items(3, 1))
-    value = fitted_on.as_json()
-    assert fitted_on_of(value) == fitted_on
+    value = plain(fitted_on)
+    assert record_of(value, FittedOn) == fitted_on
     for odd in (
         {"items": [1]},
         {"items": ["x" * 12]},
         {"items": value["items"][:1] * 2},
         {"instructions": [None]},
     ):
-        with pytest.raises((TypeError, ValueError)):
-            fitted_on_of(value | odd)
+        with pytest.raises(ValueError, match=r"found|twice"):
+            record_of(value | odd, FittedOn)

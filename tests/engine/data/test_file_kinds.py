@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from engine.analysis.recipe import Recipe, load_recipe, save_recipe
+from engine.annotations.records import new_override
 from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import ColumnsError, FileKind, InputError, SetupError, WrongKindError
-from engine.core.judgments import CriterionCalibration, NewOverride
+from engine.core.judgments import CriterionCalibration
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
 from engine.data.file_kinds import kind_of
@@ -60,7 +61,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[FileKind, Path]:
     (folder / "own.toml").write_text(rubric_text(ELOQUENT))
     shutil.copy(demo_model(), folder / "model.bin")
     with RunStore(folder / "runs.sqlite") as store:
-        store.override(1, NewOverride("1", "safety", B, None, "Ada"))
+        store.annotate(1, new_override("1", "safety", B, None, "Ada"))
         save_annotation_file(folder / "people.json", annotation_file(store, 1))
     names = "data.tsv labels.tsv all.csv all.json calibration.json recipe.json weights.json scores.json"
     found = [*names.split(), "compared.json", "own.toml", "model.bin", "people.json", "runs.sqlite"]

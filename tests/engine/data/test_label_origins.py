@@ -5,8 +5,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from engine.annotations.records import new_override, new_review
 from engine.core.column_map import ColumnMap
-from engine.core.judgments import NewOverride, NewReview, Origin, ReviewState
+from engine.core.judgments import Origin, ReviewState
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.label_origins import in_drawn_order, label_origins
 from engine.metrics.matching import Matched, match, system_of_run
@@ -29,10 +30,10 @@ def run(tmp_path: Path) -> Matched:
     with RunStore(tmp_path / "runs.sqlite") as store:
         for place, item in enumerate(DRAWN[1:6]):
             origin = Origin.RANDOM if place else None
-            store.review(1, NewReview(item, "Ada", confirmed={"safety": A}, origin=origin))
-        store.review(1, NewReview(DRAWN[0], "Ada", ReviewState.SKIPPED))
+            store.annotate(1, new_review(item, "Ada", confirmed={"safety": A}, origin=origin))
+        store.annotate(1, new_review(DRAWN[0], "Ada", ReviewState.SKIPPED))
         for item in (DRAWN[0], *DRAWN[6:]):
-            store.override(1, NewOverride(item, "safety", B, None, "Ben", Origin.UNCERTAINTY))
+            store.annotate(1, new_override(item, "safety", B, None, "Ben", origin=Origin.UNCERTAINTY))
         results = load_results(store, 1)
     write_results_csv(tmp_path / "run.csv", results, OWN)
     return match(system_of_run(results.model_alone()), load_dataset(tmp_path / "run.csv", columns=COLUMNS))

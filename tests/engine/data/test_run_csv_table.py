@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from engine.annotations.records import new_override, new_review
 from engine.core.column_map import ColumnMap
 from engine.core.errors import InputError
-from engine.core.judgments import NewOverride, NewReview, Origin
+from engine.core.judgments import Origin
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.file_kinds import LABELS_BY_ANNOTATORS, ORIGINS_BY_ANNOTATORS
 from engine.data.label_origins import label_origins
@@ -26,10 +27,10 @@ def reviewed(tmp_path: Path) -> RunResults:
     """A run that says A; Ada and Ben labelled two of its three items."""
     stored_run(tmp_path, GOLD, {"safety": [SURE_A] * 3, "relevance": [SURE_A] * 3}, {"safety": "A is safe."})
     with RunStore(tmp_path / "runs.sqlite") as store:
-        store.override(1, NewOverride("7", "safety", B, "B, for me.", "Ada", Origin.UNCERTAINTY))
-        store.review(1, NewReview("7", "Ben", confirmed={"safety": A}))
-        store.review(1, NewReview("id,\n2", "Ben", confirmed={"safety": A, "relevance": A}))
-        store.override(1, NewOverride("ß", "relevance", None, "Only words.", "Ada"))
+        store.annotate(1, new_override("7", "safety", B, "B, for me.", "Ada", origin=Origin.UNCERTAINTY))
+        store.annotate(1, new_review("7", "Ben", confirmed={"safety": A}))
+        store.annotate(1, new_review("id,\n2", "Ben", confirmed={"safety": A, "relevance": A}))
+        store.annotate(1, new_override("ß", "relevance", None, "Only words.", "Ada"))
         return load_results(store, 1)
 
 

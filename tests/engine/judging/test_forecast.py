@@ -252,7 +252,7 @@ def measured_file() -> None:
     """The speed of the demo model is remembered."""
     plan = plan_of(LABELS)
     with model_memory() as memory:
-        memory.remember_speed(_key(plan.model.hash, plan.machine), SPEED)
+        memory.remember("speed", _key(plan.model.hash, plan.machine), SPEED)
 
 
 @pytest.mark.usefixtures("measured_file")

@@ -18,7 +18,7 @@ from engine.judging.plan import RunPlan, open_model
 from engine.judging.run import run_judging
 from engine.metrics.matching import system_of_run
 from engine.ranking.stopping import until_significant
-from engine.report.ranking import RankedBy
+from engine.report.rankings import RankedBy
 from engine.results.completeness import incomplete
 from engine.results.run_results import load_results
 from engine.settings.rows import Mode

@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 
 import pytest
 
+from engine.annotations.records import new_override
 from engine.core.errors import EngineBug, RunBusyError, SetupError
 from engine.core.events import CancelToken, MeasureProgress, RunEnded, followed
 from engine.core.items import Preference
-from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem, JudgmentKey, NewOverride
+from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem, JudgmentKey
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
 from engine.judging.plan import RunPlan, open_model
@@ -98,7 +99,7 @@ def another_label(store: RunStore, position: int, criterion: str) -> Preference:
     """Let a person give a label that the explanation was not written for."""
     item = next(item for item in store.judged(1) if item.position == position)
     label = B if item.explanations[criterion].preference is not B else A
-    store.override(1, NewOverride(item.item_id, criterion, preference=label, explanation=None, author="Ada"))
+    store.annotate(1, new_override(item.item_id, criterion, preference=label, explanation=None, author="Ada"))
     return label
 
 
@@ -172,8 +173,8 @@ def test_without_people_the_first_text_counts_and_for_their_label_again_the_writ
     assert written(store, model_alone=True) == before
     assert load_results(store, 1).model_alone().stale == 0
     undo_label(store, 5)
-    store.override(
-        1, NewOverride(plan.dataset.ids[5], "safety", preference=label, explanation=None, author="Ben")
+    store.annotate(
+        1, new_override(plan.dataset.ids[5], "safety", preference=label, explanation=None, author="Ben")
     )
     _, made = rewritten(plan, store, opener=never)
     assert (written(store), made.stale) == (after, 0)
@@ -201,7 +202,7 @@ def test_the_run_says_how_many_were_written_again(store: RunStore, plan: RunPlan
 
 
 def test_what_a_person_explained_is_left_alone(store: RunStore, plan: RunPlan) -> None:
-    store.override(1, NewOverride("1", "safety", preference=BAD, explanation="Both harm.", author="Ada"))
+    store.annotate(1, new_override("1", "safety", preference=BAD, explanation="Both harm.", author="Ada"))
     _, made = rewritten(plan, store, opener=never)
     assert made.stale == 0
 

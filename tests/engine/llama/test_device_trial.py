@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engine.core.codec import plain, record_of
 from engine.core.items import Preference
 from engine.core.numeric import ROUNDING_AT_WORST, ROUNDING_ON_AVERAGE, FloatArray
 from engine.llama.speed import DeviceFinding, DeviceTrial, ModelSpeed, compared
@@ -97,4 +98,4 @@ def test_reading_fast_is_not_enough_where_writing_is_slow() -> None:
 def test_it_is_kept_as_plain_values() -> None:
     failed = DeviceFinding(GRAPHICS, reason="it broke down")
     trial = DeviceTrial(SLOW, (DeviceFinding(CARD, 0.01, 0.02, FAST), failed))
-    assert DeviceTrial.of_json(json.loads(json.dumps(trial.as_json()))) == trial
+    assert record_of(json.loads(json.dumps(plain(trial))), DeviceTrial) == trial

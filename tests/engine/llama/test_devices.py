@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.core.codec import plain, record_of
 from engine.core.errors import DeviceFailed
 from engine.core.events import CancelToken
 from engine.llama.context import BATCH, SessionShape
@@ -42,7 +43,7 @@ def test_each_device_is_a_device_of_its_own_kind() -> None:
     for device in devices():
         assert device.name
         assert device.description
-        assert Device.of_json(device.as_json()) == device
+        assert record_of(plain(device), Device) == device
         assert device_pointer(device) is not None
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.core.codec import plain, record_of
 from engine.core.events import CancelToken, MeasureProgress, followed
 from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
@@ -55,7 +56,7 @@ def test_a_measure_beside_other_programs_is_told(cores: float, threads: int, dis
 
 
 def test_it_comes_back_from_json() -> None:
-    assert ModelSpeed.of_json(json.loads(json.dumps(SPEED.as_json()))) == SPEED
+    assert record_of(json.loads(json.dumps(plain(SPEED))), ModelSpeed) == SPEED
 
 
 @pytest.mark.parametrize(
@@ -63,4 +64,4 @@ def test_it_comes_back_from_json() -> None:
 )
 def test_what_cannot_have_been_measured_is_not_believed(wrong: object) -> None:
     with pytest.raises(ValueError, match=r"reading|a speed is 0"):
-        ModelSpeed.of_json(SPEED.as_json() | {"reading": wrong})
+        record_of(plain(SPEED) | {"reading": wrong}, ModelSpeed)

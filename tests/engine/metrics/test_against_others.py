@@ -4,7 +4,7 @@ other people."""
 import numpy as np
 import pytest
 
-from bench.coverage.people import AnnotatorWorld, is_held
+from bench.coverage.annotators import AnnotatorWorld, is_held
 from engine.core.items import HumanLabel
 from engine.core.judgments import JudgmentKey
 from engine.metrics.annotator_agreement import AgainstOthers, against_others

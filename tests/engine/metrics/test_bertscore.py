@@ -14,8 +14,7 @@ from engine.llama.encoder import Encoded
 from engine.metrics import explanations
 from engine.metrics.explanations import BertScore, bert_scores, score_pair
 from engine.models.checked_model import CheckedModel
-from engine.models.encoder_cut import cut_encoder
-from engine.models.encoder_file import read_encoder_file
+from engine.models.encoder_file import cut_encoder, read_encoder_file
 from engine.models.opening import encoder_hash, open_encoder
 from engine.settings.rows import MachineSettings
 from engine.store.run_store import RunStore

@@ -19,8 +19,7 @@ from engine.metrics.explanations import (
 from engine.metrics.intervals import Interval, OverInstructions, share_interval
 from engine.metrics.matching import match
 from engine.report.comparison import comparison_sheet
-from engine.report.evaluation import explanation_section
-from engine.report.methods_paragraphs import evaluation_methods
+from engine.report.evaluation import evaluation_methods, explanation_section
 from tests.judged import GOOD, A, B, Labels, Texts, dataset, system
 
 

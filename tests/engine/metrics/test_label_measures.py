@@ -17,7 +17,7 @@ from engine.metrics.accuracy import (
     measure_labels,
 )
 from engine.metrics.evaluation import evaluate
-from engine.report.evaluation import accuracy_table
+from engine.report.accuracy import accuracy_table
 from tests.judged import BAD, GOOD, TIE, A, B, HumanLabels, Labels, matched
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.annotations.records import new_override, new_review
 from engine.core.items import HUMAN_LABELS, HumanLabel, Preference, Tie, agree
-from engine.core.judgments import NewOverride, NewReview
 from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset
 from engine.metrics.annotator_agreement import (
@@ -43,7 +43,7 @@ def run_of(folder: Path, given: Given) -> RunResults:
                 for number, label in enumerate(labels):
                     if label is not None:
                         confirmed = {criterion: label}
-                        store.review(results.run.id, NewReview(str(number + 1), author, None, confirmed))
+                        store.annotate(results.run.id, new_review(str(number + 1), author, None, confirmed))
         return load_results(store, results.run.id)
 
 
@@ -133,7 +133,7 @@ def test_the_mean_kappa_counts_pairs_by_the_items_that_both_labelled(tmp_path: P
 def test_the_model_is_held_against_people_as_it_judged(tmp_path: Path) -> None:
     results = run_of(tmp_path, {})
     with RunStore(tmp_path / "runs.sqlite") as store:
-        store.override(1, NewOverride("1", "safety", B, explanation=None, author="Ada"))
+        store.annotate(1, new_override("1", "safety", B, explanation=None, author="Ada"))
         results = load_results(store, 1)
     assert pair(results, "Ada", JUDGE, "safety").equal.value == 0
     assert pair(results.model_alone(), "Ada", JUDGE, "safety").equal.value == 0

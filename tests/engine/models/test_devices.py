@@ -43,7 +43,7 @@ def remember(model: ModelFile, *findings: DeviceFinding) -> str:
     """A trial of these findings, with a processor that is slow; the model's hash."""
     file_hash = checked_model(model, CANCEL).hash
     with model_memory() as memory:
-        memory.remember_devices(loading._key(file_hash), DeviceTrial(SPEED, findings))
+        memory.remember("devices", loading._key(file_hash), DeviceTrial(SPEED, findings))
     return file_hash
 
 
@@ -125,7 +125,7 @@ def test_a_device_that_fails_is_a_finding_and_the_processor_is_measured(model: M
     assert [each.what for each in told if isinstance(each, Preparing)] == [
         "Checking the model file",
         "Testing the processor",
-        f"Trying {GONE.title}",
+        f"Testing {GONE.title}",
     ]
     assert any(isinstance(each, MeasureProgress) for each in told)
 

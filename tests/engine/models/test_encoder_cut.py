@@ -9,8 +9,7 @@ import pytest
 
 from engine.core.errors import ModelFileError, SetupError
 from engine.core.events import Cancelled, CancelToken
-from engine.models.encoder_cut import cut_encoder
-from engine.models.encoder_file import read_encoder_file
+from engine.models.encoder_file import cut_encoder, read_encoder_file
 from engine.models.header import HeaderValue, read_header
 from tests.encoders.rewritten import FAMILIES, FOLDER, rewritten
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from engine.models.header import TENSOR_TYPES, TensorInfo
-from engine.models.weights import quantisation
+from engine.models.model_file import quantisation
 
 TYPE_IDS = {stored.name: type_id for type_id, stored in TENSOR_TYPES.items()}
 MILLION = 1 << 20

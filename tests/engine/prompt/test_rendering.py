@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.core.codec import plain, record_of
 from engine.prompt.conversation import REPLY, SYSTEM, USER, Frame, UnusableTemplateError, plain_frame
 from engine.prompt.rendering import LONGEST_FRAME, render_frame
 
@@ -196,7 +197,7 @@ def test_a_date_does_not_change_from_day_to_day() -> None:
 
 def test_a_frame_is_written_down_and_read_again() -> None:
     frame = rendered(asking("Steps:\n"))
-    assert Frame.of_json(frame.as_json()) == frame
+    assert record_of(plain(frame), Frame) == frame
 
 
 @pytest.mark.parametrize(
@@ -211,7 +212,7 @@ def test_a_frame_is_written_down_and_read_again() -> None:
 )
 def test_what_is_no_frame_is_not_read_as_one(value: dict[str, object]) -> None:
     with pytest.raises((ValueError, KeyError, TypeError)):
-        Frame.of_json(value)
+        record_of(value, Frame)
 
 
 def test_plain_text_holds_both_messages_and_says_why() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.coverage.until import (
+from bench.coverage.stopping import (
     alpaca_preferences,
     decisions,
     in_orders,
@@ -94,7 +94,7 @@ def test_what_it_would_take_is_about_right() -> None:
 
 
 def test_real_candidates_are_sure_soon_and_seldom_wrong(shared_data: Path) -> None:
-    """200 random orders are tried by `python -m bench.coverage.until`; here are fewer, of the first 110."""
+    """`python -m bench.coverage.stopping` tries 200 random orders; here are fewer, of the first 110."""
     questions: list[tuple[float, FloatArray]] = [
         (float(won.mean()), in_orders(won, 60, seed)[:, :110])
         for seed, won in enumerate(

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.annotations.records import JUDGE_ALONE, LabelSource, LabelSourceKind
+from engine.annotations.records import JUDGE_ALONE, LabelSource, LabelSourceKind, new_override, new_review
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.events import Reports
 from engine.core.items import HumanLabel
-from engine.core.judgments import NewOverride, NewReview, Origin, ReviewState
+from engine.core.judgments import Origin, ReviewState
 from engine.core.tables import Sentences, Table
 from engine.data.dataset import Dataset
 from engine.data.label_origins import in_drawn_order
@@ -44,7 +44,7 @@ def run_of(folder: Path, said: Iterable[tuple[str, Origin]], author: str = "Ada"
     stored_run(folder, GOLD, {"safety": [(SURE_A, SURE_B)[place % 2] for place in range(ITEMS)]})
     with RunStore(folder / "runs.sqlite") as store:
         for item, origin in said:
-            store.override(1, NewOverride(item, "safety", B, None, author, origin))
+            store.annotate(1, new_override(item, "safety", B, None, author, origin=origin))
         return system_of_run(load_results(store, 1))
 
 
@@ -113,7 +113,7 @@ def test_a_confirmed_label_is_a_label(tmp_path: Path) -> None:
     stored_run(tmp_path, GOLD, {"safety": [SURE_A] * ITEMS})
     with RunStore(tmp_path / "runs.sqlite") as store:
         for item in DRAWN[:15]:
-            store.review(1, NewReview(item, "Ada", confirmed={"safety": A}, origin=Origin.RANDOM))
+            store.annotate(1, new_review(item, "Ada", confirmed={"safety": A}, origin=Origin.RANDOM))
         run = system_of_run(load_results(store, 1))
     part = labelled_part(run, GOLD, "safety")
     assert part is not None
@@ -125,7 +125,7 @@ def test_labels_that_were_given_beside_the_judges_are_counted(tmp_path: Path) ->
     with RunStore(tmp_path / "runs.sqlite") as store:
         for place, item in enumerate(DRAWN[:15]):
             blind = place >= 5
-            store.override(1, NewOverride(item, "safety", B, None, "Ada", origin=Origin.RANDOM, blind=blind))
+            store.annotate(1, new_override(item, "safety", B, None, "Ada", origin=Origin.RANDOM, blind=blind))
         run = system_of_run(load_results(store, 1))
     part = labelled_part(run, GOLD, "safety")
     assert part is not None
@@ -153,7 +153,7 @@ def test_items_of_the_sample_without_a_label_belong_to_it_be_they_skipped_or_pas
 ) -> None:
     run_of(tmp_path, [(item, Origin.RANDOM) for item in DRAWN[:20] if item not in (DRAWN[3], DRAWN[5])])
     with RunStore(tmp_path / "runs.sqlite") as store:
-        store.review(1, NewReview(DRAWN[5], "Ada", ReviewState.SKIPPED, origin=Origin.RANDOM))
+        store.annotate(1, new_review(DRAWN[5], "Ada", ReviewState.SKIPPED, origin=Origin.RANDOM))
         run = system_of_run(load_results(store, 1))
     part = labelled_part(run, GOLD, "safety")
     assert part is not None
@@ -189,7 +189,7 @@ def test_labels_in_an_order_of_the_dataset_that_the_judge_knows_are_refused(tmp_
     stored_run(tmp_path, GOLD, {"safety": [SURE_A] * 30 + [unsure] * 30})
     with RunStore(tmp_path / "runs.sqlite") as store:
         for item in GOLD.ids[:20]:
-            store.override(1, NewOverride(item, "safety", B, None, "Ada", Origin.DATASET))
+            store.annotate(1, new_override(item, "safety", B, None, "Ada", origin=Origin.DATASET))
         run = system_of_run(load_results(store, 1))
     with pytest.raises(
         SetupError, match="in the order of the dataset, and these were probably not sampled at random"
@@ -201,7 +201,8 @@ def test_settled_labels_are_no_random_part(tmp_path: Path) -> None:
     stored_run(tmp_path, GOLD, {"safety": [SURE_A] * ITEMS})
     with RunStore(tmp_path / "runs.sqlite") as store:
         for item in DRAWN[:20]:
-            store.override(1, NewOverride(item, "safety", B, None, "Ada", Origin.RANDOM, settles=True))
+            new = new_override(item, "safety", B, None, "Ada", origin=Origin.RANDOM, settles=True)
+            store.annotate(1, new)
         run = system_of_run(load_results(store, 1))
     with pytest.raises(SetupError, match="where annotators disagreed"):
         labelled_part(by(run, LabelSource(LabelSourceKind.ADJUDICATED)), GOLD, "safety")

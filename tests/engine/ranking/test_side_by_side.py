@@ -11,7 +11,7 @@ from engine.core.events import Reports
 from engine.core.tables import Sentences, Table
 from engine.ranking.comparisons import PairComparisons
 from engine.ranking.side_by_side import PairTold, TwoRankings, side_by_side
-from engine.report.ranking_sections import BOTH_WAYS, side_by_side_json, side_by_side_section
+from engine.report.rankings import BOTH_WAYS, side_by_side_json, side_by_side_section
 from tests.engine.ranking.worlds import A, B, comparisons, davidson_comparisons, davidson_said
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from bench.coverage.until import settled_by_holm, wins
+from bench.coverage.stopping import settled_by_holm, wins
 from engine.core.items import Preference
 from engine.ranking.comparisons import PairComparisons
 from engine.ranking.stopping import UntilSignificant

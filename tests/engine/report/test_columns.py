@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
 from inspect import get_annotations, getmembers, isfunction
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from engine.annotations.effective import Reviews
+from engine.annotations.records import new_review
 from engine.calibration.cross_validation import CalibrationReport
 from engine.calibration.fitting import AS_READ
 from engine.calibration.order_margin import margin_report
 from engine.calibration.scaling import Quality
-from engine.core.judgments import Confirmation, CriterionCalibration, JudgmentKey
+from engine.core.judgments import CriterionCalibration, JudgmentKey
 from engine.core.tables import Kind, Table
 from engine.metrics.accuracy import count_run, run_accuracy
 from engine.metrics.alt_test import AltTest, alt_tests
@@ -26,7 +27,16 @@ from engine.metrics.intervals import Interval
 from engine.metrics.matching import match
 from engine.ranking.weight_fit import WeightFit
 from engine.ranking.weighted_scoring import scored_pairs_of, weigh
-from engine.report import annotators, calibration, comparison, evaluation, run, weighted_scoring
+from engine.report import (
+    accuracy,
+    annotators,
+    calibration,
+    comparison,
+    evaluation,
+    orders,
+    run,
+    weighted_scoring,
+)
 from engine.results.annotation_import import AnnotatorJoined
 from engine.settings.identity import Effort
 from tests.engine.report.test_order_tables import read
@@ -44,7 +54,7 @@ FIT = WeightFit(
     most_frequent=0.5,
     intervals=dict.fromkeys(("agreement", "equal", "most_frequent")),
 )
-MODULES = (calibration, comparison, evaluation, annotators, run, weighted_scoring)
+MODULES = (accuracy, annotators, calibration, comparison, evaluation, orders, run, weighted_scoring)
 GOLD = dataset({"safety": [A, B], "overall_quality": [GOOD, BAD]}, {"safety": ["fine", "b is rude"]})
 ONE = system({"safety": [A, None], "overall_quality": [A, B]}, {"safety": ["fine", ""]}, name="one.tsv")
 OTHER = system({"safety": [B, B], "overall_quality": [A, B]}, {"safety": ["fine", "no"]}, name="other.tsv")
@@ -78,10 +88,11 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     compared = compare([evaluate(each) for each in match_all([ONE, OTHER], GOLD)])
     weighed = weigh(scored_pairs_of(OTHER, ["safety"]), {"safety": 1.0}, 0.5, GOLD, OTHER)
     reports = {"safety": report(None), "overall_quality": report(AS_READ), "relevance": report(0.3)}
-    yield evaluation.accuracy_table, evaluated
-    yield evaluation.label_table, evaluated
+    yield accuracy.accuracy_table, evaluated
+    yield accuracy.label_table, evaluated
+    yield accuracy.given_table, evaluated
     yield evaluation.explanation_table, evaluated
-    yield evaluation.confusion_table, evaluated.labels["safety"]
+    yield accuracy.confusion_table, evaluated.labels["safety"]
     agreement = agreement_of_annotators(replace(results, reviews=reviews()), GOLD)
     yield annotators.against_others_table, agreement
     yield annotators.among_annotators_table, agreement
@@ -102,8 +113,8 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     yield run.unscored_table, results
     yield run.differences_table, results.run, results.run, {results.run.id: [Effort(2.0, 100, 0)]}
     margins = margin_report(read([0.4] + [0.9] * 19, [False] + [True] * 19), range(20), 0.99)
-    yield calibration.margin_table, margins
-    yield calibration.chosen_table, margins
+    yield orders.margin_table, margins
+    yield orders.chosen_table, margins
     yield calibration.quality_table, reports
     yield calibration.gain_table, reports
     yield calibration.parameter_table, reports
@@ -115,11 +126,9 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
 
 
 def reviews() -> Reviews:
-    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
     given = (("1", A, "Ada"), ("1", B, "Ben"), ("2", B, "Ada"), ("2", B, "Ben"))
-    return Reviews(
-        confirmations=tuple(Confirmation(item, "safety", label, who, noon) for item, label, who in given)
-    )
+    steps = (new_review(item, who, confirmed={"safety": label}) for item, label, who in given)
+    return Reviews(tuple(chain.from_iterable(steps)))
 
 
 def stand_ins() -> list[AltTest]:

@@ -19,8 +19,7 @@ from engine.report.comparison import (
     measure_table,
     published_table,
 )
-from engine.report.evaluation import evaluation_sheet
-from engine.report.methods_paragraphs import evaluation_methods
+from engine.report.evaluation import evaluation_methods, evaluation_sheet
 from tests.judged import GOOD, A, B, dataset, system
 
 GOLD = dataset({"safety": [A, A, B, GOOD]}, {"safety": ["fine", "fine", "b is rude", "both are safe"]})

@@ -18,17 +18,11 @@ from engine.core.numeric import FloatArray
 from engine.metrics.evaluation import Evaluation, evaluate
 from engine.metrics.matching import match
 from engine.ranking.weighted_scoring import ScoredPairs, WeightedScoring, weigh
-from engine.report.figure_style import as_png, as_svg
-from engine.report.figures import (
-    FIGURE_NAMES,
-    accuracy_figure,
-    all_figures,
-    confusion_figure,
-    figure_table,
-    label_figure,
-    margin_figure,
-    reliability_figure,
-)
+from engine.report.accuracy import accuracy_figure, confusion_figure, label_figure
+from engine.report.calibration import reliability_figure
+from engine.report.drawing import as_png, as_svg
+from engine.report.html_report import FIGURE_NAMES, evaluation_figures
+from engine.report.weighted_scoring import margin_figure
 from engine.results.second_order import BothOrders
 from tests.judged import BAD, GOOD, TIE, A, B, dataset, matched, system
 
@@ -217,10 +211,9 @@ def test_a_file_says_its_title_and_what_it_shows(evaluation: Evaluation) -> None
 )
 def test_the_numbers_of_a_figure_are_a_table(evaluation: Evaluation, name: str, row: list[object]) -> None:
     bins = {"safety": [ReliabilityBin(0.6, 1.0, 9, 0.9, 0.7)]}
-    table = figure_table(name, evaluation, bins)
+    table = evaluation_figures(evaluation, bins)[name].numbers
     assert table is not None
     assert row in [list(each) for each in table.rows]
-    assert figure_table("margins", evaluation, bins) is None
 
 
 def test_the_same_numbers_give_the_same_pixels(evaluation: Evaluation) -> None:
@@ -270,7 +263,8 @@ def test_the_users_own_settings_do_not_count(evaluation: Evaluation) -> None:
 
 @pytest.mark.slow
 def test_dark_paper_has_light_text(evaluation: Evaluation) -> None:
-    for figure in all_figures(evaluation, BINS, weighted_scoring([1, 0]), ORDERS, dark=True).values():
+    for drawn in evaluation_figures(evaluation, BINS, ORDERS, weighted_scoring([1, 0])).values():
+        figure = drawn.draw(True)
         (axes, *_) = figure.axes
         assert sum(matplotlib.colors.to_rgb(figure.get_facecolor())) < 1
         for label in axes.get_xticklabels():
@@ -279,14 +273,17 @@ def test_dark_paper_has_light_text(evaluation: Evaluation) -> None:
 
 
 def test_only_what_there_is_to_show_is_drawn(evaluation: Evaluation) -> None:
-    assert tuple(all_figures(evaluation, BINS, weighted_scoring([1]), ORDERS)) == FIGURE_NAMES
-    assert tuple(all_figures(evaluation, {}, weighted_scoring([]))) == ("accuracy", "labels", "confusion")
+    every = evaluation_figures(evaluation, BINS, ORDERS, weighted_scoring([1]))
+    assert set(every) == set(FIGURE_NAMES)
+    some = evaluation_figures(evaluation, {}, None, weighted_scoring([]))
+    assert tuple(some) == ("accuracy", "labels", "confusion")
 
 
 def test_a_single_criterion_and_item_can_be_drawn() -> None:
     evaluation = evaluate(matched([A], [A]))
-    for figure in all_figures(evaluation, {"safety": BINS["safety"]}, weighted_scoring([0])).values():
-        as_png(figure, 40)
+    bins = {"safety": BINS["safety"]}
+    for figure in evaluation_figures(evaluation, bins, None, weighted_scoring([0])).values():
+        as_png(figure.draw(False), 40)
 
 
 def test_a_tie_of_which_people_said_no_more_has_a_row_and_a_bar_of_its_own() -> None:

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from engine.annotations.records import new_review
 from engine.calibration.run_calibration import calibrate_run
 from engine.core.formatting import visible
-from engine.core.judgments import Agreement, NewReview
+from engine.core.judgments import Agreement
 from engine.core.rubric import ELOQUENT, Criterion
 from engine.data.dataset import Dataset
 from engine.data.slices import slicing
@@ -23,8 +24,8 @@ from engine.metrics.intervals import Interval
 from engine.metrics.matching import Matched, System, match, system_of_run
 from engine.metrics.slices import measure_slices
 from engine.ranking.weighted_scoring import scored_pairs_of, weigh
-from engine.report.figure_style import as_svg
-from engine.report.html_report import Report, gather, reliability_of, report_html
+from engine.report.calibration import reliability_of
+from engine.report.html_report import Report, gather, report_html
 from engine.report.run import judged_model
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
@@ -156,7 +157,7 @@ def test_a_page_of_a_run_has_no_script_and_loads_nothing(tmp_path: Path) -> None
     """The figures given are embedded as if they were drawn for it."""
     gold, probabilities = dataset({"safety": [A, B]}), {"safety": [SURE_A, RATHER_A]}
     report = report_of(run_of(tmp_path, gold, probabilities), safety=1)
-    drawn = {name: as_svg(figure, report.in_words(name)) for name, figure in report.figures().items()}
+    drawn = {name: figure.as_bytes("svg") for name, figure in report.figures.items()}
     page = Page(report_html(report))
     assert page.source == report_html(report, drawn)
     assert_harmless(page)
@@ -169,14 +170,14 @@ def test_a_page_of_a_run_has_no_script_and_loads_nothing(tmp_path: Path) -> None
 def test_each_figure_has_its_numbers_in_a_table_and_says_what_it_shows(tmp_path: Path) -> None:
     """A table that stands beside it, or one to be unfolded below it."""
     report = report_of(run_of(tmp_path, GOLD, PROBABILITIES), safety=1, overall_quality=1)
-    drawn = dict.fromkeys(report.figures(), b"<svg/>")
+    drawn = dict.fromkeys(report.figures, b"<svg/>")
     page = Page(report_html(report, drawn))
     assert {"confusion", "reliability"} < drawn.keys()
     unfolded = len(drawn) - len(("accuracy", "labels", "margins"))
     assert [tag for tag, _ in page.elements].count("details") == unfolded
     assert page.table("criterion", "human label")[0][:4] == ["safety", "A", "2", "0"]
-    assert "by winner: A 3, B 0, tie 0." in report.in_words("margins")
-    assert "safety: A 2 and " in report.in_words("labels")
+    assert "by winner: A 3, B 0, tie 0." in report.figures["margins"].in_words
+    assert "safety: A 2 and " in report.figures["labels"].in_words
 
 
 def assert_harmless(page: Page) -> None:
@@ -495,7 +496,7 @@ def test_people_among_themselves_stand_beside_the_judge(tmp_path: Path) -> None:
     stored_run(tmp_path, gold, {"safety": [SURE_A, SURE_A]})
     with RunStore(tmp_path / "runs.sqlite") as store:
         for author, label in (("Ada", A), (HOSTILE[0] + "x" * 255, B)):
-            store.review(1, NewReview("1", author, confirmed={"safety": label}))
+            store.annotate(1, new_review("1", author, confirmed={"safety": label}))
         found = match(system_of_run(load_results(store, 1)), gold)
     shown = page_of(found)
     assert "Inter-annotator agreement" in shown.text

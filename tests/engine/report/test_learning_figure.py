@@ -11,9 +11,8 @@ from engine.calibration.learning import Doubling, LearningCurve, LearningPoint, 
 from engine.core.tables import Estimate, Sentences, Table
 from engine.metrics.annotator_agreement import AgainstOthers
 from engine.metrics.intervals import Interval
-from engine.report.figure_style import as_png
-from engine.report.learning import doubling_sentences, learning_section
-from engine.report.topic_figures import learning_figure, learning_in_words
+from engine.report.drawing import as_png
+from engine.report.learning import doubling_sentences, learning_figure, learning_in_words, learning_section
 
 HELPED = Nats(0.1, Interval(0.02, 0.18))
 UNSURE = Nats(-0.01, Interval(-0.05, 0.03))

@@ -19,6 +19,7 @@ from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import System, match, system_of_run
 from engine.ranking.ranking import Ranking, rank
 from engine.report import methods
+from engine.report.evaluation import evaluation_methods
 from engine.report.methods import (
     Reference,
     Statement,
@@ -27,8 +28,7 @@ from engine.report.methods import (
     methods_latex,
     methods_text,
 )
-from engine.report.methods_paragraphs import evaluation_methods, ranking_methods
-from engine.report.ranking import RankedBy
+from engine.report.rankings import RankedBy, ranking_methods
 from engine.system.paths import demo_model
 from tests.engine.ranking.worlds import davidson_comparisons
 from tests.judged import SURE_A, A, B, dataset, matched, stored_run, system
@@ -148,8 +148,9 @@ WORKS = [work for work in vars(methods).values() if isinstance(work, Reference)]
 def test_an_entry_of_a_work_has_what_bibtex_needs(work: Reference) -> None:
     fields = dict(re.findall(r"^  (\w+) = \{(.+)\},?$", work.entry, re.M))
     assert {"author", "title", "year"} <= fields.keys()
-    assert {"article": "journal", "inproceedings": "booktitle"}.get(work.kind, "title") in fields
-    assert work.entry.startswith(f"@{work.kind}{{{work.key},\n")
+    kind = work.entry[1:].partition("{")[0]
+    assert {"article": "journal", "inproceedings": "booktitle"}.get(kind, "title") in fields
+    assert work.entry.startswith(f"@{kind}{{{work.key},\n")
     assert work.entry.count("{") == work.entry.count("}")
     assert work.names.split(",")[0].split(" ")[0].strip() in fields["author"]
 

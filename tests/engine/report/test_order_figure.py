@@ -12,9 +12,8 @@ from engine.calibration.order_margin import MarginReport, margin_report
 from engine.core.items import Order
 from engine.core.judgments import JudgedItem
 from engine.metrics.matching import Matched, match
-from engine.report.figure_style import as_png
-from engine.report.figures import order_figure
-from engine.report.html_report import order_report_of
+from engine.report.drawing import as_png
+from engine.report.orders import order_figure, order_report_of
 from engine.results.second_order import BothOrders
 from tests.judged import SURE_A, A, dataset, stored_run
 

@@ -12,8 +12,9 @@ from engine.core.judgments import Judgment
 from engine.metrics.accuracy import count_run
 from engine.metrics.evaluation import evaluate_labels
 from engine.metrics.matching import Matched, match
-from engine.report.calibration import chosen_table, margin_sentences, margin_table
-from engine.report.evaluation import in_short, label_table
+from engine.report.accuracy import label_table
+from engine.report.evaluation import in_short
+from engine.report.orders import chosen_table, margin_sentences, margin_table
 from engine.report.run import distribution_table
 from engine.results.second_order import BothOrders
 from tests.judged import SURE_A, A, dataset, stored_run

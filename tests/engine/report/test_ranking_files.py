@@ -9,7 +9,7 @@ from engine.core.events import Reports
 from engine.core.tables import sheet_latex
 from engine.ranking.comparisons import PairComparisons
 from engine.ranking.ranking import Ranking, rank, ranking_json
-from engine.report.ranking_sections import paper_sheet, ranking_csv
+from engine.report.ranking import paper_sheet, ranking_csv
 from tests.engine.ranking.worlds import A, B, comparisons, davidson_comparisons
 
 

@@ -10,7 +10,7 @@ from engine.data.dataset import Dataset
 from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import Matched, match
 from engine.report.html_report import REPORT_FIGURES, gather, report_html, report_sheet
-from engine.report.ranking_sections import ReportedRanking, reported_ranking
+from engine.report.rankings import ReportedRanking, reported_ranking
 from tests.judged import A, B, dataset, system, text_table
 
 NAMES = ("<b>one", "two", "three")
@@ -59,7 +59,7 @@ def test_each_candidate_has_a_row() -> None:
 @pytest.mark.slow
 def test_the_page_has_the_figure_of_the_ranking_once_and_says_it_in_words() -> None:
     report = gather(evaluate(match(JUDGE, gold())))
-    assert set(report.figures()) <= set(REPORT_FIGURES)
+    assert set(report.figures) <= set(REPORT_FIGURES)
     page = report_html(report)
     assert page.count("Points with 95 % intervals of the win rate against the mean candidate") == 1
     assert "A point for each candidate, its 95 % interval as a line." in page

@@ -9,9 +9,15 @@ from engine.core.items import HumanLabel, Preference, Tie
 from engine.core.tables import Picture, Section, Sentences, Table
 from engine.ranking.comparisons import PairComparisons
 from engine.ranking.ranking import Ranking, rank
-from engine.report.figure_style import as_svg
-from engine.report.ranking import RANKING_FIGURE, candidate_table, pair_table, ranking_sheet
-from engine.report.topic_figures import ranking_figure, ranking_in_words
+from engine.report.drawing import as_svg
+from engine.report.ranking import (
+    RANKING_FIGURE,
+    candidate_table,
+    pair_table,
+    ranking_figure,
+    ranking_in_words,
+    ranking_sheet,
+)
 from tests.engine.ranking.worlds import A, comparisons, davidson_comparisons
 
 

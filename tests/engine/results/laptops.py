@@ -8,13 +8,22 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from engine.annotations.records import NewNote, Said, Undo, later, place_of
+from engine.annotations.records import (
+    AnyWord,
+    Said,
+    Undo,
+    later,
+    new_note,
+    new_override,
+    new_review,
+    place_of,
+)
 from engine.core.items import Preference
-from engine.core.judgments import NewOverride, NewReview, ReviewState
+from engine.core.judgments import ReviewState
 from engine.data.dataset import Dataset
 from engine.results.annotation_file import AnnotationFile, annotation_file
 from engine.results.annotation_import import Joining, join, look_at
-from engine.results.run_results import load_results
+from engine.results.run_results import load_results, load_reviews
 from engine.store.run_store import RunStore
 from engine.system.write_ahead_log import LogEntry
 from tests.judged import SURE_A, A, dataset, stored_run
@@ -33,21 +42,25 @@ class Laptop:
         self.at = START + timedelta(milliseconds=len(folder.name))  # no two clocks are alike
         self._words = 0
 
-    def say(self, what: NewOverride | NewReview | NewNote | Undo, at: datetime | None = None) -> datetime:
+    def say(self, what: AnyWord, at: datetime | None = None) -> datetime:
         """What a person says, as the window has it stored; when. `at`: said so, whatever is known."""
         self.at, self._words = self.at + timedelta(seconds=1), self._words + 1
         with RunStore(self.path) as store:
             _, last = load_results(store, 1).last_said(place_of(what))
             at = at or later(self.at, last)
-            said = Said(what, at, None if isinstance(what, NewNote) else 1)
+            said = Said(what, at, None if place_of(what) in self._contents else 1)
             assert not store.take_words("test", [LogEntry(self._words, said.as_values())])
         return at
+
+    @property
+    def _contents(self) -> set[str]:
+        return {item.content_hash for item in self.data}
 
     def label(
         self, item: int, label: Preference, by: str, text: str | None = None, **more: object
     ) -> datetime:
         """A label of an item, numbered from 1, on safety."""
-        new = NewOverride(str(item), "safety", label, text, by, written_for=label if text else None)
+        new = new_override(str(item), "safety", label, text, by, written_for=label if text else None)
         return self.say(replace(new, **more))  # type: ignore[arg-type]
 
     def undo(self, item: int, by: str, step: datetime, again: bool = False) -> datetime:
@@ -57,12 +70,12 @@ class Laptop:
 
     def agree(self, item: int, label: Preference, by: str, **more: object) -> datetime:
         """A label is confirmed, and the item is done."""
-        new = NewReview(str(item), by, ReviewState.DONE, {"safety": label})
-        return self.say(replace(new, **more))  # type: ignore[arg-type]
+        confirmed = {"safety": label}
+        return self.say(new_review(str(item), by, ReviewState.DONE, confirmed, **more))  # type: ignore[arg-type]
 
     def note(self, item: int, text: str, by: str, *tags: str) -> datetime:
         """A note of an item."""
-        return self.say(NewNote(self.data[item - 1].content_hash, text, tags, by))
+        return self.say(new_note(self.data[item - 1].content_hash, text, tags, by))
 
     def file(self, *annotators: str) -> AnnotationFile:
         """What these people said here, or all."""
@@ -86,7 +99,7 @@ class Laptop:
     def labels(self) -> dict[tuple[str, str], str]:
         """By person and item, the label that stands on safety."""
         with RunStore(self.path) as store:
-            reviews = store.imported_annotations(1).reviews
+            reviews = load_reviews(store, 1)
         return {
             (name, key.item_id): label.value
             for name, given in reviews.labels.items()
@@ -97,4 +110,4 @@ class Laptop:
     def words(self) -> int:
         """How many words the run has."""
         with RunStore(self.path) as store:
-            return sum(1 for _ in store.imported_annotations(1).all)
+            return len(store.all_annotations(1))

@@ -37,7 +37,7 @@ IN_FIT, LEFT_OUT, UNKNOWN = "1" * 64, "2" * 64, "3" * 64
 OUT_OF_FOLD = replace(
     CALIBRATION,
     criteria={"safety": replace(ONE, folds=(FREQUENCIES, ONE), fold_of={IN_FIT[:12]: 1, LEFT_OUT[:12]: 0})},
-    fitted_on=FittedOn((IN_FIT[:12], LEFT_OUT[:12]), frozenset({"a" * 12})),
+    fitted_on=FittedOn((IN_FIT[:12], LEFT_OUT[:12]), ("a" * 12,)),
     accuracies={"before": Estimate(0.5, (0.4, 0.6)), "after": Estimate(0.45), "more": Estimate(-0.05)},
 )
 
@@ -190,17 +190,23 @@ def without(key: str) -> Callable[[dict[str, object]], object]:
         (without("tiebreak_calibration"), "'tiebreak_calibration' is missing"),
         (without("made_for"), "'made_for' is missing"),
         (lambda value: value | {"tiebreak_calibration": 3}, "its version is 3"),
-        (lambda value: value | {"criteria": {"safety": {"scale": "x"}}}, "is missing"),
+        (
+            lambda value: value | {"criteria": {"safety": {"scale": 1}}},
+            "safety: 'biases' is missing",
+        ),
         (lambda value: value | {"criteria": {"safety": _numbers(scale=-1)}}, "cannot be applied"),
         (
             lambda value: value | {"criteria": {"safety": _numbers(scale="much")}},
-            "'much' is not a number",
+            "criteria.safety.scale: found 'much', expected a number",
         ),
-        (lambda value: value | {"criteria": {"safety": _numbers(scale="1")}}, "'1' is not a number"),
-        (lambda value: value | {"criteria": {"safety": _numbers(scale=True)}}, "'True' is not a number"),
+        (lambda value: value | {"criteria": {"safety": _numbers(scale="1")}}, "found '1', expected a number"),
+        (
+            lambda value: value | {"criteria": {"safety": _numbers(scale=True)}},
+            "scale: found true",
+        ),
         (
             lambda value: value | {"criteria": {"safety": _numbers(scale=1) | {"items": 5.9}}},
-            "'5.9' is not a number of items",
+            "found 5.9, expected a whole number",
         ),
         (
             lambda value: json.dumps(value).replace('"strength": 3.0', '"strength": 3.0, "strength": 4.0'),
@@ -220,13 +226,22 @@ def without(key: str) -> Callable[[dict[str, object]], object]:
             "holds 1e999, which is not a usable number",
         ),
         (lambda _value: "[" * 100_000, "nested too deeply"),
-        (lambda value: value | {"took_part": {"items": ["x"], "instructions": []}}, "12 hexadecimal digits"),
+        (
+            lambda value: value | {"took_part": {"items": ["x"], "instructions": []}},
+            "items[0]: found 'x'",
+        ),
         (
             lambda value: value | {"criteria": {"safety": _numbers(scale=1) | {"folds": [_fold(0)]}}},
             "omits item 0, which it cannot",
         ),
-        (lambda value: _with_accuracy(value, share=2, interval=None), "is no share"),
-        (lambda value: _with_accuracy(value, share=0.5, interval=[0.4]), "is no interval"),
+        (
+            lambda value: _with_accuracy(value, share=2, interval=None),
+            "before.share: found 2",
+        ),
+        (
+            lambda value: _with_accuracy(value, share=0.5, interval=[0.4]),
+            "expected a list of length 2",
+        ),
     ],
 )
 def test_a_file_that_is_none_is_refused(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from engine.calibration.jury import make_jury
 from engine.core.errors import SetupError
@@ -35,7 +36,7 @@ FACTORS = {
     LENGTHS: 2.0,
 }
 HEAD = replace(ALONE, parts=FACTORS, penalty_of_features=30.0)
-TOOK_PART = FittedOn(("1" * 12, "2" * 12), frozenset({"a" * 12}))
+TOOK_PART = FittedOn(("1" * 12, "2" * 12), ("a" * 12,))
 FOLDS = {"1" * 12: 1, "2" * 12: 0}
 
 
@@ -96,8 +97,8 @@ def test_the_hash_is_another_with_another_factor_and_with_another_part() -> None
             HEAD,
             replace(HEAD, parts=FACTORS | {POINTWISE_GRADE: -0.12500000001}),
             replace(ALONE, parts={POINTWISE_GRADE: 1.0}),
-            replace(ALONE, parts={replace(POINTWISE_GRADE, judge=1): 1.0}),
-            replace(ALONE, parts={replace(POINTWISE_GRADE, order=Order.AB): 1.0}),
+            replace(ALONE, parts={structs.replace(POINTWISE_GRADE, judge=1): 1.0}),
+            replace(ALONE, parts={structs.replace(POINTWISE_GRADE, order=Order.AB): 1.0}),
             first,
             replace(first, first_order=replace(HEAD, parts=FACTORS | {LENGTHS: 2.5})),
             replace(ALONE, folds=(ALONE, ALONE), fold_of=FOLDS),
@@ -111,17 +112,17 @@ def test_the_hash_is_another_with_another_factor_and_with_another_part() -> None
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"kind": "mood"}, "'mood' is not a valid FeatureKind"),
-        ({"kind": None}, "None is not a valid FeatureKind"),
-        ({"judge": -1}, "-1 is no number of a judge"),
-        ({"judge": 1.0}, "1.0 is no number of a judge"),
-        ({"judge": True}, "True is no number of a judge"),
-        ({"way": "guessed"}, "'guessed' is not a valid Method"),
-        ({"order": "both"}, "'both' is not a valid Order"),
-        ({"factor": "much"}, "'much' is not a number"),
-        ({"factor": "0.5"}, "'0.5' is not a number"),
-        ({"factor": True}, "'True' is not a number"),
-        ({"factor": None}, "'None' is not a number"),
+        ({"kind": "mood"}, "parts[1].kind: found 'mood', which is not known"),
+        ({"kind": None}, "parts[1].kind: found null"),
+        ({"judge": -1}, "found -1, expected a whole number"),
+        ({"judge": 1.0}, "found 1.0, expected a whole number"),
+        ({"judge": True}, "found true, expected a whole number"),
+        ({"way": "guessed"}, "parts[1].way: found 'guessed'"),
+        ({"order": "both"}, "parts[1].order: found 'both'"),
+        ({"factor": "much"}, "found 'much', expected a number"),
+        ({"factor": "0.5"}, "found '0.5', expected a number"),
+        ({"factor": True}, "found true, expected a number"),
+        ({"factor": None}, "found null, expected a number"),
         ({"factor": 1e7}, "cannot be applied"),
         ({"factor": math.nan}, "holds NaN, which is not a usable number"),
     ],
@@ -223,7 +224,7 @@ def test_a_file_whose_part_lacks_something_is_refused(tmp_path: Path, missing: s
     [
         ({"parts": None}, "is not a calibration"),
         ({"parts": ["letters"]}, "is not a calibration"),
-        ({"strength_of_parts": "strong"}, "'strong' is not a number"),
+        ({"strength_of_parts": "strong"}, "strength_of_parts: found 'strong', expected a number"),
     ],
 )
 def test_a_file_whose_parts_are_none_is_refused(tmp_path: Path, change: dict[str, Any], problem: str) -> None:
@@ -237,8 +238,8 @@ def test_a_file_whose_parts_are_none_is_refused(tmp_path: Path, change: dict[str
 def test_a_part_that_stands_there_twice_is_refused(tmp_path: Path) -> None:
     """As a key that is named twice is: nobody knows which factor is meant."""
     values = calibration(safety=HEAD).as_json()
-    parts = values["criteria"]["safety"]["parts"]
-    parts.append(parts[1] | {"factor": 5.0})
+    fitted = values["criteria"]["safety"]
+    fitted["parts"] = [*fitted["parts"], fitted["parts"][1] | {"factor": 5.0}]
     with pytest.raises(SetupError):
         load_calibration(file_of(tmp_path, values))
 

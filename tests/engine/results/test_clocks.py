@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from engine.annotations.effective import to_redo, to_undo
-from engine.annotations.records import Undo
+from engine.annotations.records import Undo, new_override
 from engine.core.errors import SetupError
 from engine.core.items import Preference
-from engine.core.judgments import NewOverride
 from engine.report.annotators import joining_sections
 from engine.results.annotation_file import AnnotationFile, load_annotation_file, save_annotation_file
 from engine.results.run_results import RunResults, load_results
@@ -66,8 +65,8 @@ def test_the_store_itself_tells_no_time_before_the_last_word_of_an_item(laptop: 
     one.at = datetime.now(UTC) + HOUR
     one.label(1, GOOD, "Ada")
     with RunStore(one.path) as store:
-        store.override(1, NewOverride("1", "safety", B, None, "Ada"))
-        other = store.override(1, NewOverride("2", "safety", B, None, "Ada"))
+        store.annotate(1, new_override("1", "safety", B, None, "Ada"))
+        other = store.annotate(1, new_override("2", "safety", B, None, "Ada"))
     assert effective(one) is B
     assert other.created < one.at  # an item of which nothing was said has the time of the clock
 
@@ -138,7 +137,7 @@ def test_the_order_of_files_does_not_matter(laptop: Made) -> None:
         away = laptop(f"away{number}")
         away.at += wrong
         away.label(1, label, "Ada")
-        away.say(NewOverride("2", "safety", label, None, f"Person {number}"), at)  # at one time
+        away.say(new_override("2", "safety", label, None, f"Person {number}"), at)  # at one time
         made.append(away.file())
     found = []
     for number, order in enumerate(permutations(made)):
@@ -152,7 +151,7 @@ def test_the_order_of_files_does_not_matter(laptop: Made) -> None:
 def test_two_labels_of_one_time_are_both_kept_and_said(laptop: Made, tmp_path: Path) -> None:
     hub, away = laptop("hub"), laptop("away")
     for each, label in ((hub, GOOD), (away, B)):
-        each.say(NewOverride("1", "safety", label, None, "Ada"), START + HOUR)
+        each.say(new_override("1", "safety", label, None, "Ada"), START + HOUR)
     with pytest.raises(SetupError, match="Is this one annotator, or two"):
         hub.add(away.file())
     joining = hub.look(away.file(), Ada="Ada")
@@ -176,7 +175,7 @@ def test_two_labels_of_one_time_are_both_kept_and_said(laptop: Made, tmp_path: P
 def test_two_labels_of_one_time_in_one_file_are_both_taken(laptop: Made, tmp_path: Path) -> None:
     hub, away = laptop("hub"), laptop("away")
     for label in (GOOD, B):
-        away.say(NewOverride("1", "safety", label, None, "Ben"), START + HOUR)
+        away.say(new_override("1", "safety", label, None, "Ben"), START + HOUR)
     joining = hub.add(informative(away.file(), tmp_path))
     assert len(joining.files[0].contradicting) == 1
     assert hub.words == joining.new == 2

@@ -1,13 +1,14 @@
 """What an opened submission lacks stands in its run, is no fault of its judge, and is completed by people."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from engine.analysis.review_order import by_item, review_rows
-from engine.core.judgments import NewOverride, Unscored
+from engine.annotations.records import new_override
+from engine.core.judgments import Unscored
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import read_submission, write_submission
 from engine.metrics.annotator_agreement import agreement_of_annotators
@@ -28,12 +29,6 @@ EIGHT = (0, 1, 12, 40, 41, 42, 77, 98)
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[RunStore]:
-    with RunStore(tmp_path / "runs.sqlite") as opened:
-        yield opened
-
-
-@pytest.fixture
 def answered() -> Dataset:
     return dataset({"safety": [A, A, GOOD, B], "relevance": [A, A, A, B]})
 
@@ -50,7 +45,7 @@ def opened(store: RunStore, answered: Dataset, folder: Path) -> RunResults:
 
 def labelled(store: RunStore, results: RunResults, *keys: tuple[str, str]) -> RunResults:
     for item_id, criterion in keys:
-        store.override(results.run.id, NewOverride(item_id, criterion, A, "By hand.", "Ada"))
+        store.annotate(results.run.id, new_override(item_id, criterion, A, "By hand.", "Ada"))
     return load_results(store, results.run.id)
 
 
@@ -215,7 +210,7 @@ def test_the_baseline_without_eight_items_is_completed_to_its_bytes(
         for place in EIGHT:
             row = whole.rows[place]
             for criterion, said in row.predictions.items():
-                kept.override(1, NewOverride(row.id, criterion, said.preference, said.explanation, "Ada"))
+                kept.annotate(1, new_override(row.id, criterion, said.preference, said.explanation, "Ada"))
     exported = run_here("runs", "export", 1, "--out", again, *store)
     assert again.read_bytes() == baseline.read_bytes()
     assert (exported.returncode, "91 of the 99" in exported.stderr) == (0, False)

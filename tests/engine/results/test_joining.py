@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.annotations.records import new_override
 from engine.core.errors import SetupError
-from engine.core.judgments import NewOverride
 from engine.data.submission import write_submission
 from engine.results.annotation_file import annotation_file
 from engine.results.annotation_import import join_items, look_at
@@ -33,10 +33,7 @@ def test_what_was_said_elsewhere_comes_with_all_that_is_known_of_it(laptop: Made
     away.note(3, "odd", "Ben", "rare")
     hub.add(away.file())
     with RunStore(hub.path) as mine, RunStore(away.path) as theirs:
-        here, there = mine.imported_annotations(1), theirs.imported_annotations(1)
-    assert [(word.created, word.author) for word in here.all] == [
-        (word.created, word.author) for word in there.all
-    ]
+        here, there = mine.all_annotations(1), theirs.all_annotations(1)
     assert here == there
 
 
@@ -116,7 +113,7 @@ def test_items_are_joined_by_text_and_by_id_where_texts_are_equal(
 def test_words_on_criteria_that_the_run_has_not_are_left_out_and_counted(laptop: Made) -> None:
     hub, away = laptop("hub"), laptop("away", criteria=("safety", "relevance"))
     away.label(1, B, "Ben")
-    away.say(NewOverride("1", "relevance", B, None, "Ben"))
+    away.say(new_override("1", "relevance", B, None, "Ben"))
     [file] = hub.add(away.file()).files
     assert dict(file.lacking) == {"relevance": 1}
     assert hub.words == 1
@@ -185,11 +182,7 @@ def test_a_store_that_refuses_one_word_takes_none(laptop: Made) -> None:
     away.note(1, "odd", "Ben")
     joining = hub.look(away.file())
     with RunStore(hub.path) as store:
-        wrong = joining.words.changed(lambda word: word)
-        stranger = wrong.reviews.overrides[0].__class__
-        bad = wrong.together(
-            wrong.changed(lambda word: stranger(0, "no item", "safety", B, None, "Ben", word.created))
-        )
+        bad = [*joining.words, new_override("no item", "safety", B, None, "Ben")]
         with pytest.raises(SetupError, match="has not judged an item"):
             store.add_imported(1, bad, joining.met)
         assert not store.imported_annotators()
@@ -204,7 +197,7 @@ def test_words_of_an_opened_submission_join_a_run_of_the_same_items(laptop: Made
     )
     with RunStore(away.path) as store:
         opened = open_submission(path, away.data, store)
-        store.override(opened.id, NewOverride("2", "safety", GOOD, None, "Ben"))
+        store.annotate(opened.id, new_override("2", "safety", GOOD, None, "Ben"))
         made = annotation_file(store, opened.id)
     assert made.run.title == "Submission judge.tsv"
     hub.add(made)

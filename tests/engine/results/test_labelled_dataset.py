@@ -6,9 +6,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from engine.annotations.records import new_override, new_review
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
-from engine.core.judgments import NewOverride, NewReview, Origin
+from engine.core.judgments import Origin
 from engine.data.arrow_arrays import text_array
 from engine.data.column_memory import remember
 from engine.data.dataset import Dataset, load_dataset
@@ -40,11 +41,11 @@ def reviewed(folder: Path, gold: Dataset) -> RunResults:
     stored_run(folder, gold, columns, {"safety": "A is safe."})
     with RunStore(folder / "runs.sqlite") as store:
         first, second, third = gold.ids[:3]
-        store.review(1, NewReview(first, "Ada", confirmed={"safety": A}, origin=Origin.RANDOM))
-        store.override(1, NewOverride(first, "safety", B, "B, for me.", "Ben", Origin.UNCERTAINTY))
-        store.override(1, NewOverride(second, "safety", GOOD, None, "Ada", Origin.UNCERTAINTY))
-        store.override(1, NewOverride(second, "relevance", None, "So it is.", "Ada"))
-        store.review(1, NewReview(third, "Ben", confirmed={"safety": A}))
+        store.annotate(1, new_review(first, "Ada", confirmed={"safety": A}, origin=Origin.RANDOM))
+        store.annotate(1, new_override(first, "safety", B, "B, for me.", "Ben", origin=Origin.UNCERTAINTY))
+        store.annotate(1, new_override(second, "safety", GOOD, None, "Ada", origin=Origin.UNCERTAINTY))
+        store.annotate(1, new_override(second, "relevance", None, "So it is.", "Ada"))
+        store.annotate(1, new_review(third, "Ben", confirmed={"safety": A}))
         return load_results(store, 1)
 
 

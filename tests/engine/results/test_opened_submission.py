@@ -1,16 +1,16 @@
 """A submission in the run store: read back as it was, joined by ids, changed and exported as a run."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from engine.analysis.review_order import review_rows
+from engine.annotations.records import new_override
 from engine.core.errors import SetupError
 from engine.core.health import Sign
 from engine.core.items import Prediction
-from engine.core.judgments import NewOverride, SubmittedLabel, Unscored
+from engine.core.judgments import SubmittedLabel, Unscored
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import read_submission, write_submission
 from engine.metrics.evaluation import evaluate
@@ -29,12 +29,6 @@ from tests.judged import BAD, GOOD, A, B, dataset, system
 
 TEXTS = {"safety": ["A is safer.", "B insults the reader.", None]}
 LABELS = {"safety": [A, B, None]}
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[RunStore]:
-    with RunStore(tmp_path / "runs.sqlite") as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -106,8 +100,8 @@ def test_no_id_in_common_is_refused_and_nothing_is_kept(
 
 def test_a_person_changes_it_as_a_run(store: RunStore, answered: Dataset, tmp_path: Path) -> None:
     kept = open_submission(file_of(tmp_path, system(LABELS, TEXTS)), answered, store)
-    store.override(kept.id, NewOverride("2", "safety", GOOD, "Both are harmless.", "Ada"))
-    store.override(kept.id, NewOverride("3", "safety", BAD, None, "Ada"))
+    store.annotate(kept.id, new_override("2", "safety", GOOD, "Both are harmless.", "Ada"))
+    store.annotate(kept.id, new_override("3", "safety", BAD, None, "Ada"))
     results = load_results(store, kept.id)
     labels = [row.predictions["safety"] for row in submission_of(results).rows]
     assert labels == [
@@ -122,7 +116,7 @@ def test_an_explanation_for_another_label_is_out_of_date(
     store: RunStore, answered: Dataset, tmp_path: Path
 ) -> None:
     kept = open_submission(file_of(tmp_path, system(LABELS, TEXTS)), answered, store)
-    store.override(kept.id, NewOverride("2", "safety", GOOD, None, "Ada"))
+    store.annotate(kept.id, new_override("2", "safety", GOOD, None, "Ada"))
     assert load_results(store, kept.id).stale == 1
 
 
@@ -145,7 +139,7 @@ def test_its_labels_are_certain_so_doubt_is_what_contradicts(
     rows = review_rows(load_results(store, kept.id), answered)
     assert [row.uncertainty for row in rows] == [0, 0, 1]
     assert [row.margin for row in rows] == [None, None, None]
-    store.override(kept.id, NewOverride("2", "safety", None, "By a person.", "Ada"))
+    store.annotate(kept.id, new_override("2", "safety", None, "By a person.", "Ada"))
     assert review_rows(load_results(store, kept.id))[1].overridden
 
 
@@ -214,7 +208,7 @@ def test_findings_are_of_what_an_export_would_hold_now(
         "empty cells in safety_preference (1): ids 3.",
         "ids that are not in the dataset (1), omitted: 9.",
     ]
-    store.override(kept.id, NewOverride("3", "safety", GOOD, None, "Ada"))
+    store.annotate(kept.id, new_override("3", "safety", GOOD, None, "Ada"))
     assert "empty cells" not in "".join(findings(load_results(store, kept.id), answered))
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from engine.analysis.review_order import ReviewRow, by_item
 from engine.annotations.effective import Reviews, picked_in_words
-from engine.annotations.records import ListOrder
+from engine.annotations.records import Kind, ListOrder, new_note, new_override, new_review
 from engine.core.errors import SetupError
-from engine.core.judgments import JudgmentKey, NewOverride, NewReview, Origin, ReviewState
+from engine.core.judgments import JudgmentKey, Origin, ReviewState
 from engine.data.label_origins import in_drawn_order
 from engine.data.slices import RANDOM_SAMPLE, TAG, select, slicing
 from engine.results.completeness import RandomPart, origins_beside_sample, origins_in_words, random_part
@@ -34,7 +34,7 @@ def store(tmp_path: Path) -> Iterator[RunStore]:
 
 
 def confirm(store: RunStore, item: str, origin: Origin | None, author: str = "Ada") -> None:
-    store.review(1, NewReview(item, author, confirmed={"safety": A}, origin=origin))
+    store.annotate(1, new_review(item, author, confirmed={"safety": A}, origin=origin))
 
 
 def test_the_order_of_a_random_sample_is_the_seeds_whatever_else_is_listed() -> None:
@@ -51,7 +51,7 @@ def test_the_sample_goes_as_far_as_a_person_came_and_holds_what_was_labelled_bef
     confirm(store, DRAWN[4], Origin.CHOSEN)
     for item in (DRAWN[0], DRAWN[2]):  # the second is labelled, so that it was passed over
         confirm(store, item, Origin.RANDOM)
-    store.override(1, NewOverride(DRAWN[3], "safety", B, None, "Ben", Origin.UNCERTAINTY))
+    store.annotate(1, new_override(DRAWN[3], "safety", B, None, "Ben", origin=Origin.UNCERTAINTY))
     reviews = load_reviews(store, 1)
     assert random_part(reviews) == RandomPart(frozenset(DRAWN[:3]))
     assert random_part(reviews, author="Ben") == RandomPart()
@@ -70,8 +70,8 @@ def test_a_sample_that_items_were_skipped_in_is_not_random_any_more_and_says_so(
     for item in (DRAWN[0], DRAWN[3]):
         confirm(store, item, Origin.RANDOM)
     for item in (DRAWN[1], DRAWN[2], DRAWN[9]):  # the last is skipped beyond the sample
-        store.review(1, NewReview(item, "Ada", ReviewState.SKIPPED))
-    store.review(1, NewReview(DRAWN[1], "Ada", ReviewState.TO_DO))  # still it has no label
+        store.annotate(1, new_review(item, "Ada", ReviewState.SKIPPED))
+    store.annotate(1, new_review(DRAWN[1], "Ada", ReviewState.TO_DO))  # still it has no label
     reviews = load_reviews(store, 1)
     assert random_part(reviews).skipped == set(DRAWN[1:3])
     [said] = origins_in_words(reviews.origins, reviews)
@@ -91,7 +91,7 @@ def test_a_sample_that_items_were_skipped_in_is_not_random_any_more_and_says_so(
 def test_a_persons_own_tag_is_not_the_random_sample(store: RunStore) -> None:
     confirm(store, DRAWN[0], Origin.RANDOM)
     hashes = {item.id: item.content_hash for item in GOLD}
-    store.note(hashes[DRAWN[5]], "", ["random sample"], "Ada")
+    store.annotate(None, new_note(hashes[DRAWN[5]], "", ["random sample"], "Ada"))
     noted = noted_of_items(store, GOLD)
     assert select(GOLD, "tag=random sample", noted)[1].ids == (DRAWN[5],)
     assert slicing(GOLD, TAG, noted).slices[0].ids == (DRAWN[5],)
@@ -99,16 +99,16 @@ def test_a_persons_own_tag_is_not_the_random_sample(store: RunStore) -> None:
 
 
 def test_labels_keep_the_sample_that_they_were_given_in(store: RunStore) -> None:
-    store.override(1, NewOverride(DRAWN[0], "safety", B, None, "Ada", Origin.RANDOM))
+    store.annotate(1, new_override(DRAWN[0], "safety", B, None, "Ada", origin=Origin.RANDOM))
     store.draw_sample_by(1, 7)
     assert store.run(1).review_seed == 7
     other = in_drawn_order(GOLD.ids, 7)
     confirm(store, other[0], Origin.RANDOM)
     confirm(store, other[20], Origin.UNCERTAINTY)
     # Who still had the list of the other seed before him gave a label of that sample.
-    store.review(1, NewReview(DRAWN[1], "Ben", confirmed={"safety": A}, origin=Origin.RANDOM, seed=0))
-    assert [each.seed for each in store.overrides(1)] == [0]
-    assert [each.seed for each in store.confirmations(1)] == [7, None, 0]
+    store.annotate(1, new_review(DRAWN[1], "Ben", confirmed={"safety": A}, origin=Origin.RANDOM, seed=0))
+    assert [each.seed for each in store.annotations(1, Kind.OVERRIDE)] == [0]
+    assert [each.seed for each in store.annotations(1, Kind.CONFIRMATION)] == [7, None, 0]
     found = random_part(load_reviews(store, 1)).labelled
     assert found == {DRAWN[0], other[0], DRAWN[1]} | ({other[20]} if other[20] in DRAWN[:2] else set())
     with pytest.raises(SetupError, match="The seed is -1"):
@@ -126,15 +126,15 @@ def test_labels_of_a_sample_of_an_earlier_version_are_by_the_seed_of_their_run(t
             " (7, 'one', 'safety', 'B', 'Ada', '2026-01-02T00:00:00+00:00', 'doubt')"
         )
     with RunStore(path) as opened:
-        assert [each.seed for each in opened.confirmations(7)] == [5, None]
+        assert [each.seed for each in opened.annotations(7, Kind.CONFIRMATION)] == [5, None]
 
 
 def test_where_a_label_came_from_is_stored(store: RunStore) -> None:
     confirm(store, "1", Origin.RANDOM)
-    made = store.override(1, NewOverride("2", "safety", B, None, "Ada", Origin.UNCERTAINTY))
+    made = store.annotate(1, new_override("2", "safety", B, None, "Ada", origin=Origin.UNCERTAINTY))
     assert made.origin is Origin.UNCERTAINTY
-    assert store.overrides(1) == [made]
-    assert [each.origin for each in store.confirmations(1)] == [Origin.RANDOM]
+    assert store.annotations(1, Kind.OVERRIDE) == [made]
+    assert [each.origin for each in store.annotations(1, Kind.CONFIRMATION)] == [Origin.RANDOM]
     assert store.run(1).review_seed == 0
     reviews = load_reviews(store, 1)
     assert reviews.labels == {"Ada": {JudgmentKey("1", "safety"): A, JudgmentKey("2", "safety"): B}}

@@ -7,7 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from engine.core.judgments import JudgmentKey, NewOverride, NewReview, Origin, ReviewState
+from engine.annotations.records import new_note, new_override, new_review
+from engine.core.judgments import JudgmentKey, Origin, ReviewState
 from engine.results.exports import as_json, write_results_csv
 from engine.results.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
@@ -36,8 +37,8 @@ def hash_of(store: RunStore, item_id: str) -> str:
 
 def test_a_confirmation_is_a_label_of_its_person_and_no_override(store: RunStore) -> None:
     confirmed = {"safety": A, "relevance": A}
-    store.review(1, NewReview("1", "Ada", ReviewState.DONE, confirmed))
-    store.override(1, NewOverride("1", "safety", B, explanation=None, author="Ben"))
+    store.annotate(1, new_review("1", "Ada", ReviewState.DONE, confirmed))
+    store.annotate(1, new_override("1", "safety", B, explanation=None, author="Ben"))
     found = results(store)
     assert found.reviews.labels == {
         "Ada": {SAFETY: A, JudgmentKey("1", "relevance"): A},
@@ -50,21 +51,21 @@ def test_a_confirmation_is_a_label_of_its_person_and_no_override(store: RunStore
 
 def test_a_note_is_found_again_by_the_content_of_its_item(store: RunStore) -> None:
     key = hash_of(store, "2")
-    store.note(key, " odd, \n see B ", ["mt", "odd", "mt", " "], "Ada")
-    store.note(hash_of(store, "1"), "", [LONG, "odd"], "Ben")
+    store.annotate(None, new_note(key, " odd, \n see B ", ["mt", "odd", "mt", " "], "Ada"))
+    store.annotate(None, new_note(hash_of(store, "1"), "", [LONG, "odd"], "Ben"))
     [note] = results(store).notes_on(key)
     assert (note.text, note.tags, note.author) == ("odd, \n see B", ("mt", "odd"), "Ada")
     assert store.tags() == ["odd", "mt", LONG]
-    store.note(key, "", [], "Ben")
+    store.annotate(None, new_note(key, "", [], "Ben"))
     assert results(store).notes_on(key) == (note,)  # everybody has one of his own
-    store.note(key, "", [], "Ada")
+    store.annotate(None, new_note(key, "", [], "Ada"))
     assert results(store).notes_on(key) == ()
     assert store.tags() == ["odd", LONG]
 
 
 def test_json_holds_states_labels_and_notes(store: RunStore) -> None:
-    store.review(1, NewReview("1", "Ada", ReviewState.DONE, {"safety": A}, Origin.UNCERTAINTY))
-    store.note(hash_of(store, "1"), "why?", ["odd"], "Ben")
+    store.annotate(1, new_review("1", "Ada", ReviewState.DONE, {"safety": A}, Origin.UNCERTAINTY))
+    store.annotate(None, new_note(hash_of(store, "1"), "why?", ["odd"], "Ben"))
     first, second, _ = json.loads(json.dumps(as_json(results(store))))["items"]
     assert [(mark["author"], mark["state"]) for mark in first["reviews"]] == [("Ada", "done")]
     assert first["judgments"]["safety"]["people"] == {"Ada": "A"}
@@ -77,9 +78,9 @@ def test_json_holds_states_labels_and_notes(store: RunStore) -> None:
 
 
 def test_csv_holds_states_labels_and_notes(store: RunStore, tmp_path: Path) -> None:
-    store.review(1, NewReview("1", "Ada", ReviewState.DONE, {"safety": A}, Origin.RANDOM))
-    store.override(1, NewOverride("1", "safety", B, explanation=None, author=LONG))
-    store.note(hash_of(store, "1"), 'a "note",\nwith lines', ["odd, very", "ß"], "Ben")
+    store.annotate(1, new_review("1", "Ada", ReviewState.DONE, {"safety": A}, Origin.RANDOM))
+    store.annotate(1, new_override("1", "safety", B, explanation=None, author=LONG))
+    store.annotate(None, new_note(hash_of(store, "1"), 'a "note",\nwith lines', ["odd, very", "ß"], "Ben"))
     write_results_csv(tmp_path / "all.csv", results(store))
     table = pd.read_csv(tmp_path / "all.csv", dtype=str, keep_default_na=False)
     first, other = table.iloc[0], table.iloc[2]
@@ -88,7 +89,7 @@ def test_csv_holds_states_labels_and_notes(store: RunStore, tmp_path: Path) -> N
     assert json.loads(first.origins_by_people) == {"Ada": "random", LONG: None}
     assert (first.override_origin, first.random_sample) == ("", "labelled")
     assert (other.origins_by_people, other.random_sample) == ("", "")
-    store.override(1, NewOverride("1", "safety", B, None, LONG, Origin.RANDOM, seed=3))
+    store.annotate(1, new_override("1", "safety", B, None, LONG, origin=Origin.RANDOM, seed=3))
     write_results_csv(tmp_path / "all.csv", results(store))
     again = pd.read_csv(tmp_path / "all.csv", dtype=str, keep_default_na=False)
     assert again.override_origin[0] == "random"

@@ -8,9 +8,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from engine.annotations.records import new_override
 from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES, Order
-from engine.core.judgments import JudgedItem, Judgment, NewOverride, RawPrediction, Shortening
+from engine.core.judgments import JudgedItem, Judgment, RawPrediction, Shortening
 from engine.data.dataset import Dataset
 from engine.results.exports import DATASET_COLUMNS, RUN_COLUMNS, write_results_csv
 from engine.results.run_results import RunResults, load_results
@@ -93,8 +94,8 @@ def test_what_people_overrode_stands_beside_the_models_own(tmp_path: Path) -> No
     run_of(tmp_path, dataset({"safety": [A] * 4}), safety=[SURE_A, SURE_A, None, SURE_A])
     with RunStore(tmp_path / "runs.sqlite") as store:
         for item_id, label, text in (("1", B, "So, it is."), ("2", None, "No."), ("3", GOOD, None)):
-            store.override(
-                1, NewOverride(item_id, "safety", preference=label, explanation=text, author="Ada, B.")
+            store.annotate(
+                1, new_override(item_id, "safety", preference=label, explanation=text, author="Ada, B.")
             )
         results = load_results(store, 1)
     found = written(tmp_path, results)

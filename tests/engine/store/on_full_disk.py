@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from engine.annotations.records import new_note
 from engine.core.errors import StoreError
 from engine.core.items import Preference
 from engine.core.judgments import Explanation
@@ -66,7 +67,7 @@ def closed(path: Path) -> dict[str, object]:
         found: dict[str, object] = {
             "free": free(path.parent),
             "judged": len(load_results(store, 1).judged),
-            "refused": refused(lambda: store.note("c" * 64, "odd", [], "Ada")),
+            "refused": refused(lambda: store.annotate(None, new_note("c" * 64, "odd", [], "Ada"))),
         }
         found["freed"] = store.delete([1]).freed
     return found | after_deletion(path)
@@ -80,7 +81,7 @@ def opened(path: Path) -> dict[str, object]:
         found: dict[str, object] = {
             "free": free(path.parent),
             "judged": len(load_results(store, 1).judged),
-            "refused": refused(lambda: store.note("c" * 64, huge, [], "Ada")),
+            "refused": refused(lambda: store.annotate(None, new_note("c" * 64, huge, [], "Ada"))),
         }
         found["freed"] = store.delete([1]).freed
     return found | after_deletion(path)
@@ -100,7 +101,7 @@ def without_reserve(path: Path) -> dict[str, object]:
     with RunStore(path) as store:
         path.with_name(f"{path.name}.reserve").unlink(missing_ok=True)
         fill(path.parent)
-        said = refused(lambda: store.note("c" * 64, "x" * (1 << 20), [], "Ada"))
+        said = refused(lambda: store.annotate(None, new_note("c" * 64, "x" * (1 << 20), [], "Ada")))
         return found | {"refused while open": said}
 
 
@@ -123,7 +124,7 @@ def filled_by_judging(path: Path) -> dict[str, object]:
 def after_deletion(path: Path) -> dict[str, object]:
     """What is there afterwards, and whether words are stored again."""
     with RunStore(path) as store:
-        store.note("d" * 64, "even", [], "Ada")
+        store.annotate(None, new_note("d" * 64, "even", [], "Ada"))
         other = load_results(store, 2)
         db = sqlite3.connect(path)
         rows = db.execute("SELECT count(*) FROM reading WHERE run_id = 1").fetchone()[0]

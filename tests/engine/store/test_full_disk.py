@@ -46,4 +46,4 @@ def test_where_no_room_was_kept_nothing_is_lost_and_the_disk_is_named(found: dic
     assert (seen["judged"], seen["runs"]) == (ITEMS, [1, 2])
     assert "its disk is full" in seen["refused"]
     assert "Free some space there, then try again" in seen["refused"]
-    assert "Make room, then try again" in seen["refused while open"]
+    assert "Free some space, then try again" in seen["refused while open"]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.annotations.records import new_note
 from engine.core.errors import StoreError
 from engine.store import opening
 from engine.store.run_store import RunStore
@@ -122,6 +123,6 @@ def test_several_work_at_once_there(path: Path) -> None:
     with RunStore(path) as one, one.begin(IDENTITY) as run, RunStore(path) as two:
         one.add(run.id, [judged_item(0)])
         assert two.positions(run.id) == {0}
-        two.note("c" * 64, "odd", [], "Ada")
+        two.annotate(None, new_note("c" * 64, "odd", [], "Ada"))
         assert [note.text for note in one.notes(["c" * 64])["c" * 64]] == ["odd"]
         assert one._file._db.execute("PRAGMA synchronous").fetchone() == (3,)  # EXTRA

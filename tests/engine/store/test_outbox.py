@@ -13,9 +13,20 @@ from pathlib import Path
 
 import pytest
 
-from engine.annotations.records import NewDraft, NewNote, RunWords, Said, Undo, refuse_unfit, said_of
+from engine.annotations.records import (
+    Kind,
+    RunWords,
+    Said,
+    Undo,
+    new_draft,
+    new_note,
+    new_override,
+    new_review,
+    refuse_unfit,
+)
 from engine.core.errors import SetupError
-from engine.core.judgments import NewOverride, NewReview, Origin, ReviewState
+from engine.core.judgments import Origin, ReviewState
+from engine.store.annotation_rows import said_of
 from engine.store.run_store import RunStore
 from engine.system.write_ahead_log import LogContents, WriteAheadLog, all_words
 from tests.full_disk import disk_that_holds
@@ -24,13 +35,13 @@ from tests.read_only import read_only
 
 AT = datetime(2026, 11, 23, 12, 0, 0, 5000, UTC)
 THEN = AT + timedelta(seconds=1)
-LABEL = NewOverride("1", "safety", B, None, "Ada")
+LABEL = new_override("1", "safety", B, None, "Ada")
 WORDS = (
-    Said(NewOverride("1", "safety", B, "It is safe.", "Ada"), AT, 1, AT, ("x:1",)),
+    Said(new_override("1", "safety", B, "It is safe.", "Ada"), AT, 1, AT, ("x:1",)),
     Said(Undo("1", "c" * 64, "Ada", AT, again=True), AT, 1),
-    Said(NewReview("1", "Ada", ReviewState.DONE, {"safety": A}, Origin.RANDOM, 7), AT, 1),
-    Said(NewNote("c" * 64, "ä note\n", ("odd", "rare"), "Ada"), AT),
-    Said(NewDraft("1", "safety", "Ada", None), AT, 1, None, ("x:1", "x:2")),
+    Said(new_review("1", "Ada", ReviewState.DONE, {"safety": A}, Origin.RANDOM, seed=7), AT, 1),
+    Said(new_note("c" * 64, "ä note\n", ("odd", "rare"), "Ada"), AT),
+    Said(new_draft("1", "safety", "Ada", None), AT, 1, None, ("x:1", "x:2")),
     Said(RunWords("mine", "good"), AT, 1),
 )
 
@@ -59,7 +70,7 @@ def word(
 
 def labels(path: Path) -> list[str]:
     with RunStore(path) as store:
-        return [str(said.preference or said.explanation) for said in store.overrides(1)]
+        return [str(said.preference or said.explanation) for said in store.annotations(1, Kind.OVERRIDE)]
 
 
 def files(path: Path) -> list[str]:
@@ -92,11 +103,11 @@ def test_what_is_no_word_is_refused(values: dict[str, object]) -> None:
 @pytest.mark.parametrize(
     "what",
     [
-        NewOverride("1", "safety", None, "nan", "Ada"),
-        NewOverride("1", "safety", None, "  ", "Ada"),
-        NewOverride("1", "safety", B, None, " "),
-        NewNote("c", "", ("two\nlines",), "Ada"),
-        NewReview("1", ""),
+        new_override("1", "safety", None, "nan", "Ada"),
+        new_override("1", "safety", None, "  ", "Ada"),
+        new_override("1", "safety", B, None, " "),
+        new_note("c", "", ("two\nlines",), "Ada"),
+        new_review("1", "", ReviewState.DONE),
         RunWords("n" * 1000, ""),
     ],
 )
@@ -107,11 +118,11 @@ def test_what_the_store_would_refuse_is_refused_before_it_is_said(what: object) 
 
 def test_words_are_stored_once_in_their_order(path: Path, write_ahead_log: WriteAheadLog) -> None:
     assert write_ahead_log.say(word(LABEL)) == f"{write_ahead_log.name}:1"
-    write_ahead_log.say(word(NewOverride("1", "safety", A, None, "Ada"), at=THEN))
+    write_ahead_log.say(word(new_override("1", "safety", A, None, "Ada"), at=THEN))
     with RunStore(path) as store:
         for _ in range(2):
             assert store.take_words(write_ahead_log.name, write_ahead_log.waiting) == []
-        first, second = store.overrides(1)
+        first, second = store.annotations(1, Kind.OVERRIDE)
     assert (first.preference, second.preference, first.created) == (B, A, AT)
 
 
@@ -120,7 +131,7 @@ def test_what_is_stored_is_kept_no_longer(path: Path, write_ahead_log: WriteAhea
     with RunStore(path) as store:
         store.take_words(write_ahead_log.name, write_ahead_log.waiting)
     write_ahead_log.stored(1)
-    write_ahead_log.say(word(NewOverride("1", "safety", A, None, "Ada"), at=THEN))
+    write_ahead_log.say(word(new_override("1", "safety", A, None, "Ada"), at=THEN))
     assert [each.number for kept in all_words(path) for each in kept.words] == [2]
     write_ahead_log.close()
     assert labels(path) == ["B", "A"]
@@ -130,7 +141,7 @@ def test_what_is_stored_is_kept_no_longer(path: Path, write_ahead_log: WriteAhea
 def test_words_of_a_window_that_lives_are_its_own(path: Path, write_ahead_log: WriteAheadLog) -> None:
     write_ahead_log.say(word(LABEL))
     with RunStore(path) as store:
-        assert (store.overrides(1), store.waiting_words()) == ([], 1)
+        assert (store.annotations(1, Kind.OVERRIDE), store.waiting_words()) == ([], 1)
 
 
 def test_what_is_closed_gives_no_words_of_no_name(path: Path) -> None:
@@ -166,6 +177,7 @@ print(log.name, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 _STORE = """
+from engine.store.annotation_rows import said_of
 from engine.store.run_store import RunStore
 with RunStore(Path(sys.argv[1])) as store:
     store.take_words(log.name, log.waiting)
@@ -219,7 +231,7 @@ def test_what_is_said_after_a_crash_comes_after_the_words_left_by_a_clock_that_w
     write_ahead_log.say(word(LABEL, at=datetime.now(UTC) + timedelta(hours=1)))
     write_ahead_log.close()
     with RunStore(path) as store:
-        store.override(1, NewOverride("1", "safety", A, None, "Ada"))
+        store.annotate(1, new_override("1", "safety", A, None, "Ada"))
     assert labels(path) == ["B", "A"]
 
 
@@ -229,10 +241,10 @@ def test_a_full_disk_is_said_at_once_and_takes_nothing_back(
     write_ahead_log.say(word(LABEL))
     size = path.with_name(write_ahead_log.name).stat().st_size
     with disk_that_holds(size + 20), pytest.raises(SetupError, match="is full") as caught:
-        write_ahead_log.say(word(NewOverride("2", "safety", B, None, "Ada")))
+        write_ahead_log.say(word(new_override("2", "safety", B, None, "Ada")))
     assert str(path.parent) in caught.value.problem
     assert path.with_name(write_ahead_log.name).stat().st_size == size
-    write_ahead_log.say(word(NewOverride("2", "safety", A, None, "Ada")))
+    write_ahead_log.say(word(new_override("2", "safety", A, None, "Ada")))
     write_ahead_log.close()
     assert labels(path) == ["B", "A"]
 
@@ -287,7 +299,7 @@ def test_a_file_that_somebody_deletes_is_begun_anew(path: Path, write_ahead_log:
     if sys.platform == "win32":
         pytest.skip("an open file cannot be deleted")
     path.with_name(write_ahead_log.name).unlink()
-    write_ahead_log.say(word(NewOverride("2", "safety", A, None, "Ada")))
+    write_ahead_log.say(word(new_override("2", "safety", A, None, "Ada")))
     write_ahead_log.close()
     assert labels(path) == ["B", "A"]
 
@@ -304,13 +316,13 @@ def test_a_store_that_cannot_be_written_takes_no_words(path: Path) -> None:
 def test_a_refused_explanation_is_a_draft_and_the_others_are_stored(
     path: Path, write_ahead_log: WriteAheadLog
 ) -> None:
-    write_ahead_log.say(word(NewOverride("1", "safety", None, "nan", "Ada")))
+    write_ahead_log.say(word(new_override("1", "safety", None, "nan", "Ada")))
     write_ahead_log.say(word(LABEL))
     with RunStore(path) as store:
         (refused,) = store.take_words(write_ahead_log.name, write_ahead_log.waiting)
         assert "nan" in refused.error.problem
         assert [(draft.author, draft.text) for draft in store.drafts(1)] == [("Ada", "nan")]
-        assert [said.preference for said in store.overrides(1)] == [B]
+        assert [said.preference for said in store.annotations(1, Kind.OVERRIDE)] == [B]
 
 
 def test_a_word_of_another_run_of_the_same_number_is_refused(
@@ -331,9 +343,9 @@ def test_a_word_of_another_run_of_the_same_number_is_refused(
 
 def test_a_draft_ends_only_those_that_its_writer_saw(path: Path, write_ahead_log: WriteAheadLog) -> None:
     other = WriteAheadLog(path)
-    first = write_ahead_log.say(word(NewDraft("1", "safety", "Ada", "mine")))
-    other.say(word(NewDraft("1", "safety", "Ada", "mine in another window")))
-    write_ahead_log.say(word(NewDraft("1", "safety", "Ada", "mine, longer"), over=(first,)))
+    first = write_ahead_log.say(word(new_draft("1", "safety", "Ada", "mine")))
+    other.say(word(new_draft("1", "safety", "Ada", "mine in another window")))
+    write_ahead_log.say(word(new_draft("1", "safety", "Ada", "mine, longer"), over=(first,)))
     with RunStore(path) as store:
         for each in (write_ahead_log, other):
             store.take_words(each.name, each.waiting)
@@ -346,13 +358,13 @@ def test_a_draft_of_a_note_is_of_the_item_as_the_note_is_in_whatever_run(
 ) -> None:
     gold = dataset({"safety": [A, A, A]}, instructions=["new", "question 2", "question 1"])
     stored_run(path.parent, gold, {"safety": [SURE_A] * 3}, key="other")
-    draft = write_ahead_log.say(word(NewDraft("1", "", "Ada", '["half a thought"]')))
-    write_ahead_log.say(word(NewDraft("1", "safety", "Ada", "half a reason")))
+    draft = write_ahead_log.say(word(new_draft("1", "", "Ada", '["half a thought"]')))
+    write_ahead_log.say(word(new_draft("1", "safety", "Ada", "half a reason")))
     with RunStore(path) as store:
         store.take_words(write_ahead_log.name, write_ahead_log.waiting)
         assert [each.key for each in store.drafts(1)] == [("1", ""), ("1", "safety")]
         assert [(each.key, each.id) for each in store.drafts(2)] == [(("3", ""), draft)]
-        write_ahead_log.say(word(NewDraft("3", "", "Ada", None), 2, over=(draft,)))
+        write_ahead_log.say(word(new_draft("3", "", "Ada", None), 2, over=(draft,)))
         store.take_words(write_ahead_log.name, write_ahead_log.waiting)
         assert [each.criterion for each in store.drafts(1)] == ["safety"]
 
@@ -360,8 +372,8 @@ def test_a_draft_of_a_note_is_of_the_item_as_the_note_is_in_whatever_run(
 def test_a_run_in_which_something_is_begun_goes_only_where_that_may_go_too(
     path: Path, write_ahead_log: WriteAheadLog
 ) -> None:
-    write_ahead_log.say(word(NewDraft("1", "safety", "Ada", "half a reason")))
-    write_ahead_log.say(word(NewDraft("2", "", "Ben", '["half a thought"]')))
+    write_ahead_log.say(word(new_draft("1", "safety", "Ada", "half a reason")))
+    write_ahead_log.say(word(new_draft("2", "", "Ben", '["half a thought"]')))
     with RunStore(path) as store:
         store.take_words(write_ahead_log.name, write_ahead_log.waiting)
         [held] = store.contents([1])
@@ -373,8 +385,8 @@ def test_a_run_in_which_something_is_begun_goes_only_where_that_may_go_too(
 
 
 def test_an_explanation_that_is_stored_ends_its_draft(path: Path, write_ahead_log: WriteAheadLog) -> None:
-    draft = write_ahead_log.say(word(NewDraft("1", "safety", "Ada", "It is")))
-    write_ahead_log.say(word(NewOverride("1", "safety", None, "It is safe.", "Ada"), over=(draft,)))
+    draft = write_ahead_log.say(word(new_draft("1", "safety", "Ada", "It is")))
+    write_ahead_log.say(word(new_override("1", "safety", None, "It is safe.", "Ada"), over=(draft,)))
     with RunStore(path) as store:
         store.take_words(write_ahead_log.name, write_ahead_log.waiting)
         assert store.drafts(1) == []

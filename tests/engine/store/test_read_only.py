@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.annotations.records import Undo
+from engine.annotations.records import Undo, new_note, new_override, new_review
 from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import StoreError
 from engine.core.items import Preference
-from engine.core.judgments import NewOverride, NewReview, ReviewState
+from engine.core.judgments import ReviewState
 from engine.store.opening import delete_kept
 from engine.store.run_store import RunStore
 from tests.judged import IDENTITY, judged_item, write_old_store
@@ -76,10 +76,10 @@ def test_a_file_or_a_folder_that_is_read_only_is_enough(path: Path, temporary: P
 
 
 CHANGES: dict[str, Callable[[RunStore], object]] = {
-    "override": lambda store: store.override(1, NewOverride("item 0", "safety", Preference.A, None, "Ada")),
+    "override": lambda store: store.annotate(1, new_override("item 0", "safety", Preference.A, None, "Ada")),
     "undo": lambda store: store.take_back(1, Undo("item 0", "", "Ada", datetime.now(UTC))),
-    "review": lambda store: store.review(1, NewReview("item 0", "Ada", ReviewState.DONE)),
-    "note": lambda store: store.note("c", "look again", [], "Ada"),
+    "review": lambda store: store.annotate(1, new_review("item 0", "Ada", ReviewState.DONE)),
+    "note": lambda store: store.annotate(None, new_note("c", "look again", [], "Ada")),
     "calibrate": lambda store: store.calibrate(1, None),
     "begin": lambda store: store.begin(IDENTITY).__enter__(),
     "hold": lambda store: store.hold(1).__enter__(),

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from engine.annotations.records import new_note, new_override, new_review
 from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import RunBusyError, SetupError, StoreError
 from engine.core.items import Preference
-from engine.core.judgments import NewOverride, NewReview, ReviewState
+from engine.core.judgments import ReviewState
 from engine.settings.identity import LONGEST_NAME, LONGEST_NOTE
 from engine.store.migrations import STEPS
 from engine.store.run_deletion import strike
@@ -42,9 +43,9 @@ def store(tmp_path: Path) -> Iterator[RunStore]:
 
 def decide(store: RunStore, run_id: int) -> None:
     """Let people decide all that can be decided in a run."""
-    store.override(run_id, NewOverride("id 0", "safety", Preference.A, None, "Ada"))
-    store.review(run_id, NewReview("id 1", "Ben", ReviewState.DONE, {"safety": Preference.B}))
-    store.note("c" * 64, "odd", ["typo"], "Ada")
+    store.annotate(run_id, new_override("id 0", "safety", Preference.A, None, "Ada"))
+    store.annotate(run_id, new_review("id 1", "Ben", ReviewState.DONE, {"safety": Preference.B}))
+    store.annotate(None, new_note("c" * 64, "odd", ["typo"], "Ada"))
 
 
 def rows(store: RunStore, run_id: int) -> dict[str, int]:

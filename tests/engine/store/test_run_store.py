@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from engine.annotations.effective import standing_notes
+from engine.annotations.records import Kind, new_note, new_override
 from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import RunBusyError, StoreError
 from engine.core.items import Order, Preference
-from engine.core.judgments import Explanation, NewOverride, RawPrediction
+from engine.core.judgments import Explanation, RawPrediction
 from engine.store.migrations import APPLICATION_ID, STEPS
 from engine.store.run_store import RunStore
 from tests.judged import IDENTITY, judged_item, write_old_store
@@ -194,9 +195,9 @@ def test_a_store_of_an_earlier_version_is_brought_up_with_all_its_runs(tmp_path:
         assert item.rewritten == {}
         store.remember({"key": [0.5]})
         assert store.recall(["key", "other"]) == {"key": (0.5,)}
-        made = store.override(7, NewOverride("one", "safety", Preference.BOTH_BAD, None, "Ada"))
+        made = store.annotate(7, new_override("one", "safety", Preference.BOTH_BAD, None, "Ada"))
     with RunStore(path) as again:
-        assert again.overrides(7) == [made]
+        assert again.annotations(7, Kind.OVERRIDE) == [made]
 
 
 def test_a_run_that_is_judged_by_another_process_is_not_recalibrated(store: RunStore) -> None:
@@ -267,12 +268,12 @@ def test_a_damaged_run_is_listed_apart_and_can_be_deleted(store: RunStore) -> No
 
 
 def test_a_damaged_note_says_so_and_keeps_no_run_from_being_read(store: RunStore) -> None:
-    store.note("c" * 64, "Odd.", ["odd"], "Ada")
+    store.annotate(None, new_note("c" * 64, "Odd.", ["odd"], "Ada"))
     store._file._db.execute("UPDATE item_note SET tags = '[1]'")
     [damaged] = store.notes(["c" * 64])["c" * 64]
     assert damaged.text.startswith("The note is damaged.")
     assert store.tags() == []
-    store.note("c" * 64, "Even.", ["even"], "Ada")
+    store.annotate(None, new_note("c" * 64, "Even.", ["even"], "Ada"))
     assert [note.text for note in standing_notes(store.notes(["c" * 64])["c" * 64])] == ["Even."]
 
 

@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from engine.annotations.records import Undo
+from engine.annotations.records import Undo, new_note, new_override, new_review
 from engine.core.errors import EngineBug, RunBusyError, StoreError
 from engine.core.items import Preference
-from engine.core.judgments import JudgedItem, NewOverride, NewReview, ReviewState
+from engine.core.judgments import JudgedItem, ReviewState
 from engine.results.run_results import load_results, load_reviews
 from engine.store import opening, store_file
 from engine.store.run_store import RunStore
 from tests.judged import IDENTITY, judged_item, write_old_store
 
-SAID = NewOverride("id 0", "safety", Preference.A, None, "Ada")
+SAID = new_override("id 0", "safety", Preference.A, None, "Ada")
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "kept" / "runs.sqlite"
     with RunStore(path) as store, store.begin(IDENTITY) as run:
         store.add(run.id, [judged_item(position) for position in range(3)])
-        store.override(run.id, SAID)
+        store.annotate(run.id, SAID)
     return path
 
 
@@ -91,9 +91,9 @@ WRITES: dict[str, Callable[[RunStore], object]] = {
     "rewrite": lambda store: store.add_rewritten(1, {}),
     "describe": lambda store: store.describe(1, {}),
     "calibrate": lambda store: store.calibrate(1, None),
-    "override": lambda store: store.override(1, SAID),
+    "override": lambda store: store.annotate(1, SAID),
     "undo": lambda store: store.take_back(1, Undo("id 0", "", "Ada", datetime.now(UTC))),
-    "review": lambda store: store.review(1, NewReview("id 0", "Ada", ReviewState.DONE)),
+    "review": lambda store: store.annotate(1, new_review("id 0", "Ada", ReviewState.DONE)),
     "name": lambda store: store.name(1, "night"),
     "note": lambda store: store.note_run(1, "slow"),
     "archive": lambda store: store.archive([1], "Ada"),
@@ -133,7 +133,7 @@ def test_a_run_that_is_deleted_by_another_hand_while_it_is_judged_gets_no_orphan
 
 def test_opening_writes_nothing(path: Path) -> None:
     with RunStore(path) as store:
-        store.note("c" * 64, "odd", [], "Ada")
+        store.annotate(None, new_note("c" * 64, "odd", [], "Ada"))
         before = path.read_bytes(), Path(f"{path}-wal").read_bytes()
         for _ in range(20):
             with RunStore(path) as again:
@@ -152,7 +152,7 @@ def test_a_store_that_another_program_reads_is_read_and_written(path: Path, jour
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         assert other.execute(f"PRAGMA journal_mode = {journal}").fetchone() == (journal,)
         with RunStore(path) as store:
-            store.note("c" * 64, "odd", [], "Ada")
+            store.annotate(None, new_note("c" * 64, "odd", [], "Ada"))
             assert len(list(store.judged(1))) == 3
 
 
@@ -221,7 +221,7 @@ def test_the_room_that_is_kept_for_a_full_disk_is_made_where_no_link_leads_elsew
 
 def test_a_change_within_what_is_read_as_one_state_is_a_fault(path: Path) -> None:
     with RunStore(path) as store, store.reading(), pytest.raises(EngineBug):
-        store.note("c" * 64, "odd", [], "Ada")
+        store.annotate(None, new_note("c" * 64, "odd", [], "Ada"))
 
 
 def test_a_log_that_comes_and_goes_meanwhile_is_no_fault(tmp_path: Path) -> None:

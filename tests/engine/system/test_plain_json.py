@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from engine.system.files import LARGEST, MOST_LEVELS, plain_values
+from engine.core.codec import LARGEST, MOST_LEVELS, plain_values
 
 
 def test_plain_values_are_read() -> None:

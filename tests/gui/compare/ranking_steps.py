@@ -10,8 +10,9 @@ from typing import Any
 
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import new_override
 from engine.core.items import PREFERENCES, Preference
-from engine.core.judgments import NewOverride, Origin
+from engine.core.judgments import Origin
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.label_origins import in_drawn_order
 from engine.metrics.matching import System
@@ -124,7 +125,7 @@ def label(qtbot: QtBot, page: RankingPage, system: System, count: int, origin: O
     with RunStore(page.workspace.store_path) as store:
         for place, item_id in enumerate(in_drawn_order(judged, DEFAULT_SEED)[:count]):
             said = Preference.A if place % 3 == 0 else judged[item_id]
-            store.override(1, NewOverride(item_id, OVERALL, said, None, "Ada", origin, blind=True))
+            store.annotate(1, new_override(item_id, OVERALL, said, None, "Ada", origin=origin, blind=True))
     with qtbot.waitSignal(page.workspace.run_changed):
         page.workspace.read_run_again()
     ranked(qtbot, page)

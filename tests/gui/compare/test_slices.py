@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import new_note
 from engine.data.slices import Slicing
 from engine.metrics.slices import measure_slices
 from engine.ranking.weighted_scoring import weigh_by_default
@@ -160,8 +161,8 @@ def test_items_are_divided_by_tags(qtbot: QtBot, compared: ComparePage, space: W
     assert compared.compared is not None
     hashes = [item.content_hash for item in compared.compared.dataset]
     with RunStore(space.store_path) as store:
-        store.note(hashes[0], "", ["hard", "odd"], "Ada")
-        store.note(hashes[1], "", ["hard"], "Ada")
+        store.annotate(None, new_note(hashes[0], "", ["hard", "odd"], "Ada"))
+        store.annotate(None, new_note(hashes[1], "", ["hard"], "Ada"))
     assert compare(qtbot, compared) == ""
     space.noted.emit(hashes[0])
     divide(qtbot, compared, "tag")

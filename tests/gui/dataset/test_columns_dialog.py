@@ -30,7 +30,7 @@ from gui.workspace.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 from tests.foreign_gold import COLUMNS as FOREIGN
 from tests.foreign_gold import foreign_gold, judged_by_columns, with_a_mistake
-from tests.gui.windows import dataset_of, gold_of, items_of, run_of
+from tests.gui.steps import dataset_of, gold_of, items_of, run_of
 from tests.published_shapes import (
     alpaca_eval_weighted,
     arena,

@@ -16,7 +16,7 @@ from gui.dataset.item_preview import CUT_AFTER, MOST_SHOWN
 from gui.widgets.fields import Fold
 from gui.widgets.label_mark import ShareBar
 from tests.gui.labels import text_of
-from tests.gui.windows import dataset_of
+from tests.gui.steps import dataset_of
 
 Save = Callable[[str, bytes], Path]
 HEAD = "id\tinstruction\toutput_a\toutput_b"

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from gui.dataset import outputs_dialog
 from gui.dataset.dataset_page import DatasetPage
 from gui.dataset.outputs_dialog import OutputsDialog
-from tests.gui.windows import dataset_of
+from tests.gui.steps import dataset_of
 
 ASKED = ("Why is the sky blue?", "Name a prime number.", "What is 2+2?")
 

@@ -59,7 +59,7 @@ def remembered() -> DeviceTrial:
     """The demo model was tried with a fast card, which is gone by now, and with one that hung."""
     file_hash = demo_hash()
     with model_memory() as memory:
-        memory.remember_devices(loading._key(file_hash), TRIAL)
+        memory.remember("devices", loading._key(file_hash), TRIAL)
     on_card = machine_on(GONE, LABELS.threads, None, read_model_file(demo_model()))
     remember_speed(file_hash, on_card, FAST)
     return TRIAL
@@ -218,7 +218,7 @@ def test_layers_count_where_a_gpu_may_compute_and_one_nobody_has_looked_for_is_n
 def choice_after(qtbot: QtBot, workspace: Workspace, *findings: DeviceFinding) -> DeviceChoice:
     """The choice of a device, alone, of a model that was tried with these."""
     with model_memory() as memory:
-        memory.remember_devices(loading._key(demo_hash()), DeviceTrial(SLOW, findings))
+        memory.remember("devices", loading._key(demo_hash()), DeviceTrial(SLOW, findings))
     choice = DeviceChoice(workspace, lambda: 1)
     qtbot.addWidget(choice)
     choice.set_model(demo_model())

@@ -11,9 +11,9 @@ from gui.results.results_page import ResultsPage
 from gui.runs.runs_table import MODE, RunsTableModel
 from gui.workspace.page import RunPicker
 from gui.workspace.workspace import Workspace
-from tests.asked import judge_in_methods
 from tests.gui.labels import text_of
 from tests.gui.results.steps import in_short, open_run, table_of
+from tests.steps import judge_in_methods
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 

@@ -13,8 +13,8 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.tables import Column, Kind, Table
 from engine.data.dataset import load_dataset
-from engine.report.figure_style import as_svg
-from engine.report.figures import confusion_figure
+from engine.report.accuracy import confusion_figure
+from engine.report.drawing import as_svg
 from engine.results.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
 from gui.results.figure_jobs import TITLES, spots_of

@@ -17,13 +17,9 @@ from engine.calibration.scaling import ReliabilityBin
 from engine.core.items import HumanLabel
 from engine.metrics.evaluation import Evaluation, evaluate
 from engine.ranking.weighted_scoring import ScoredPairs, weigh
-from engine.report.figures import (
-    accuracy_figure,
-    confusion_figure,
-    label_figure,
-    margin_figure,
-    reliability_figure,
-)
+from engine.report.accuracy import accuracy_figure, confusion_figure, label_figure
+from engine.report.calibration import reliability_figure
+from engine.report.weighted_scoring import margin_figure
 from tests.gui.painted import ink_contrast
 from tests.gui.seen import contrast
 from tests.judged import BAD, GOOD, TIE, A, B, matched

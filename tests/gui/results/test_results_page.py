@@ -18,14 +18,15 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from engine.annotations.records import JUDGE_ALONE
+from engine.annotations.records import JUDGE_ALONE, new_review
 from engine.core.items import Preference
-from engine.core.judgments import Explanation, JudgmentKey, NewReview
+from engine.core.judgments import Explanation, JudgmentKey
 from engine.core.tables import Table
 from engine.data.dataset import load_dataset
 from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import match, system_of_run
-from engine.report.evaluation import accuracy_table, explanation_table
+from engine.report.accuracy import accuracy_table
+from engine.report.evaluation import explanation_table
 from engine.results.run_results import load_results
 from engine.settings.rows import JudgeSettings, Mode
 from engine.store.run_store import RunStore
@@ -334,9 +335,9 @@ def test_people_have_intervals_also_where_the_dataset_has_no_human_labels(
     assert space.run is not None
     for judged in space.run.results.judged[:12]:
         for author in ("Ada", "Ben"):
-            said = NewReview(judged.item_id, author, confirmed={"safety": Preference.A})
+            said = new_review(judged.item_id, author, confirmed={"safety": Preference.A})
             with qtbot.waitSignal(space.reviewed):
-                space.review(said)
+                space.say(said)
     results = space.run.results
     alone = done(measure_labels(results, None, own=space.run.dataset))
     [annotators] = [section for section in alone.sheet.sections if section.key == "people"]
@@ -352,9 +353,9 @@ def test_people_among_themselves_stand_beside_the_judge_at_once(qtbot: QtBot, op
     assert table_of(opened, "pairs").rowCount() == 0
     before = opened.measurer.scores
     for author, label in (("Ada", Preference.A), ("W" * 255, Preference.B)):
-        new = NewReview("1", author, confirmed={"safety": label})
+        new = new_review("1", author, confirmed={"safety": label})
         with qtbot.waitSignal(opened.workspace.reviewed):
-            opened.workspace.review(new)
+            opened.workspace.say(new)
     measured(qtbot, opened)
     annotators = table_of(opened, "people").as_text().split("\n")
     assert annotators[1] == "safety\t2\t1\t0.0\t0.00\t0.00"

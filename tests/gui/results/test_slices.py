@@ -11,12 +11,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QTableView
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import new_note
 from engine.data.dataset import load_dataset
 from engine.data.slices import Slicing, slicing
 from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import match, system_of_run
 from engine.metrics.slices import measure_slices
-from engine.report.evaluation import accuracy_table
+from engine.report.accuracy import accuracy_table
 from engine.report.slices import slice_table
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
@@ -136,7 +137,7 @@ def tag(space: Workspace, item: int, author: str, *tags: str) -> None:
     """Tag an item of the open run; what is written there is read again when the slices are shown."""
     assert space.run is not None
     with RunStore(space.store_path) as store:
-        store.note(space.run.results.judged[item].content_hash, "", tags, author)
+        store.annotate(None, new_note(space.run.results.judged[item].content_hash, "", tags, author))
     space.noted.emit(space.run.results.judged[item].content_hash)
 
 

@@ -9,11 +9,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from engine.annotations.records import LabelSourceKind
+from engine.annotations.records import Annotation, Kind, LabelSourceKind
 from engine.calibration.jury import items_of, make_jury
 from engine.core.events import CancelToken
 from engine.core.items import Prediction
-from engine.core.judgments import JudgmentKey, Override
+from engine.core.judgments import JudgmentKey
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
 from engine.judging.plan import RunPlan, open_model
@@ -39,9 +39,9 @@ def current(page: ReviewPage) -> str:
     return item.item_id
 
 
-def overrides(store: Path) -> Sequence[Override]:
+def overrides(store: Path) -> Sequence[Annotation]:
     with RunStore(store) as opened:
-        return opened.overrides(1)
+        return opened.annotations(1, Kind.OVERRIDE)
 
 
 def wanted_elsewhere(qtbot: QtBot, page: ReviewPage, item_id: str, criterion: str) -> ReviewPage:

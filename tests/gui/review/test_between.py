@@ -5,9 +5,9 @@ from pathlib import Path
 from pytestqt.qtbot import QtBot
 
 from engine.annotations.effective import Reviews
-from engine.annotations.records import ListOrder
+from engine.annotations.records import ListOrder, new_override
 from engine.core.health import NOT_LOOKED_AT
-from engine.core.judgments import JudgmentKey, NewOverride, Origin
+from engine.core.judgments import JudgmentKey, Origin
 from engine.results.run_results import load_reviews
 from engine.store.run_store import RunStore
 from gui.review.review_page import ReviewPage
@@ -33,9 +33,9 @@ def reviews(qtbot: QtBot, page: ReviewPage) -> Reviews:
 def test_going_on_by_itself_agrees_with_nobody_else(qtbot: QtBot, page: ReviewPage) -> None:
     item, criteria = current(page), page.session.criteria
     for name in criteria[:4]:
-        page.workspace.say(NewOverride(item, name, A, None, "Ada"))
+        page.workspace.say(new_override(item, name, A, None, "Ada"))
         reviews(qtbot, page)
-    page.workspace.say(NewOverride(item, criteria[0], B, None, "Ben"))
+    page.workspace.say(new_override(item, criteria[0], B, None, "Ben"))
     reviews(qtbot, page)
     go_on_by_itself(page)
     press(qtbot, page, "5X")
@@ -75,7 +75,7 @@ def test_a_label_of_the_moment_in_which_a_criterion_was_chosen_is_of_no_random_s
 def test_what_is_settled_is_no_label_of_whoever_settles(qtbot: QtBot, page: ReviewPage) -> None:
     page.list.choose("1")
     for label, author in ((A, "Cy"), (B, "Ben")):
-        page.workspace.say(NewOverride("1", RELEVANCE, label, None, author))
+        page.workspace.say(new_override("1", RELEVANCE, label, None, author))
         reviews(qtbot, page)
     page.reviewer.adjudicate_button.setChecked(True)
     reviews(qtbot, page)

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from engine.annotations.effective import Reviews
-from engine.annotations.records import ListOrder
+from engine.annotations.records import ListOrder, new_override
 from engine.core.items import Preference
-from engine.core.judgments import JudgmentKey, NewOverride, Origin, ReviewState
+from engine.core.judgments import JudgmentKey, Origin, ReviewState
 from engine.results.run_results import load_reviews
 from engine.store.run_store import RunStore
 from gui.review.judgment_desk import NEXT_ITEM
@@ -167,7 +167,7 @@ def test_what_cannot_be_kept_is_not_counted(qtbot: QtBot, on_relevance: ReviewPa
     page.reviewer.blind.give(key)
     page.reviewer.progress._follow("1")
     assert page.list.queue.text.text().startswith("1 of 30")
-    page.workspace.unsaid.emit(NewOverride(*key, A, None, "Ada"))
+    page.workspace.unsaid.emit(new_override(*key, A, None, "Ada"))
     assert page.list.queue.text.text().startswith("0 of 30")
 
 

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.annotations.effective import Reviews
-from engine.annotations.records import Filters, ListOrder, WantedItems
+from engine.annotations.records import Filters, ListOrder, WantedItems, new_review
 from engine.core.items import PREFERENCES, Preference
-from engine.core.judgments import JudgmentKey, NewReview, Origin, ReviewState
+from engine.core.judgments import JudgmentKey, Origin, ReviewState
 from engine.data.label_origins import in_drawn_order
 from engine.results.completeness import random_part
 from engine.results.exports import as_json
@@ -265,7 +265,7 @@ def test_nothing_is_said_of_the_open_run_while_an_item_of_another_is_shown(
     workspace, second = page.workspace, add_run(store)
     item = current(page)
     with RunStore(store) as opened:
-        opened.review(second, NewReview(item, "Ada", ReviewState.SKIPPED))
+        opened.annotate(second, new_review(item, "Ada", ReviewState.SKIPPED))
     with qtbot.waitSignal(workspace.run_changed):
         workspace.open_run(second)
     assert (page.session.run_id, page.session.item_id) == (1, item)  # the list of the new run is not made yet

@@ -3,7 +3,8 @@
 import pytest
 from pytestqt.qtbot import QtBot
 
-from engine.core.judgments import NewReview, ReviewState
+from engine.annotations.records import new_review
+from engine.core.judgments import ReviewState
 from gui.review.blind import Blind
 from gui.review.progress import Progress
 from gui.workspace.workspace import Workspace
@@ -62,7 +63,7 @@ def test_another_person_and_a_run_read_again_are_counted_anew(
 def test_what_is_not_stored_counts_no_more(space: Workspace, progress: Progress) -> None:
     progress.mark("1", DONE)
     progress.mark("2", DONE)
-    space.unsaid.emit(NewReview("1", "Ada", DONE))
+    space.unsaid.emit(new_review("1", "Ada", DONE))
     assert progress.in_words == "1 of 30 done, 2 left by this filter"
 
 

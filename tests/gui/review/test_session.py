@@ -9,9 +9,9 @@ import pytest
 
 from engine.analysis.review_order import review_rows
 from engine.annotations.effective import AnnotatorStep, Reviews
-from engine.annotations.records import LAST, NewDraft
+from engine.annotations.records import LAST, Annotation, new_draft, new_override, new_review
 from engine.core.items import Preference
-from engine.core.judgments import Draft, JudgedItem, JudgmentKey, NewOverride, NewReview, Override
+from engine.core.judgments import JudgedItem, JudgmentKey
 from engine.data.dataset import Dataset
 from engine.results.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
@@ -36,14 +36,14 @@ class Window:
         self.run: OpenRun | None = OpenRun(results, GOLD)
         self.gold: Dataset | None = GOLD
         self.author = "Ada"
-        self.said: list[tuple[NewDraft, tuple[str, ...]]] = []
+        self.said: list[tuple[Annotation, tuple[str, ...]]] = []
         self.full = False
 
     def steps(self, item: JudgedItem) -> list[AnnotatorStep]:
         """What Ada did with an item."""
         return self.results.steps(item, self.author)
 
-    def say(self, draft: NewDraft, _run_id: int, over: Sequence[str]) -> str:
+    def say(self, draft: Annotation, _run_id: int, over: Sequence[str]) -> str:
         """Keep a draft, unless the disk is full; its name."""
         self.said += [] if self.full else [(draft, tuple(over))]
         return "" if self.full else f"draft {len(self.said)}"
@@ -53,21 +53,15 @@ class Window:
         assert self.run is not None
         return self.run.results
 
-    def hear(self, *overrides: Override) -> None:
+    def hear(self, *overrides: Annotation) -> None:
         self.run = OpenRun(self.results.with_annotators(Reviews(overrides), {}), GOLD)
 
     def store(self, change: Change, author: str = "Ada") -> None:
         """What the store does with a change."""
-        said, new = self.results.reviews.overrides, change.override
-        assert new is not None
+        said, new = self.results.reviews.overrides, change.say
+        assert isinstance(new, Annotation)
         at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=len(said))
-        made = Override(
-            *(len(said), *new.key, new.preference, new.explanation, author, at),
-            written_for=new.written_for,
-            blind=new.blind,
-            settles=new.settles,
-        )
-        self.hear(*said, made)
+        self.hear(*said, replace(new, author=author, created=at))
 
 
 @pytest.fixture
@@ -104,7 +98,7 @@ def test_a_label_is_asked_for_and_shown_once_it_is_stored(
     before = shown(session)
     assert (before.label, before.undo) == (A, "")
     change = session.change(KEY, label)
-    assert change == Change(NewOverride(*KEY, label, None, "Ada", blind=False))
+    assert change == Change(new_override(*KEY, label, None, "Ada", blind=False))
     assert session.effective_labels()["safety"] is label  # Enter would confirm it
     window.store(change)
     session.stored(KEY)
@@ -118,11 +112,11 @@ def test_a_label_is_asked_for_and_shown_once_it_is_stored(
 def test_the_label_of_another_is_agreed_with_and_the_own_one_is_said_to_be_there(
     session: ReviewSession, window: Window
 ) -> None:
-    window.store(Change(NewOverride(*KEY, B, None, "Ben")), "Ben")
+    window.store(Change(new_override(*KEY, B, None, "Ben")), "Ben")
     assert session.undo().note == "This is Ben's: only Ben can undo it."
     agreed = session.change(KEY, B)
-    agrees = NewReview("1", "Ada", confirmed={"safety": B}, blind=False)
-    assert agreed == Change(review=agrees, note="You agree with Ben: B.")
+    agrees = new_review("1", "Ada", confirmed={"safety": B}, blind=False)
+    assert agreed == Change(agrees, note="You agree with Ben: B.")
     window.store(session.change(KEY, A))
     session.stored(KEY)
     assert session.change(KEY, A) == Change(note="Your label is A already.")
@@ -144,8 +138,8 @@ def test_what_was_settled_is_changed_by_who_settles_alone(session: ReviewSession
     assert session.change(KEY, A) == Change(note="Eve adjudicated this label: use Adjudicate to change it.")
     assert session.begin_writing() is None
     session.settling = True
-    again = session.change(KEY, A).override
-    assert again is not None
+    again = session.change(KEY, A).say
+    assert isinstance(again, Annotation)
     assert (again.settles, again.preference, again.author) == (True, A, "Ada")
 
 
@@ -166,7 +160,7 @@ def test_blind_nothing_is_shown_until_the_own_label_is_given(session: ReviewSess
     assert shown(session).label is None
     assert session.begin_writing() is None
     agreed = session.change(KEY, A)
-    assert agreed.review == NewReview("1", "Ada", confirmed={"safety": A}, blind=True)
+    assert agreed.say == new_review("1", "Ada", confirmed={"safety": A}, blind=True)
     assert not shown(session).hidden
     assert session._blind.shows(KEY)
     assert not session._blind.shows(JudgmentKey("1", "relevance"))
@@ -187,7 +181,7 @@ def test_a_text_is_a_draft_until_it_is_stored(session: ReviewSession, window: Wi
     assert session.begin_writing() == ("", None)
     assert (session.kept, shown(session).writing) == ("1", True)
     change = session.save(" It is safe. ", changed=True)
-    assert change == Change(NewOverride(*KEY, None, "It is safe.", "Ada", written_for=A, blind=False))
+    assert change == Change(new_override(*KEY, None, "It is safe.", "Ada", written_for=A, blind=False))
     assert (session.kept, shown(session).draft) == ("", DRAFT)
     window.store(change)
     session.stored(KEY)
@@ -225,8 +219,8 @@ def test_drafts_of_a_deleted_run_are_forgotten(session: ReviewSession) -> None:
 # Drafts
 
 
-def draft(text: str, author: str = "Ada", name: str = "other window") -> Draft:
-    return Draft(name, *KEY, author, text, datetime(2026, 1, 1, tzinfo=UTC))
+def draft(text: str, author: str = "Ada", name: str = "other window") -> Annotation:
+    return replace(new_draft(*KEY, author, text), id=name, created=datetime(2026, 1, 1, tzinfo=UTC))
 
 
 def test_each_draft_ends_the_one_that_its_writer_saw(session: ReviewSession, window: Window) -> None:
@@ -234,8 +228,8 @@ def test_each_draft_ends_the_one_that_its_writer_saw(session: ReviewSession, win
         session.begin_writing()
         session.leave(text, changed=True)
     assert window.said == [
-        (NewDraft(*KEY, "Ada", "half"), ()),
-        (NewDraft(*KEY, "Ada", "half a thought"), ("draft 1",)),
+        (new_draft(*KEY, "Ada", "half"), ()),
+        (new_draft(*KEY, "Ada", "half a thought"), ("draft 1",)),
     ]
     session.begin_writing()
     change = session.save("A whole thought.", changed=True)
@@ -271,7 +265,7 @@ def test_a_draft_that_the_disk_does_not_take_is_kept_while_the_window_lives(
     window.full = False
     session.leave("half a thought", changed=True)
     assert shown(session).draft == DRAFT
-    assert window.said == [(NewDraft(*KEY, "Ada", "half a thought"), ())]
+    assert window.said == [(new_draft(*KEY, "Ada", "half a thought"), ())]
 
 
 def test_drafts_that_an_earlier_version_kept_are_taken_over_once(window: Window, tmp_path: Path) -> None:
@@ -280,5 +274,5 @@ def test_drafts_that_an_earlier_version_kept_are_taken_over_once(window: Window,
     state.set_record(IN_STATE, kept)
     for _ in range(2):
         Drafts(window, window.say).take_over(State(tmp_path))
-    assert window.said == [(NewDraft(*KEY, "Ada", "half a thought"), ())]
+    assert window.said == [(new_draft(*KEY, "Ada", "half a thought"), ())]
     assert State(tmp_path).record(IN_STATE) == {}

@@ -7,8 +7,9 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from engine.annotations.effective import Reviews
+from engine.annotations.records import new_note, new_override, new_review
 from engine.core.items import Preference
-from engine.core.judgments import JudgmentKey, NewOverride, NewReview
+from engine.core.judgments import JudgmentKey
 from engine.results.run_results import load_results, load_reviews
 from engine.store.run_store import RunStore
 from gui.review.review_page import ReviewPage
@@ -31,10 +32,12 @@ def annotators(page: ReviewPage, qtbot: QtBot, store: Path) -> ReviewPage:
             for author, label in zip(("Ada", "Ben", "Cleo"), labels, strict=True):
                 if label is not None:
                     text = f"{author} says why." if author == "Cleo" else None
-                    opened.override(
-                        1, NewOverride(item, criterion, label, text, author, blind=author == "Ben")
+                    opened.annotate(
+                        1, new_override(item, criterion, label, text, author, blind=author == "Ben")
                     )
-        opened.note(load_results(opened, 1).content_hashes["3"], "Look at the dose.", ["dose"], "Ben")
+        opened.annotate(
+            None, new_note(load_results(opened, 1).content_hashes["3"], "Look at the dose.", ["dose"], "Ben")
+        )
     page.workspace.set_author("Dora")
     with qtbot.waitSignal(page.workspace.run_changed):
         page.workspace.read_run_again()
@@ -93,9 +96,9 @@ def test_enter_settles_as_most_people_say_and_goes_on(
     qtbot: QtBot, annotators: ReviewPage, store: Path
 ) -> None:
     begin(qtbot, annotators)
-    assert annotators.list.queue.text.text() == "0 of 3 settled"
+    assert annotators.list.queue.text.text() == "0 of 3 adjudicated"
     enter(qtbot, annotators)
-    qtbot.waitUntil(lambda: annotators.list.queue.text.text() == "1 of 3 settled")
+    qtbot.waitUntil(lambda: annotators.list.queue.text.text() == "1 of 3 adjudicated")
     qtbot.waitUntil(
         lambda: annotators.session.key == JudgmentKey("5", "safety") or annotators.session.item_id == "5"
     )
@@ -103,11 +106,11 @@ def test_enter_settles_as_most_people_say_and_goes_on(
     enter(qtbot, annotators)  # one says A, the other B: nothing is settled by that
     assert len(reviews(store).adjudicated) == 1
     press(qtbot, annotators, "B")
-    qtbot.waitUntil(lambda: annotators.list.queue.text.text() == "2 of 3 settled")
+    qtbot.waitUntil(lambda: annotators.list.queue.text.text() == "2 of 3 adjudicated")
     enter(qtbot, annotators)  # it is settled: on to the next
     qtbot.waitUntil(lambda: annotators.session.key == JudgmentKey("5", "relevance"))
     enter(qtbot, annotators)
-    qtbot.waitUntil(lambda: annotators.list.queue.text.text() == "3 of 3 settled")
+    qtbot.waitUntil(lambda: annotators.list.queue.text.text() == "3 of 3 adjudicated")
     found = {key: (each.preference, each.label_by) for key, each in reviews(store).adjudicated.items()}
     assert found == {
         JudgmentKey("3", "safety"): (A, ("Dora",)),
@@ -123,14 +126,14 @@ def test_what_is_settled_is_locked_for_others_until_it_is_taken_back(
 ) -> None:
     begin(qtbot, annotators)
     enter(qtbot, annotators)
-    qtbot.waitUntil(lambda: annotators.list.queue.text.text() == "1 of 3 settled")
+    qtbot.waitUntil(lambda: annotators.list.queue.text.text() == "1 of 3 adjudicated")
     annotators.reviewer.adjudicate_button.click()
     annotators.workspace.set_author("Ben")
     look_at(qtbot, annotators, "3")
     with qtbot.waitSignal(annotators.workspace.note) as told:
         press(qtbot, annotators, "G")
     assert told.args == ["Dora adjudicated this label: use Adjudicate to change it."]
-    assert "Settled: label A by Dora" in annotators.desk.card.by.text()
+    assert "Adjudicated: label A by Dora" in annotators.desk.card.by.text()
     annotators.workspace.set_author("Dora")
     with qtbot.waitSignal(annotators.workspace.reviewed):
         press(qtbot, annotators, "U")
@@ -148,7 +151,7 @@ def test_who_settles_does_not_label_blind(qtbot: QtBot, annotators: ReviewPage) 
 
 def test_confirmed_labels_differ_from_others_too(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
     with RunStore(store) as opened:
-        opened.review(1, NewReview("2", "Ada", confirmed={"safety": A}))
-        opened.review(1, NewReview("2", "Ben", confirmed={"safety": B}))
+        opened.annotate(1, new_review("2", "Ada", confirmed={"safety": A}))
+        opened.annotate(1, new_review("2", "Ben", confirmed={"safety": B}))
     assert reviews(store).differing == {JudgmentKey("2", "safety")}
     assert reviews(store).proposed(JudgmentKey("2", "safety")) is None

@@ -17,9 +17,9 @@ from gui.review.review_page import ReviewPage
 from gui.widgets.actions import controls
 from gui.widgets.text_views import TextPane
 from gui.workspace.workspace import Workspace
-from tests.asked import CHAIN_OF_THOUGHT, judge_in_methods
 from tests.gui.labels import text_of
 from tests.gui.review.steps import A_WHILE, HOSTILE, Open, press
+from tests.steps import CHAIN_OF_THOUGHT, judge_in_methods
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 

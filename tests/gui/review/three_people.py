@@ -188,7 +188,7 @@ class Desk:
         self.wait(lambda: not self.frame.statusBar().currentMessage().startswith("Opening"))
 
     def export_words(self, path: Path) -> None:
-        """File > Export > My labels, for another computer."""
+        """File > Export > My annotations."""
         self._file = path
         self.in_menu("Alt+F", "E", "M")
         self.wait(QApplication.activeModalWidget)
@@ -196,9 +196,9 @@ class Desk:
         self.wait(path.exists)
 
     def add_words(self, path: Path) -> AddWordsDialog:
-        """File > Add labels of others, as far as the dialog that counts them."""
+        """File > Import annotations, as far as the dialog that counts them."""
         self._file = path
-        self.in_menu("Alt+F", "A")
+        self.in_menu("Alt+F", "I")
         self.wait(lambda: isinstance(QApplication.activeModalWidget(), AddWordsDialog))
         dialog = self.main_content.annotation_exchange.dialog
         assert dialog is not None

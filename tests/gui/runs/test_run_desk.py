@@ -28,7 +28,7 @@ from gui.window.main_content import MainContent
 from gui.workspace.state import PageName, State
 from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import plan_of, press
-from tests.gui.windows import is_open, opened_window
+from tests.gui.steps import is_open, whole_window
 from tests.inhibitors import asked, inhibitor, runs
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -44,9 +44,9 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def main_content(qtbot: QtBot, tmp_path: Path, demo_store: Path, demo_gold: Path) -> Iterator[MainContent]:
+def main_content(qtbot: QtBot, demo_copy: Path, demo_gold: Path) -> Iterator[MainContent]:
     """A window on a store with the demo run, which is open."""
-    with opened_window(qtbot, tmp_path, demo_gold, store=demo_store, run=1) as made:
+    with whole_window(qtbot, demo_copy.parent, demo_gold, run=1) as made:
         yield made
 
 
@@ -127,7 +127,7 @@ def test_the_queue_of_a_minimised_window_is_told_and_its_last_run_is_shown(
     assert any(title.endswith(" %, run 2 of 2 - gold.tsv - Tiebreak") for title in titles)
     assert frame.windowTitle() == "gold.tsv - Tiebreak"
     frame.showNormal()
-    qtbot.waitUntil(partial(is_open, main_content, 3))
+    qtbot.waitUntil(partial(is_open, main_content.workspace, 3))
     assert notices.count == 1  # of a run that is shown nobody need be told
     assert notices.text.endswith(": 2 done.")
     assert notices.isHidden()  # nobody waits for it: it covers nothing
@@ -144,12 +144,12 @@ def test_runs_of_a_queue_that_are_not_shown_are_told(
         main_content.workspace.open_run(1)
     assert notices.count == 3
     assert notices.text.endswith(": 2 done.")
-    assert is_open(main_content, 1)
+    assert is_open(main_content.workspace, 1)
     assert notices.isHidden()
     notices.toggle()
     press(notices, "›")
     press(notices, "Show run 3")
-    qtbot.waitUntil(partial(is_open, main_content, 3))
+    qtbot.waitUntil(partial(is_open, main_content.workspace, 3))
     assert frame.page is PageName.RESULTS
     assert notices.count == 2
 

@@ -468,9 +468,9 @@ def test_a_name_of_255_letters_widens_nothing(qtbot: QtBot, queue: RunQueue, set
 
 
 def test_an_entry_says_what_differs_between_runs(setup: RunSetup) -> None:
-    entry = Queued(replace(setup, context=8192, temperature=0.5, criteria=("safety",)))
+    entry = Queued(replace(setup, context=8192, criteria=("safety",)))
     assert entry.what == "first 2 of gold.tsv"
-    assert entry.how == "labels, one order, 1 criterion, context 8,192, temperature 0.5"
+    assert entry.how == "1 criterion, labels only, one order, context 8,192"
     assert entry.in_words.endswith(": waits")
     shown = replace(setup, examples_path=Path("gold.tsv"), shots=2)
     near = replace(shown, example_choice=ExampleKind.NEAR)

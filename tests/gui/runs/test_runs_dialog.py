@@ -12,8 +12,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import new_override
 from engine.core.items import Preference
-from engine.core.judgments import NewOverride
 from engine.core.rubric import Criterion, Rubric
 from engine.store.run_store import RunStore
 from gui.runs.runs_dialog import DeleteDialog, DifferencesDialog, RunsDialog
@@ -21,7 +21,7 @@ from gui.runs.runs_table import ARCHIVED, HEALTH, MODE, NAME, RunHealth, RunsTab
 from gui.workspace.open_run import UnderWay
 from gui.workspace.state import PageName
 from gui.workspace.workspace import Workspace
-from tests.gui.windows import run_of
+from tests.gui.steps import run_of
 
 
 @pytest.fixture
@@ -256,7 +256,7 @@ def test_what_people_decided_goes_only_where_that_is_ticked(
 ) -> None:
     with stored(workspace) as store:
         item_id = next(store.judged(1)).item_id
-        store.override(1, NewOverride(item_id, "safety", Preference.BOTH_BAD, None, "Ada"))
+        store.annotate(1, new_override(item_id, "safety", Preference.BOTH_BAD, None, "Ada"))
     dialog.choose(1)
     question = asked(qtbot, dialog)
     assert "1 override, by Ada" in question.list.toPlainText()

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from engine.core.judgments import NewOverride
+from engine.annotations.records import new_note, new_override
 from engine.data.dataset import load_dataset
 from engine.store.run_store import RunStore
 from gui.dataset.columns_dialog import ColumnsDialog
@@ -132,10 +132,10 @@ class Study:
         with RunStore(path) as store:
             for author, label in ((f"{name[:-1]}1", B), (f"{name[:-1]}2", GOOD)):
                 for item in gold:
-                    new = NewOverride(item.id, "safety", preference=label, explanation=name, author=author)
-                    store.override(1, new)
+                    new = new_override(item.id, "safety", preference=label, explanation=name, author=author)
+                    store.annotate(1, new)
             for item in gold:
-                store.note(item.content_hash, name, self.tags, name)
+                store.annotate(None, new_note(item.content_hash, name, self.tags, name))
         return path
 
     @property

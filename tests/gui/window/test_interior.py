@@ -32,7 +32,8 @@ from gui.window.main_content import MainContent
 from gui.window.prompt_dialog import PromptDialog
 from gui.workspace.state import BLIND, PageName, State
 from gui.workspace.threads import Task, ThreadName
-from tests.gui.windows import dataset_of, end_window, run_of
+from tests.gui.steps import dataset_of, run_of
+from tests.gui.windows import end_window
 from tests.judged import BAD, GOOD, SURE_A, A, B, dataset, stored_run
 from tests.read_only import read_only
 

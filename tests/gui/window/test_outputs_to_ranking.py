@@ -15,7 +15,7 @@ from engine.system.paths import demo_dataset
 from gui.dataset import outputs_dialog
 from gui.window.main_content import MainContent
 from gui.workspace.state import PageName
-from tests.gui.windows import opened_window
+from tests.gui.steps import whole_window
 
 INSTRUCTIONS = 5
 MOST_CLICKS = 10
@@ -23,7 +23,7 @@ MOST_CLICKS = 10
 
 @pytest.fixture
 def main_content(qtbot: QtBot, tmp_path: Path, demo_tried: None) -> Iterator[MainContent]:
-    with opened_window(qtbot, tmp_path) as made:
+    with whole_window(qtbot, tmp_path) as made:
         yield made
 
 

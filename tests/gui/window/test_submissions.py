@@ -16,10 +16,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
-from engine.annotations.records import JUDGE_ALONE
+from engine.annotations.records import JUDGE_ALONE, new_override
 from engine.core.health import NOT_LOOKED_AT
 from engine.core.items import Prediction, Preference
-from engine.core.judgments import CriterionCalibration, JudgmentKey, NewOverride
+from engine.core.judgments import CriterionCalibration, JudgmentKey
 from engine.core.rubric import ELOQUENT
 from engine.data.rubrics.files import rubric_text
 from engine.data.submission import Submission, read_submission, write_submission
@@ -35,7 +35,7 @@ from gui.window.main_content import MainContent
 from gui.workspace.page import CHECK, OPEN_SUBMISSION
 from gui.workspace.state import PageName
 from tests.gui.review.steps import current, press, save
-from tests.gui.windows import dataset_of, opened_window, run_of
+from tests.gui.steps import dataset_of, run_of, whole_window
 
 LONG = "n" * 251 + ".tsv"
 
@@ -43,7 +43,7 @@ LONG = "n" * 251 + ".tsv"
 @pytest.fixture
 def main_content(qtbot: QtBot, tmp_path: Path, demo_gold: Path) -> Iterator[MainContent]:
     """A window with the labelled items that `submission` answers."""
-    with opened_window(qtbot, tmp_path, demo_gold) as made:
+    with whole_window(qtbot, tmp_path, demo_gold) as made:
         yield made
 
 
@@ -207,7 +207,7 @@ def test_a_dataset_and_its_submission_are_opened_together(
     qtbot: QtBot, tmp_path: Path, demo_gold: Path, submission: Path, swapped: bool
 ) -> None:
     files = [submission, demo_gold] if swapped else [demo_gold, submission]
-    with opened_window(qtbot, tmp_path, *files) as main_content:
+    with whole_window(qtbot, tmp_path, *files) as main_content:
         wait_for(qtbot, main_content, "Submission baseline.tsv")
         assert dataset_of(main_content.workspace).path == demo_gold
 
@@ -352,7 +352,7 @@ def baseline(shared_data: Path) -> Path:
 def of_the_lab(qtbot: QtBot, tmp_path: Path, shared_data: Path) -> Iterator[MainContent]:
     """A window with the items that the baseline answers."""
     items = shared_data / "eloquent" / "validation.tsv"
-    with opened_window(qtbot, tmp_path, items, author="Ada") as made:
+    with whole_window(qtbot, tmp_path, items, author="Ada") as made:
         yield made
 
 
@@ -458,7 +458,7 @@ def test_results_and_exports_say_that_it_is_complete(
         for place in TAKEN:
             for criterion, said in whole.rows[place].predictions.items():
                 item_id = whole.rows[place].id
-                store.override(1, NewOverride(item_id, criterion, said.preference, said.explanation, "Ada"))
+                store.annotate(1, new_override(item_id, criterion, said.preference, said.explanation, "Ada"))
     of_the_lab.frame.show_page(PageName.RESULTS)
     with qtbot.waitSignal(of_the_lab.workspace.run_changed):
         of_the_lab.workspace.read_run_again()
@@ -490,9 +490,9 @@ NEUTRAL = CriterionCalibration(1, (0, 0, 0, 0), None, 1)
 
 
 @pytest.fixture
-def judged(qtbot: QtBot, tmp_path: Path, demo_store: Path, demo_gold: Path) -> Iterator[MainContent]:
+def judged(qtbot: QtBot, demo_copy: Path, demo_gold: Path) -> Iterator[MainContent]:
     """A window with the demo run of `demo_gold`, which is not open."""
-    with opened_window(qtbot, tmp_path, demo_gold, store=demo_store) as made:
+    with whole_window(qtbot, demo_copy.parent, demo_gold) as made:
         yield made
 
 

@@ -22,16 +22,16 @@ from gui.runs.queue import QueueState
 from gui.window.main_content import MainContent
 from gui.workspace.page import OfferedRun, RunPicker
 from gui.workspace.state import PageName
-from tests.gui.windows import is_open, opened_window, run_of
+from tests.gui.steps import is_open, run_of, whole_window
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("demo_tried")]
 _FINISHED = "Run 2 has finished (gold.tsv, demo-judge)."
 
 
 @pytest.fixture
-def main_content(qtbot: QtBot, tmp_path: Path, demo_store: Path, demo_gold: Path) -> Iterator[MainContent]:
+def main_content(qtbot: QtBot, demo_copy: Path, demo_gold: Path) -> Iterator[MainContent]:
     """A window on a store with run 1, which is open, as it was when the last window was closed."""
-    with opened_window(qtbot, tmp_path, demo_gold, store=demo_store, run=1) as made:
+    with whole_window(qtbot, demo_copy.parent, demo_gold, run=1) as made:
         yield made
 
 
@@ -56,7 +56,7 @@ def offers(main_content: MainContent) -> list[str]:
 
 
 def shows_run_2(qtbot: QtBot, main_content: MainContent) -> None:
-    qtbot.waitUntil(lambda: is_open(main_content, 2))
+    qtbot.waitUntil(lambda: is_open(main_content.workspace, 2))
     assert offers(main_content) == []
     assert main_content.notices.count == 0
     main_content.results.export_labels()
@@ -72,7 +72,7 @@ def shows_run_2(qtbot: QtBot, main_content: MainContent) -> None:
 
 
 def stays_with_run_1(main_content: MainContent) -> None:
-    assert is_open(main_content, 1)
+    assert is_open(main_content.workspace, 1)
     assert main_content.notices.text.startswith(_FINISHED)
     assert "still show run 1 (gold.tsv, demo-judge)." in main_content.notices.text
     assert offers(main_content) == ["Show run 2"] * 3
@@ -94,7 +94,7 @@ def test_a_run_that_is_stopped_half_way_is_shown(
     qtbot.waitUntil(lambda: control.progress is not None and control.progress.judged > 1)
     with qtbot.waitSignal(control.ended):
         control.stop()
-    qtbot.waitUntil(lambda: is_open(main_content, 2))
+    qtbot.waitUntil(lambda: is_open(main_content.workspace, 2))
     assert not run_of(main_content.workspace).results.run.complete
 
 
@@ -141,7 +141,7 @@ def test_an_open_list_or_dialog_is_not_taken_from_under_the_hands(
     main_content.results.exporter.dialog.close()
     stays_with_run_1(main_content)
     judge(qtbot, main_content, replace(setup, fresh=True), lambda: None)  # begun after all that: it is shown
-    qtbot.waitUntil(lambda: is_open(main_content, 3))
+    qtbot.waitUntil(lambda: is_open(main_content.workspace, 3))
 
 
 def test_each_run_of_a_queue_is_shown_until_something_is_chosen(
@@ -175,7 +175,7 @@ def test_a_run_of_another_program_moves_nothing(
     space.refresh_runs()
     qtbot.waitUntil(lambda: [run.id for run in space.runs] == [2, 1])
     QTest.qWait(0)
-    assert is_open(main_content, 1)
+    assert is_open(main_content.workspace, 1)
     assert not space._opening.busy
     assert offers(main_content) == []
     assert main_content.notices.count == 0

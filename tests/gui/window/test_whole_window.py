@@ -57,6 +57,7 @@ from gui.workspace import store_jobs
 from gui.workspace.state import PageName, State
 from gui.workspace.threads import JobControl
 from tests.gui.painted import hard_to_read
+from tests.gui.steps import run_of
 from tests.gui.tabbed import by_tab, called, wrong_by_keyboard
 from tests.gui.window.study import (
     DEFAULT,
@@ -77,7 +78,7 @@ from tests.gui.window.study import (
     scrolled_sideways,
     sideways,
 )
-from tests.gui.windows import end_window, run_of
+from tests.gui.windows import end_window
 
 
 @pytest.mark.slow

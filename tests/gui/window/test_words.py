@@ -15,6 +15,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QAction
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import Kind
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.store.run_store import RunStore
@@ -22,7 +23,8 @@ from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
 from gui.workspace.state import PageName, State
 from tests.full_disk import disk_that_holds
-from tests.gui.windows import end_window, opened_window, run_of
+from tests.gui.steps import run_of, whole_window
+from tests.gui.windows import end_window
 
 KEY = JudgmentKey("1", "safety")
 
@@ -35,7 +37,7 @@ def store(demo_store: Path, tmp_path: Path) -> Path:
 
 def window(qtbot: QtBot, store: Path) -> AbstractContextManager[MainContent]:
     """A window on the store, its run open; Ada labels."""
-    return opened_window(qtbot, store.parent, run=1, author="Ada")
+    return whole_window(qtbot, store.parent, run=1, author="Ada")
 
 
 @contextmanager
@@ -118,7 +120,7 @@ def test_a_window_closes_at_once_also_where_the_store_is_held_and_loses_nothing(
     assert program.returncode == 0
     assert took < 8  # a busy computer takes its time; before, it was ten seconds and the label was lost
     with RunStore(path) as opened:
-        assert [each.preference for each in opened.overrides(1)] == [Preference.BOTH_BAD]
+        assert [each.preference for each in opened.annotations(1, Kind.OVERRIDE)] == [Preference.BOTH_BAD]
         assert [draft.text for draft in opened.drafts(1)] == ["begun"]
 
 

@@ -180,9 +180,7 @@ def test_a_result_that_was_on_its_way_when_its_job_was_abandoned_is_not_heard(
 
 def test_many_quick_jobs_end_once_each(qtbot: QtBot, threads: EngineThreads) -> None:
     worker_threads = list(ThreadName)
-    received = [
-        Received(threads.start(worker_threads[number % 4], returns(number))) for number in range(400)
-    ]
+    received = [Received(threads.start(worker_threads[number % 4], returns(number))) for number in range(400)]
     qtbot.waitUntil(lambda: all("ended" in listener.kinds for listener in received))
     assert [listener.all for listener in received] == [
         [("finished", number), ("ended", None)] for number in range(400)

@@ -10,10 +10,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import new_override
 from engine.core.errors import ModelFileError, SetupError
 from engine.core.events import MeasureProgress
 from engine.core.items import Preference
-from engine.core.judgments import NewOverride
 from engine.data.dataset import load_dataset
 from engine.judging.rewrite import Rewritten
 from engine.models.model_file import read_model_file
@@ -30,7 +30,7 @@ from gui.workspace.store_jobs import count_stale, rewrite
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 from tests.gui.jobs import done
-from tests.gui.windows import run_of
+from tests.gui.steps import run_of
 
 ITEMS = 3
 
@@ -65,8 +65,8 @@ def change_label(store: RunStore, place: int) -> None:
     results = load_results(store, 1)
     judgment = results.judgments["safety"][place]
     other = next(label for label in Preference if label is not results.label(judgment))
-    store.override(
-        1, NewOverride(judgment.item_id, "safety", preference=other, explanation=None, author="Ada")
+    store.annotate(
+        1, new_override(judgment.item_id, "safety", preference=other, explanation=None, author="Ada")
     )
 
 
@@ -203,8 +203,8 @@ def judged_before(folder: Path, gold: Path, shots: int = 0) -> Path:
     with RunStore(path) as store:
         first = next(store.judged(1))
         label = next(other for other in Preference if other is not first.explanations["safety"].preference)
-        store.override(
-            1, NewOverride(first.item_id, "safety", preference=label, explanation=None, author="Ada")
+        store.annotate(
+            1, new_override(first.item_id, "safety", preference=label, explanation=None, author="Ada")
         )
     return path
 

@@ -23,7 +23,7 @@ from gui.workspace.store_jobs import open_run
 from gui.workspace.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 from tests.gui.jobs import done
-from tests.gui.windows import run_of
+from tests.gui.steps import run_of
 from tests.judged import with_texts
 
 

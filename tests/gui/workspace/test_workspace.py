@@ -13,11 +13,11 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from engine.annotations.records import Said, Undo, now
+from engine.annotations.records import Said, Undo, new_override, new_review, now
 from engine.core.errors import EngineError, SetupError
 from engine.core.health import HealthVerdict
 from engine.core.items import Preference
-from engine.core.judgments import JudgmentKey, NewOverride, NewReview, ReviewState
+from engine.core.judgments import JudgmentKey, ReviewState
 from engine.store.opening import files_mark
 from engine.store.run_store import RunStore
 from gui.workspace.page import CHECK, OPEN_SUBMISSION, RunPicker
@@ -25,8 +25,8 @@ from gui.workspace.state import State
 from gui.workspace.threads import EngineThreads, JobControl, LatestTask, ThreadName
 from gui.workspace.workspace import Workspace
 from tests.full_disk import disk_that_holds
+from tests.gui.steps import gold_of, items_of, run_of
 from tests.gui.wheel import turn_wheel
-from tests.gui.windows import gold_of, items_of, run_of
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_a_label_after_the_clock_was_set_back_counts_and_is_the_one_taken_back(
     qtbot: QtBot, judged: Workspace
 ) -> None:
     key, before, after = JudgmentKey("1", "safety"), Preference.BOTH_BAD, Preference.BOTH_GOOD
-    ahead = Said(NewOverride(*key, before, None, judged.author), now() + timedelta(hours=1), 1)
+    ahead = Said(new_override(*key, before, None, judged.author), now() + timedelta(hours=1), 1)
     with qtbot.waitSignal(judged.overrides_changed):
         judged.words.say(ahead)  # by a clock that is an hour ahead
     for taken_back, label in ((False, after), (True, before)):
@@ -75,11 +75,11 @@ def test_words_that_wait_stay_in_their_order_whatever_the_clock_says(qtbot: QtBo
     with closing(sqlite3.connect(judged.store_path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")  # another program writes in the store
         judged.words.say(
-            Said(NewOverride(*key, Preference.B, None, judged.author), now() + timedelta(hours=1), 1)
+            Said(new_override(*key, Preference.B, None, judged.author), now() + timedelta(hours=1), 1)
         )
         judged.override(key, Preference.BOTH_BAD, None)
         [_, last] = judged.steps(run_of(judged).results.judged[0])
-        assert last.words == (NewOverride(*key, Preference.BOTH_BAD, None, judged.author),)
+        assert last.words == (new_override(*key, Preference.BOTH_BAD, None, judged.author),)
     qtbot.waitUntil(lambda: key in run_of(judged).results.overrides)
     assert run_of(judged).results.overrides[key].preference is Preference.BOTH_BAD
 
@@ -265,8 +265,8 @@ def test_a_note_of_another_window_is_shown(qtbot: QtBot, windows: list[Workspace
 def test_what_another_process_says_is_shown(qtbot: QtBot, windows: list[Workspace]) -> None:
     code = (
         "import sys; from pathlib import Path; from engine.store.run_store import RunStore;"
-        "from engine.core.judgments import NewReview, ReviewState;"
-        "RunStore(Path(sys.argv[1])).review(1, NewReview('2', 'Cy', ReviewState.DONE))"
+        "from engine.core.judgments import ReviewState; from engine.annotations.records import new_review;"
+        "RunStore(Path(sys.argv[1])).annotate(1, new_review('2', 'Cy', ReviewState.DONE))"
     )
     here = windows[0]
     with qtbot.waitSignal(here.reviewed) as told:
@@ -282,7 +282,7 @@ def test_many_changes_are_told_at_once(
     here = windows[0]
     with qtbot.waitSignal(here.run_changed, timeout=SOON), RunStore(here.store_path) as store:
         for item in ("1", "2", "3"):
-            store.override(1, NewOverride(item, "safety", Preference.A, None, "Cy"))
+            store.annotate(1, new_override(item, "safety", Preference.A, None, "Cy"))
     qtbot.waitUntil(lambda: here.run is not None and "Cy" in here.run.results.reviews.annotators)
 
 
@@ -293,7 +293,7 @@ def test_looking_changes_nothing_that_is_looked_at(space: Workspace) -> None:
         mark = store.words_mark(1)
     assert files_mark(space.store_path) == before
     with RunStore(space.store_path) as store:
-        store.review(1, NewReview("1", "Cy", ReviewState.DONE))
+        store.annotate(1, new_review("1", "Cy", ReviewState.DONE))
         assert before is None or files_mark(space.store_path) != before
         assert store.words_mark(1) != mark
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.core.codec import plain
 from engine.core.errors import Hint
 from engine.core.health import NOT_LOOKED_AT, Health
 from engine.settings.identity import SAMPLE, Archived, DamagedRun, RunKind, StoredRun
@@ -31,7 +32,7 @@ def test_a_row_says_what_a_run_is_and_how_far() -> None:
 
 
 def test_ways_samples_and_the_archive_are_told_where_there_are_any() -> None:
-    settings = {"mode": "labels", "ways": ["letters", "graded"], SAMPLE: ItemSample(5, 3).as_json()}
+    settings = {"mode": "labels", "ways": ["letters", "graded"], SAMPLE: plain(ItemSample(5, 3))}
     other = replace(RUN, identity=replace(IDENTITY, settings=settings), archived=Archived(MADE, "Ada"))
     found = cells(other)
     assert found["mode"] == "labels, 2 methods"

@@ -1,36 +1,201 @@
 """GGUF files damaged where it hurts: keys, tokenizers, tensors, bytes.
 
-Knows: which keys decide what llama.cpp does. Does not know: what becomes of a damaged file.
+A file is taken apart into values that can be changed one by one, and put together again. Nothing is checked
+on the way back: what is written may be as wrong as it was made.
 """
 
 import math
 import struct
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from random import Random
+from typing import Any
 
-from bench.hostile.gguf_parts import (
-    ARRAY,
-    FLOAT32,
-    INT32,
-    SCALARS,
-    TEXT,
-    UINT32,
-    UINT64,
-    DataSplit,
-    Field,
-    Tensor,
+TEXT, ARRAY = 8, 9
+UINT32, INT32, FLOAT32, UINT64 = 4, 5, 6, 10
+SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "B", 10: "Q", 11: "q", 12: "d"}
+BOUNDS = {"B": 8, "H": 16, "I": 32, "Q": 64, "b": 8, "h": 16, "i": 32, "q": 64}
+
+
+@dataclass(frozen=True)
+class Field:
+    """A key with its value. `kind`: the GGUF type. `of`: of an array, the type of its elements."""
+
+    key: bytes
+    kind: int
+    value: Any
+    of: int = 0
+
+
+@dataclass(frozen=True)
+class Tensor:
+    name: bytes
+    shape: tuple[int, ...]
+    type_id: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class DataSplit:
+    """A whole file. `infos`: where in the bytes of the file the list of tensors began."""
+
+    fields: tuple[Field, ...]
+    tensors: tuple[Tensor, ...]
+    data: bytes
+    header_bytes: int = 0
+    infos: int = 0
+
+    def joined(self, alignment: int = 32) -> bytes:
+        out = bytearray(b"GGUF" + struct.pack("<IQQ", 3, len(self.tensors), len(self.fields)))
+        for each in self.fields:
+            out += _text(each.key) + struct.pack("<I", each.kind) + _value(each)
+        for tensor in self.tensors:
+            out += _text(tensor.name) + struct.pack("<I", len(tensor.shape))
+            out += b"".join(struct.pack("<Q", size & (1 << 64) - 1) for size in tensor.shape)
+            out += struct.pack("<IQ", tensor.type_id & 0xFFFFFFFF, tensor.offset & (1 << 64) - 1)
+        out += bytes(-len(out) % alignment)
+        return bytes(out) + self.data
+
+    def place(self, key: bytes) -> int:
+        """Where a key stands in `fields`; -1 where it does not."""
+        return next((at for at, each in enumerate(self.fields) if each.key == key), -1)
+
+    def value(self, key: bytes) -> Any:
+        at = self.place(key)
+        return None if at < 0 else self.fields[at].value
+
+    def with_field(self, new: Field) -> "DataSplit":
+        at = self.place(new.key)
+        fields = (*self.fields, new) if at < 0 else (*self.fields[:at], new, *self.fields[at + 1 :])
+        return replace(self, fields=fields)
+
+    def without(self, at: int) -> "DataSplit":
+        return replace(self, fields=(*self.fields[:at], *self.fields[at + 1 :]))
+
+    def with_tensor(self, at: int, *new: Tensor) -> "DataSplit":
+        """The same with a tensor replaced by any number of others."""
+        return replace(self, tensors=(*self.tensors[:at], *new, *self.tensors[at + 1 :]))
+
+
+def _text(data: bytes) -> bytes:
+    return struct.pack("<Q", len(data)) + data
+
+
+def _scalar(kind: int, value: Any) -> bytes:
+    code = SCALARS[kind]
+    if code in BOUNDS:
+        value = int(value) & ((1 << BOUNDS[code]) - 1)
+        return int(value).to_bytes(BOUNDS[code] // 8, "little")
+    try:
+        return struct.pack(f"<{code}", value)
+    except OverflowError:
+        return struct.pack(f"<{code}", float("inf"))
+
+
+def _value(each: Field) -> bytes:
+    if each.kind == TEXT:
+        return _text(each.value)
+    if each.kind != ARRAY:
+        return _scalar(each.kind, each.value)
+    head = struct.pack("<IQ", each.of, len(each.value))
+    if each.of == TEXT:
+        return head + b"".join(map(_text, each.value))
+    return head + b"".join(_scalar(each.of, value) for value in each.value)
+
+
+def take_apart(path: Path) -> DataSplit:
+    """The parts of a sound file without arrays in arrays."""
+    reader = _Reader(path.read_bytes())
+    _, tensors, fields = reader.unpack("<IQQ")
+    found = tuple(reader.field() for _ in range(fields))
+    infos = reader.at
+    listed = tuple(reader.tensor() for _ in range(tensors))
+    end = reader.at
+    start = end + -end % 32
+    return DataSplit(found, listed, reader.data[start:], end, infos)
+
+
+class _Reader:
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 4
+
+    def unpack(self, form: str) -> tuple[Any, ...]:
+        values = struct.unpack_from(form, self.data, self.at)
+        self.at += struct.calcsize(form)
+        return values
+
+    def text(self) -> bytes:
+        (length,) = self.unpack("<Q")
+        self.at += length
+        return self.data[self.at - length : self.at]
+
+    def field(self) -> Field:
+        key = self.text()
+        (kind,) = self.unpack("<I")
+        if kind == TEXT:
+            return Field(key, kind, self.text())
+        if kind != ARRAY:
+            return Field(key, kind, self.unpack(f"<{SCALARS[kind]}")[0])
+        of, count = self.unpack("<IQ")
+        if of == TEXT:
+            return Field(key, kind, [self.text() for _ in range(count)], of)
+        return Field(key, kind, list(self.unpack(f"<{count}{SCALARS[of]}")), of)
+
+    def tensor(self) -> Tensor:
+        name = self.text()
+        (dimensions,) = self.unpack("<I")
+        shape = self.unpack(f"<{dimensions}Q")
+        type_id, offset = self.unpack("<IQ")
+        return Tensor(name, shape, type_id, offset)
+
+
+# Values for the keys that decide what llama.cpp does: at the edges, wrong, of other models
+
+NUMBERS = (0, 1, 2, 3, 5, 7, 63, 64, 255, *(1 << bits for bits in (15, 20, 31, 63)), -1, -2)
+NUMBERS += ((1 << 31) - 1, (1 << 32) - 1)
+FLOATS = (0.0, -0.0, -1.0, 1.0, math.nan, math.inf, -math.inf, 1e38, 1e-38, 1e-6, 0.5, 1e300)
+TEXTS = (
+    b"",
+    b"x",
+    b"llama",
+    b"\xff\xfe",
+    b"none",
+    b"yarn",
+    b"a" * 5000,
+    "日本".encode(),
+    b"\0",
+    b"0",
+    b"true",
 )
-from bench.hostile.model_values import (
-    ADDED,
-    ARCHITECTURES,
-    FLOATS,
-    IDS,
-    NUMBERS,
-    PRES,
-    TEXTS,
-    TOKENIZERS,
+TOKENIZERS = (*b"llama gpt2 bert t5 rwkv plamo2 none no_vocab replit gemma4 LLAMA".split(), b"")
+PRES = b"""
+default llama-bpe qwen2 gpt-2 deepseek-llm falcon mpt starcoder command-r tekken chatglm-bpe viking smollm
+bloom jais gpt-4o superbpe seed-coder hunyuan kimi-k2 grok-2 afmoe minimax-m2 unheard-of bert-bge olmo dbrx
+poro-chat
+""".split()
+PRES.append(b"")
+ARCHITECTURES = b"""
+llama qwen2 qwen3 gemma gemma2 gemma3 phi2 phi3 mamba mamba2 rwkv6 rwkv7 gpt2 bloom mpt falcon starcoder2
+stablelm internlm2 command-r olmo2 deepseek2 t5 t5encoder bert jamba granite exaone chatglm plamo plamo2
+nemotron smollm3 gpt-oss lfm2 minicpm llama4 qwen3next orion dream diffusion-gemma clip x
+""".split()
+ARCHITECTURES.append(b"")
+ADDED = b"""
+rope.dimension_count rope.freq_base rope.scaling.factor rope.scaling.type rope.scaling.original_context_length
+attention.key_length attention.value_length attention.sliding_window attention.causal attention.clamp_kqv
+attention.max_alibi_bias attention.scale attention.head_count_kv attention.layer_norm_epsilon pooling_type
+expert_count expert_used_count logit_scale vocab_size attn_logit_softcapping final_logit_softcapping
+residual_scale embedding_scale ssm.conv_kernel ssm.inner_size ssm.state_size ssm.time_step_rank
+use_parallel_residual leading_dense_block_count nextn_predict_layers
+""".split()
+IDS = b"bos eos eot eom unknown seperator padding fim_pre fim_suf fim_mid mask cls".split()
+FLAGS = b"add_bos_token add_eos_token add_space_prefix remove_extra_whitespaces add_sep_token".split()
+TEMPLATES = (
+    *(b"", b"{{", b"{{ 1/0 }}", b"x", b"\xff", b"{{ messages[0].content }}", b"{{ bos_token }}", b"{" * 9999),
 )
+
 
 Change = Callable[[DataSplit, Random], tuple[DataSplit, str]]
 
@@ -63,7 +228,7 @@ def _extreme(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
         value: object = random.choice(TEXTS)
     else:
         value = random.choice(FLOATS if SCALARS[each.kind] in "fd" else NUMBERS)
-    return parts.with_field(replace(each, value=value)), f"{each.key!r} = {_shown(value)}"
+    return parts.with_field(replace(each, value=value)), f"{each.key!r} = {value!r:.40}"
 
 
 def _near(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
@@ -97,10 +262,10 @@ def _other_type(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
 def _add_key(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     architecture = _architecture_of(parts)
     name = random.choice(ADDED)
-    key = architecture + b"." + name.encode()
+    key = architecture + b"." + name
     kind = random.choice((UINT32, FLOAT32, 7, INT32, TEXT))
     value: object = random.choice(TEXTS if kind == TEXT else FLOATS if kind == FLOAT32 else NUMBERS)
-    return parts.with_field(Field(key, kind, value)), f"added {key!r} = {_shown(value)}"
+    return parts.with_field(Field(key, kind, value)), f"added {key!r} = {value!r:.40}"
 
 
 def _tokenizer(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
@@ -130,16 +295,13 @@ def _architecture(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
 def _special_id(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     tokens = parts.value(b"tokenizer.ggml.tokens")
     count = len(tokens) if isinstance(tokens, list) else 1
-    key = f"tokenizer.ggml.{random.choice(IDS)}_token_id".encode()
+    key = b"tokenizer.ggml.%s_token_id" % random.choice(IDS)
     value = random.choice((0, 1, count - 1, count, count + 1, random.randrange(count or 1), -1, 1 << 31))
     return parts.with_field(Field(key, UINT32, value)), f"{key!r} = {value}"
 
 
 def _flag(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
-    name = random.choice(
-        ("add_bos_token", "add_eos_token", "add_space_prefix", "remove_extra_whitespaces", "add_sep_token")
-    )
-    key, value = f"tokenizer.ggml.{name}".encode(), random.choice((0, 1, 2))
+    key, value = b"tokenizer.ggml." + random.choice(FLAGS), random.choice((0, 1, 2))
     return parts.with_field(Field(key, 7, value)), f"{key!r} = {value}"
 
 
@@ -149,10 +311,8 @@ def _table(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     if at < 0:
         return _drop_key(parts, random)
     each = parts.fields[at]
-    values, how = (
-        list(each.value),
-        random.choice(("cut", "doubled", "empty", "mixed", "wrong", "wrong", "swapped")),
-    )
+    values = list(each.value)
+    how = random.choice(("cut", "doubled", "empty", "mixed", "wrong", "wrong", "swapped"))
     if how == "cut":
         values = values[: random.randrange(len(values))]
     elif how == "doubled":
@@ -165,13 +325,8 @@ def _table(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
         one, other = random.randrange(len(values)), random.randrange(len(values))
         values[one], values[other] = values[other], values[one]
     else:
-        wrong = (
-            (*TEXTS, b" ", b"a b c", b"<|im_end|>")
-            if each.of == TEXT
-            else FLOATS
-            if each.of == FLOAT32
-            else NUMBERS
-        )
+        of_texts = (*TEXTS, b" ", b"a b c", b"<|im_end|>")
+        wrong = of_texts if each.of == TEXT else FLOATS if each.of == FLOAT32 else NUMBERS
         for _ in range(random.choice((1, 3, len(values)))):
             values[random.randrange(len(values))] = random.choice(wrong)
     return parts.with_field(replace(each, value=values)), f"{each.key!r} {how}"
@@ -239,18 +394,7 @@ def _alignment(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
 
 
 def _template(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
-    source = random.choice(
-        (
-            b"",
-            b"{{",
-            b"{{ 1/0 }}",
-            b"x",
-            b"\xff",
-            b"{{ messages[0].content }}",
-            b"{{ bos_token }}",
-            b"{" * 9999,
-        )
-    )
+    source = random.choice(TEMPLATES)
     return parts.with_field(Field(b"tokenizer.chat_template", TEXT, source)), f"template {source[:40]!r}"
 
 
@@ -259,16 +403,8 @@ def _numbers(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
     data = bytearray(parts.data)
     if not data:
         return _drop_key(parts, random)
-    pattern = random.choice(
-        (
-            b"\xff",
-            b"\0",
-            struct.pack("<e", math.inf),
-            struct.pack("<f", math.nan),
-            b"\x7b",
-            random.randbytes(64),
-        )
-    )
+    odd = (b"\xff", b"\0", struct.pack("<e", math.inf), struct.pack("<f", math.nan), b"\x7b")
+    pattern = random.choice((*odd, random.randbytes(64)))
     start, length = random.randrange(len(data)), random.choice((64, 4096, len(data)))
     end = min(start + length, len(data))
     data[start:end] = (pattern * (end - start))[: end - start]
@@ -276,29 +412,31 @@ def _numbers(parts: DataSplit, random: Random) -> tuple[DataSplit, str]:
 
 
 CHANGES: tuple[Change, ...] = (
-    _drop_key,
-    _repeat_key,
-    _extreme,
-    _extreme,
-    _near,
-    _near,
-    _other_type,
-    _add_key,
-    _tokenizer,
-    _tokenizer,
-    _pre,
-    _architecture,
-    _special_id,
-    _flag,
-    _table,
-    _table,
-    _token_types,
-    _cut_vocabulary,
-    _tensor,
-    _tensor,
-    _alignment,
-    _template,
-    _numbers,
+    *(
+        _drop_key,
+        _repeat_key,
+        _extreme,
+        _extreme,
+        _near,
+        _near,
+        _other_type,
+        _add_key,
+        _tokenizer,
+        _tokenizer,
+    ),
+    *(
+        _pre,
+        _architecture,
+        _special_id,
+        _flag,
+        _table,
+        _table,
+        _token_types,
+        _cut_vocabulary,
+        _tensor,
+        _tensor,
+    ),
+    *(_alignment, _template, _numbers),
 )
 
 
@@ -340,7 +478,3 @@ def damaged_bytes(parts: DataSplit, data: bytes, random: Random) -> tuple[bytes,
     else:
         changed_data[at:at] = random.randbytes(random.randint(1, 64))
     return bytes(changed_data), f"{how} {where}"
-
-
-def _shown(value: object) -> str:
-    return repr(value)[:40]

@@ -11,7 +11,7 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.rubric import ELOQUENT, Criterion, Rubric
 from engine.settings.rows import ExampleKind, KvType, Mode
-from engine.settings.run_setup import RunSetup, orders_in_words
+from engine.settings.run_setup import RunSetup
 from engine.settings.sampling import ItemSample
 from engine.system.paths import demo_dataset, demo_model
 
@@ -81,11 +81,6 @@ def test_a_setup_is_the_same_after_json() -> None:
 )
 def test_damaged_values_are_as_usual(values: dict[str, Any]) -> None:
     assert RunSetup.of_json(values, DEFAULT) == DEFAULT
-
-
-def test_the_orders_are_said_in_words() -> None:
-    words = [orders_in_words(*asked) for asked in ((True, None), (False, None), (True, 0.5))]
-    assert words == ["both orders", "one order", "second order below a margin of 0.5"]
 
 
 @pytest.mark.parametrize(

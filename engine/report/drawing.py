@@ -1,23 +1,29 @@
-"""How the figures look: colours, layout, names that cannot be misread, and their bytes as PNG or SVG.
+"""How figures look: colours, layout, names that cannot be misread, and their bytes as PNG or SVG.
 
-Knows: matplotlib. Does not know: what any figure shows.
+matplotlib is loaded once something is drawn, so that each topic has its figures beside its tables. A drawing
+function makes a figure of its own and leaves matplotlib's settings as they were: a window may show it too.
 """
 
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
-from matplotlib import font_manager, style
-from matplotlib.axes import Axes
-from matplotlib.container import BarContainer
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-
 from engine.core.formatting import visible, words
+from engine.core.tables import Table
+
+if TYPE_CHECKING:
+    from matplotlib import axes, container, figure
+
+    Axes = axes.Axes
+    Bars = container.BarContainer
+    Figure = figure.Figure
+else:  # for annotations alone: loading matplotlib takes 0.6 s
+    Axes = Bars = Figure = object
 
 _FONT = "DejaVu Sans"  # comes with matplotlib
 _WIDTH = 7.5  # inches
@@ -43,6 +49,22 @@ _LIGHT = Theme("#ffffff", "#1c2024", "#666e78", "#2f74b5", "#868f99", "#c75000",
 _DARK = Theme("#16191d", "#e6e9ec", "#98a1ab", "#4584bf", "#6d7681", "#ff8f4a", "#d9b25f")
 
 
+@dataclass(frozen=True)
+class ReportFigure:
+    """A figure that a report may have. `draw`: takes whether it stands on dark paper. `in_words`: what it
+    shows, for those who do not see it. `numbers`: what it draws as a table; None where another table has it.
+    """
+
+    draw: Callable[[bool], Figure]
+    in_words: str
+    numbers: Table | None = None
+
+    def as_bytes(self, form: str, dark: bool = False) -> bytes:
+        """As `png` or `svg`."""
+        figure = self.draw(dark)
+        return as_svg(figure, self.in_words) if form == "svg" else as_png(figure)
+
+
 def as_png(figure: Figure, dpi: int = 200) -> bytes:
     """The figure as a PNG; the same figure gives the same bytes."""
     return _saved(figure, "png", dpi, {"Software": None})
@@ -61,6 +83,8 @@ def as_svg(figure: Figure, in_words: str) -> bytes:
 
 
 def _saved(figure: Figure, form: str, dpi: int, metadata: dict[str, None]) -> bytes:
+    from matplotlib import style  # noqa: PLC0415
+
     buffer = io.BytesIO()
     for axes in figure.axes:
         # Back to where it was made: the layout starts from the last one, and would differ by a hair.
@@ -72,8 +96,10 @@ def _saved(figure: Figure, form: str, dpi: int, metadata: dict[str, None]) -> by
 
 
 @contextmanager
-def drawing(dark: bool) -> Iterator[Theme]:
+def themed(dark: bool) -> Iterator[Theme]:
     """The settings under which a figure is made, whatever the user's own are; undone afterwards."""
+    from matplotlib import style  # noqa: PLC0415
+
     theme = _DARK if dark else _LIGHT
     settings = {
         "font.family": [_FONT],
@@ -104,6 +130,8 @@ def drawing(dark: bool) -> Iterator[Theme]:
 
 def new_figure(height: float) -> Figure:
     """An empty figure, `height` inches high."""
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
     return Figure(figsize=(_WIDTH, height), layout="constrained")
 
 
@@ -129,6 +157,8 @@ def name_axes(panels: Sequence[Axes], x: str, y: str) -> None:
 
 def add_legend(figure: Figure, axes: Axes, columns: int) -> None:
     """What the marks of these axes mean, below all panels; bars first."""
+    from matplotlib.lines import Line2D  # noqa: PLC0415
+
     handles, names = axes.get_legend_handles_labels()
     order = sorted(range(len(names)), key=lambda place: isinstance(handles[place], Line2D))
     figure.legend(
@@ -146,7 +176,7 @@ def finish(figure: Figure, panels: Sequence[Axes], title: str, theme: Theme) -> 
         axes.tick_params(color=theme.muted, labelcolor=theme.text)
 
 
-def stripe(bars: BarContainer, hatch: str, theme: Theme) -> None:
+def stripe(bars: Bars, hatch: str, theme: Theme) -> None:
     """Let bars be told apart also where their colours are not: by a pattern in the colour of the paper."""
     for bar in bars:
         bar.set(hatch=hatch, edgecolor=theme.paper, linewidth=0)
@@ -174,5 +204,7 @@ def drawable(name: str) -> str:
 @cache
 def _characters() -> frozenset[int]:
     """What the font can draw."""
+    from matplotlib import font_manager  # noqa: PLC0415
+
     path = font_manager.findfont(_FONT)
     return frozenset(font_manager.get_font(path).get_charmap())

@@ -3,13 +3,25 @@
 import json
 import re
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.core.errors import SetupError
 from engine.core.items import Method, Order
-from engine.settings.rows import SETTINGS, JudgeSettings, KvType, MachineSettings, Mode, rows_of, settings_of
+from engine.settings.rows import (
+    SETTINGS,
+    ExampleKind,
+    JudgeSettings,
+    KvType,
+    MachineSettings,
+    Mode,
+    rows_of,
+    settings_in_words,
+    settings_of,
+)
+from engine.settings.run_setup import RunSetup
 
 DEFAULT = JudgeSettings()
 
@@ -58,6 +70,37 @@ def test_every_setting_of_a_judge_has_a_row_with_words_of_its_own() -> None:
     rows = rows_of(JudgeSettings)
     assert {row.name for row in rows} == {each.name for each in fields(JudgeSettings)}
     assert len({row.words for row in SETTINGS}) == len(SETTINGS)
+
+
+EXAMPLES = {"examples_path": Path("e.tsv"), "shots": 2, "example_choice": ExampleKind.NEAR}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        ({}, ""),
+        ({"mode": Mode.LABELS, "temperature": 0.5}, "labels only"),
+        ({"both_orders": False, "temperature": 0.5}, "one order, temperature 0.5"),
+        ({"context": 8192, "kv_type": KvType.Q8_0}, "context 8,192, KV cache q8_0"),
+        ({"second_order_below": 0.5}, "second order below a margin of 0.5"),
+        (
+            {"methods": (Method.LABEL_TOKENS, Method.CHAIN_OF_THOUGHT), "reasoning_samples": 1200},
+            "method: label tokens, chain of thought (1,200 reasoning samples)",
+        ),
+        ({"methods": (Method.POINTWISE_GRADE,), "reasoning_samples": 4}, "method: pointwise grade"),
+        (EXAMPLES, "2 examples, the nearest"),
+        ({**EXAMPLES, "examples_path": None}, ""),
+    ],
+    ids=lambda case: "" if isinstance(case, str) else "+".join(case) or "default",
+)
+def test_a_list_says_of_settings_what_is_not_the_default(chosen: dict[str, Any], words: str) -> None:
+    assert settings_in_words(RunSetup(Path("d.tsv"), Path("m.gguf"), **chosen)) == words
+
+
+def test_settings_of_a_run_are_said_as_those_of_its_setup() -> None:
+    assert settings_in_words(DEFAULT) == ""
+    other = replace(DEFAULT, orders=(Order.AB,), context=512, max_explanation_tokens=7)
+    assert settings_in_words(other) == "one order, context 512"
 
 
 def test_every_choice_of_a_setting_has_words() -> None:

@@ -1,11 +1,9 @@
 """Whether judging until it is sure is as seldom wrong as it says, and how soon it is sure.
 
-    python -m bench.coverage.until FOLDER
+    python -m bench.coverage.stopping FOLDER
 
 takes the real data of `FOLDER/ranking`, AlpacaEval's 30 candidates and PandaLM's ten pairs, each in 200
 random orders, and prints after how many instructions it is sure in the median, and how often that is wrong.
-
-Knows: bets, and the runs that stop by them. Does not know: judges, stores.
 """
 
 import argparse
@@ -14,26 +12,20 @@ import gzip
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
-from bench.coverage.claims import Claim, Promise
+from bench.coverage.claims import Promise, simulated
+from bench.coverage.rankings import contests, met
 from engine.core.items import Preference
 from engine.core.numeric import BoolArray, FloatArray, IntArray
 from engine.metrics.intervals import FEW
 from engine.ranking.comparisons import PairComparisons, nothing_said
 from engine.ranking.stopping import ERROR, UntilSignificant, ValueCounts, growth, log_wealth, needed
 
-MOST_WRONG = ERROR
 _PANDALM_SCORES = {"A": 1.0, "B": 0.0}  # half for a tie
-_WRONG = Promise("until sure: wrong", ERROR, MOST_WRONG, at_most=True)
-_ANY_WRONG = Promise("until sure: one of many wrong", ERROR, MOST_WRONG, at_most=True)
-_STOPPED_WRONG = Promise("until sure: a run stops wrongly", ERROR, MOST_WRONG, at_most=True)
-_HELD = Promise("until sure: interval, always", 1 - ERROR, 1 - ERROR)
-_GUESS = Promise("until sure: 1/5 to 3 times the guess", 0.5, 0.5)
 _NEVER = np.iinfo(np.int64).max
 
 
@@ -133,17 +125,35 @@ _KINDS: Mapping[str, tuple[FloatArray, FloatArray]] = {
 """Worlds with a mean of one half: values and their shares."""
 
 
-def never_wrong(times: int) -> Iterator[Claim]:
-    """Equal candidates, looked at after each of 1,000 instructions, or of all of a small dataset."""
-    for seed, (name, kind) in enumerate(_KINDS.items()):
-        for items in (40, 200, 1000):
-            draw = partial(_is_wrong, kind, items)
-            yield Claim.drawn(_WRONG, f"equal, {name}, {items} drawn", draw, times, seed)
-        draw = partial(_is_wrong_in_dataset, kind)
-        yield Claim.drawn(_WRONG, f"equal, {name}, a dataset of 110 used up", draw, times, seed)
-    for seed, (count, clear) in enumerate(((3, 0), (3, 1), (10, 0), (10, 5))):
-        draw = partial(_any_wrong, count, clear)
-        yield Claim.drawn(_ANY_WRONG, f"{count} pairs, {clear} of them clear", draw, times, seed)
+@simulated(
+    "until sure",
+    Promise("until sure: wrong", ERROR, ERROR, at_most=True),
+    [
+        (name, items)
+        for name in _KINDS
+        for items in ("40 drawn", "200 drawn", "1000 drawn", "a dataset of 110 used up")
+    ],
+    "equal, {0}, {1}",
+)
+def _is_wrong(random: np.random.Generator, name: str, items: str) -> bool:
+    """Equal candidates, looked at after each instruction."""
+    values, shares = _KINDS[name]
+    if items.startswith("a dataset"):
+        dataset = np.repeat(values, np.rint(110 * shares).astype(np.int64))
+        return bool(decisions(random.permutation(dataset)[None, :]).side[0])
+    return bool(decisions(random.choice(values, (1, int(items.split(maxsplit=1)[0])), p=shares)).side[0])
+
+
+@simulated(
+    "until sure",
+    Promise("until sure: one of many wrong", ERROR, ERROR, at_most=True),
+    [(3, 0), (3, 1), (10, 0), (10, 5)],
+    "{0} pairs, {1} of them clear",
+)
+def _any_wrong(random: np.random.Generator, count: int, clear: int) -> bool:
+    rates = [0.8] * clear + [0.5] * (count - clear)
+    _, side = settled_by_holm([wins(random, (1, 300), rate) for rate in rates])
+    return bool((side[clear:] != 0).any() or (side[:clear] < 0).any())
 
 
 @dataclass(frozen=True)
@@ -171,30 +181,29 @@ _RUNS: Mapping[str, _Candidates] = {
 }
 
 
-def runs_stop_rightly(times: int) -> Iterator[Claim]:
-    """Runs that look after each group of two items, and leave out the items of what is settled: any pair of
-    equals called different, or any other pair the wrong way round.
-    """
-    for seed, (name, world) in enumerate(_RUNS.items()):
-        yield Claim.drawn(_STOPPED_WRONG, f"run: {name}", partial(_stops_wrongly, world), times, seed)
-
-
-def intervals_always_hold(times: int) -> Iterator[Claim]:
+@simulated(
+    "intervals, always",
+    Promise("until sure: interval, always", 1 - ERROR, 1 - ERROR),
+    product((0.5, 0.7, 0.95), (0.0, 0.4)),
+    "{0:g} won, {1:g} of them ties",
+)
+def _always_holds(random: np.random.Generator, share: float, ties: float) -> bool:
     """Intervals looked at after 10, 20, 40 and so on up to 640 instructions hold the truth at all of them."""
-    for seed, (share, ties) in enumerate(product((0.5, 0.7, 0.95), (0.0, 0.4))):
-        draw = partial(_always_holds, share, ties)
-        yield Claim.drawn(_HELD, f"{share:g} won, {ties:g} of them ties", draw, times, seed)
+    tied = random.random(640) < ties * min(share, 1 - share)
+    values = np.where(tied, 0.5, random.random(640) < share)
+    truth = 0.5 * ties * min(share, 1 - share) + share * (1 - ties * min(share, 1 - share))
+    looks = (ValueCounts.of(values[:count].tolist()).interval() for count in (10, 20, 40, 80, 160, 320, 640))
+    return all(low <= truth <= high for low, high in looks)
 
 
-def guesses_are_near(times: int) -> Iterator[Claim]:
-    """What it would take is guessed from 20, 40 or 80 instructions that were not enough."""
-    for seed, (rate, known) in enumerate(product((0.6, 0.65, 0.7), (20, 40, 80))):
-        draw = partial(_is_near, rate, known)
-        yield Claim.drawn(_GUESS, f"{rate:g} won, guessed after {known}", draw, times, seed)
-
-
-def _is_near(rate: float, known: int, random: np.random.Generator) -> bool:
-    """In a world in which so many were not enough; such worlds alone are counted."""
+@simulated(
+    "what it takes",
+    Promise("until sure: 1/5 to 3 times the guess", 0.5, 0.5),
+    product((0.6, 0.65, 0.7), (20, 40, 80)),
+    "{0:g} won, guessed after {1}",
+)
+def _is_near(random: np.random.Generator, rate: float, known: int) -> bool:
+    """What it would take is guessed from a few instructions that were not enough; such worlds alone count."""
     while True:
         drawn = wins(random, (1, 2000), rate)
         at = int(decisions(drawn).at[0])
@@ -203,25 +212,17 @@ def _is_near(rate: float, known: int, random: np.random.Generator) -> bool:
             return guess / 5 <= at - known <= 3 * guess
 
 
-def _is_wrong(kind: tuple[FloatArray, FloatArray], items: int, random: np.random.Generator) -> bool:
-    values, shares = kind
-    return bool(decisions(random.choice(values, (1, items), p=shares)).side[0])
-
-
-def _is_wrong_in_dataset(kind: tuple[FloatArray, FloatArray], random: np.random.Generator) -> bool:
-    values, shares = kind
-    dataset = np.repeat(values, np.rint(110 * shares).astype(np.int64))
-    return bool(decisions(random.permutation(dataset)[None, :]).side[0])
-
-
-def _any_wrong(count: int, clear: int, random: np.random.Generator) -> bool:
-    rates = [0.8] * clear + [0.5] * (count - clear)
-    drawn = [wins(random, (1, 300), rate) for rate in rates]
-    _, side = settled_by_holm(drawn)
-    return bool((side[clear:] != 0).any() or (side[:clear] < 0).any())
-
-
-def _stops_wrongly(world: _Candidates, random: np.random.Generator) -> bool:
+@simulated(
+    "runs until sure",
+    Promise("until sure: a run stops wrongly", ERROR, ERROR, at_most=True),
+    _RUNS,
+    "run: {0}",
+)
+def _stops_wrongly(random: np.random.Generator, name: str) -> bool:
+    """Runs that look after each group of two items, and leave out the items of what is settled: any pair of
+    equals called different, or any other pair the wrong way round.
+    """
+    world = _RUNS[name]
     of, labels = _drawn_comparisons(world, random)
     until = UntilSignificant(of)
     for start in range(0, len(of), 2):
@@ -230,9 +231,7 @@ def _stops_wrongly(world: _Candidates, random: np.random.Generator) -> bool:
             break
         if any(map(until.wants, group)):
             until.add({item_id: labels[item_id] for item_id in group})
-    strength = dict(
-        zip((f"c{place}" for place in range(len(world.bradley_terry))), world.bradley_terry, strict=True)
-    )
+    strength = {str(place): value for place, value in enumerate(world.bradley_terry)}
     return any(
         question.answered is not None
         and question.answered != np.sign(strength[question.candidate] - strength[question.opponent or ""])
@@ -249,33 +248,16 @@ def _drawn_comparisons(
         np.arange(world.instructions), random.integers(1, world.most + 1, world.instructions)
     )
     items = len(instructions)
-    first = random.integers(0, candidates, items)
-    second = (first + random.integers(1, candidates, items)) % candidates
+    first, second = met(random, candidates, items)
     worth = np.array(world.bradley_terry) + math.sqrt(world.alike) * random.normal(
         size=(world.instructions, candidates)
     )
     by_chance = math.sqrt(1 - world.alike) * random.normal(size=(2, items))
     ahead = worth[instructions, first] + by_chance[0] - worth[instructions, second] - by_chance[1]
-    of = PairComparisons(
-        ids=tuple(map(str, range(items))),
-        names=tuple(f"c{place}" for place in range(candidates)),
-        first=first,
-        second=second,
-        instructions=instructions,
-        lengths=np.ones((items, 2)),
-        said=nothing_said(items),
-    )
+    of = contests(first, second, instructions, nothing_said(items), candidates)
     sides = np.where(np.abs(ahead) < world.ties, 0, np.sign(ahead)).astype(np.int64).tolist()
     said = {1: Preference.A, -1: Preference.B, 0: Preference.BOTH_GOOD}
     return of, {item_id: said[side] for item_id, side in zip(of.ids, sides, strict=True)}
-
-
-def _always_holds(share: float, ties: float, random: np.random.Generator) -> bool:
-    tied = random.random(640) < ties * min(share, 1 - share)
-    values = np.where(tied, 0.5, random.random(640) < share)
-    truth = 0.5 * ties * min(share, 1 - share) + share * (1 - ties * min(share, 1 - share))
-    looks = (ValueCounts.of(values[:count].tolist()).interval() for count in (10, 20, 40, 80, 160, 320, 640))
-    return all(low <= truth <= high for low, high in looks)
 
 
 ORDERS = 200
@@ -284,7 +266,7 @@ _ANNOTATORS = ("annotator_1", "annotator_2", "annotator_3")
 
 def main() -> None:
     """Print a line for each candidate and pair, and one for all of each together."""
-    parser = argparse.ArgumentParser(prog="python -m bench.coverage.until")
+    parser = argparse.ArgumentParser(prog="python -m bench.coverage.stopping")
     parser.add_argument("folder", type=Path, help="where the folder `ranking` is")
     shared = parser.parse_args().folder
     alpaca = {f"{name}, probabilities": won for name, won in alpaca_preferences(shared).items()}

@@ -1,9 +1,7 @@
-"""Cases tried in child processes that may hang or break down, and are then replaced.
+"""Hostile cases tried in child processes that may hang or break down, and what became of each.
 
 A child takes many cases, because to start one costs more than most cases take. Each case depends on its kind,
 the seed and its number alone, so that one can be tried again by itself.
-
-Knows: processes, limits in time and memory. Does not know: what a case does.
 """
 
 import multiprocessing
@@ -11,16 +9,16 @@ import os
 import shutil
 import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
 from typing import Any
-
-from bench.hostile.outcomes import Ending, Outcome, ValueCounts
 
 LIMIT = 20.0
 """Seconds after which a step of a case counts as a hang; three times as many where it starts processes."""
@@ -28,6 +26,65 @@ LIMIT = 20.0
 _START_LIMIT = 120.0
 _MEMORY = 12 << 30  # so that one absurd size does not take the computer down
 _spawn = multiprocessing.get_context("spawn")
+
+
+class Ending(StrEnum):
+    """How the program took a case; the value is its name in the figures."""
+
+    TAKEN = "taken, and rightly"
+    REFUSED = "refused with an error for people"
+    BROKE_IN_TRIAL = "refused: ended the trial's child process"
+    REFUSED_LATE = "refused with an error for people, but only after a good trial"
+    FAULT = "fault of the program (exit 3)"
+    CRASH = "crash outside the trial"
+    HANG = "hang"
+    LOSS = "silent loss, or another text than the file has"
+    WRONGLY_REFUSED = "sound, and refused"
+    LET_IN = "control or structure token from foreign text"
+    CONTROL_CHARACTER = "raw control character in the output"
+
+
+SOUND = frozenset((Ending.TAKEN, Ending.REFUSED, Ending.REFUSED_LATE, Ending.BROKE_IN_TRIAL))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a case ended. `case`: what it was, in words; `words`: what was found, for whoever mends it."""
+
+    ending: Ending
+    case: str = ""
+    words: str = ""
+
+    @property
+    def sound(self) -> bool:
+        return self.ending in SOUND
+
+
+@dataclass
+class ValueCounts:
+    kind: str
+    counts: Counter[Ending] = field(default_factory=Counter)
+    unsound: list[tuple[int, Outcome]] = field(default_factory=list)
+    seconds: float = 0.0
+    slowest: tuple[float, int] = (0.0, -1)
+
+    def add(self, number: int, outcome: Outcome, seconds: float) -> None:
+        """Count the outcome of the case `number`, which took so many seconds."""
+        self.counts[outcome.ending] += 1
+        self.seconds += seconds
+        self.slowest = max(self.slowest, (seconds, number))
+        if not outcome.sound:
+            self.unsound.append((number, outcome))
+
+    def lines(self) -> Iterator[str]:
+        """The figures, for a person; what must not be is named also where there is none of it."""
+        slowest, number = self.slowest
+        yield (
+            f"{self.kind}: {self.counts.total():,} cases in {self.seconds:,.0f} s,"
+            f" the slowest (number {number}) in {slowest:.1f} s"
+        )
+        for ending in Ending:
+            yield f"  {self.counts[ending]:7,}  {ending}"
 
 
 @dataclass(frozen=True)
@@ -55,12 +112,9 @@ class Attempt:
     step: Callable[["Step"], None]
 
 
-Trier = Callable[[Attempt], Outcome]
-
-
 def attempt(kind: str, seed: int, number: int, folder: Path, step: Callable[[Step], None]) -> Outcome:
     """Try one case here; what it raises is a fault of the program, or of the bench."""
-    trier: Trier = import_module(f"bench.hostile.{kind}").try_case
+    trier: Callable[[Attempt], Outcome] = import_module(f"bench.hostile.{kind}").try_case
     folder.mkdir(parents=True, exist_ok=True)
     try:
         return trier(Attempt(number, Random(f"{seed}/{kind}/{number}"), folder, step))
