@@ -284,7 +284,6 @@ class DatasetPage(Page):
 
     @Slot()
     def change_columns(self) -> None:
-        """Ask anew which columns of the open file are which."""
         dataset = self.workspace.dataset
         if dataset is not None:
             self.ask_columns(dataset.path, dataset.columns)

@@ -159,7 +159,6 @@ class OutputsDialog(ReadingOrder, QDialog):
         let_choose_several(self, "Model outputs", kept, DATASETS, self.add)
 
     def add(self, paths: Sequence[Path]) -> None:
-        """Take files in that are not there yet."""
         if paths:
             self._workspace.state.set_text(_FOLDER, str(paths[0].absolute().parent))
         self.paths += [path for path in dict.fromkeys(paths) if path not in self.paths]

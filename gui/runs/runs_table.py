@@ -72,7 +72,6 @@ class RunsTableModel(TableModel):
         return flags | Qt.ItemFlag.ItemIsEditable if named else flags
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Ask for another name; it is shown once it is stored."""
         if role != Qt.ItemDataRole.EditRole or index.column() != NAME:
             return False
         run = self._runs[index.row()]
@@ -115,7 +114,6 @@ class RunsOrder(QSortFilterProxyModel):
         self.setDynamicSortFilter(True)
 
     def search(self, words: str, archived: bool) -> None:
-        """Show what has all these words; `archived`: those in the archive, too."""
         self.beginFilterChange()
         self._words, self._archived = words, archived
         self.endFilterChange()
@@ -232,7 +230,6 @@ class RunNameDialog(QDialog):
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
 
     def accept(self) -> None:
-        """Close, unless what is written cannot be stored."""
         try:
             called = checked_name(self.name.text()), checked_note(self.note.toPlainText())
         except SetupError as error:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gui.widgets.action_table import with_keys
 from gui.widgets.glossary import GLOSSARY, THREE_STEPS, WHAT_IT_DOES, Topic
 from gui.widgets.labels import (
     STRETCH,
@@ -121,7 +122,7 @@ class FirstSteps(QFrame):
         for number, (title, what) in enumerate(THREE_STEPS, start=1):
             steps.addWidget(heading(f"{number}. {title}"), number, 0, Qt.AlignmentFlag.AlignTop)
             steps.addWidget(label(what), number, 1)
-        words, close = QPushButton("What the words mean (F1)"), QPushButton("Close")
+        words, close = QPushButton(with_keys("What the words mean", "show_help")), QPushButton("Close")
         name(close, "Show these first steps no more")
         words.clicked.connect(lambda: show_help(self.window()))
         close.clicked.connect(self.closed)

@@ -77,10 +77,11 @@ class SubmissionOpener(QObject):
 
     @Slot()
     def ask(self) -> None:
-        let_choose(self._window, "Open submission", self._folder, SUBMISSIONS, self.open)
+        kept, recent = self._workspace.state.text(_FOLDER), self._workspace.state.recent("datasets")
+        folder = Path(kept) if kept else recent[0].parent if recent else Path()
+        let_choose(self._window, "Open submission", folder, SUBMISSIONS, self.open)
 
     def ask_dataset(self, path: Path) -> None:
-        """Ask for the dataset that a submission answers, and open it with that."""
         recent = self._workspace.state.recent("datasets")
         folder = recent[0].parent if recent else path.parent
         title = f"Open the dataset that {short_name(path.name)} answers"
@@ -106,12 +107,6 @@ class SubmissionOpener(QObject):
         """
         self._otherwise, self._show_dataset = otherwise, show_dataset
         self._telling.start(submission_jobs.tell_apart(paths))
-
-    @property
-    def _folder(self) -> Path:
-        kept = self._workspace.state.text(_FOLDER)
-        recent = self._workspace.state.recent("datasets")
-        return Path(kept) if kept else recent[0].parent if recent else Path()
 
     @Slot(object)
     def _take_told(self, told: SortedFiles) -> None:
@@ -262,7 +257,6 @@ class DatasetOpener(QObject):
             self._frame.show_page(PageName.DATASET)
 
     def make_pairs(self) -> None:
-        """Ask for the outputs of several candidates, and open the dataset that is made of them."""
         self._frame.show_page(PageName.DATASET)
         self._dataset.make_pairs()
 

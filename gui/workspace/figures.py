@@ -117,7 +117,6 @@ class FramedPicture(QWidget):
         in_column(self._frame, on=self)
 
     def show_source(self, source: FigureSource | None) -> None:
-        """Draw another figure; nothing for None."""
         self._source, self._dark = source, None
         if source is None:
             self._soon.stop()

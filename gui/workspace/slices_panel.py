@@ -60,19 +60,16 @@ class SliceChoice(QWidget):
 
     @property
     def ids(self) -> frozenset[str] | None:
-        """The items of the chosen slice; None for all."""
         return None if self.part is None else self.part.known
 
     @property
     def words(self) -> str:
-        """The chosen slice for display; empty for all items."""
         if self.slicing is None or self.part is None:
             return ""
         return visible(self.slicing.in_words(self.part))
 
     @property
     def chosen(self) -> Chosen | None:
-        """The slice that alone is to be measured; None for all items."""
         return None if self.part is None else Chosen(self.part, self.words)
 
     def show_dataset(self, dataset: "Dataset | None", gold: "Dataset | None" = None) -> None:
