@@ -11,7 +11,7 @@ import numpy as np
 from bench.coverage.claims import Promise, simulated
 from bench.coverage.heads import SKEWS
 from bench.coverage.readings import CRITERION
-from engine.analysis.held_out import HeldOut, TriedRun, held_out
+from engine.analysis.tuning import HeldOut, TriedRun, held_out
 from engine.analysis.tuning_choice import (
     DataSplit,
     ItemCost,

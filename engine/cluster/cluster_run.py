@@ -101,8 +101,6 @@ def _template(plan: RunPlan, cancel: CancelToken) -> ChatTemplate:
 
 
 class _Judging:
-    """The part of a run in which workers judge."""
-
     def __init__(
         self, plan: RunPlan, store: RunStore, run: StoredRun, template: ChatTemplate, over: ClusterRun
     ) -> None:
@@ -155,7 +153,6 @@ class _Judging:
         return None
 
     def _taken(self, hands: _Handing, cancel: CancelToken) -> Iterator[RunEvent]:
-        """What the workers bring, stored and told."""
         module = import_module("engine.cluster.dispatcher")
         while True:
             try:
@@ -172,7 +169,6 @@ class _Judging:
                 return
 
     def _kept(self, answered: "TaskAnswered") -> Iterator[RunEvent]:
-        """Store the groups of a task that are not stored yet."""
         groups = [group for group in answered.groups if group[0].position in self._missing]
         # Before the items: what is killed between the two is judged again, and then said of another.
         self._kinds.add(answered.facts.kind, [item.position for group in groups for item in group])
@@ -206,17 +202,14 @@ class _Either(CancelToken):
 
     @property
     def ending(self) -> bool:
-        """True once either is asked to end."""
         return super().ending or self._other.ending
 
     @property
     def requested(self) -> bool:
-        """True once either is set."""
         return super().requested or self._other.requested
 
 
 def _as_known(error: BaseException) -> BaseException:
-    """An error as the program knows it."""
     if isinstance(error, SetupError):
         return error
     if isinstance(error, WrongAnswer):

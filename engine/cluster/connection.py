@@ -27,8 +27,6 @@ _ANSWER_SECONDS = 60.0  # to say what it is: a busy computer may take long to im
 
 @dataclass(frozen=True)
 class Connection:
-    """How a scheduler is reached."""
-
     address: ClusterAddress
     certificates: Path
 
@@ -62,7 +60,6 @@ def no_scheduler(address: ClusterAddress, how: str) -> SetupError:
 
 
 async def described(client: Any, worker: str) -> WorkerFacts:
-    """What a worker says of itself. Raises SetupError, WrongAnswer."""
     asking = client.run(worker_plugin.describe, workers=[worker])
     found = await asyncio.wait_for(brought(asking), _ANSWER_SECONDS)
     try:

@@ -147,12 +147,10 @@ class Ledger:
 
     @property
     def done(self) -> bool:
-        """Whether nothing is to do, nor in hands."""
         return not self._left
 
     @property
     def items_in_hand(self) -> int:
-        """Items that were given to workers and are not done."""
         tasks = {hand.task.number: hand.task for hands in self.hands.values() for hand in hands}
         return sum(task.items for number, task in tasks.items() if number in self._left)
 

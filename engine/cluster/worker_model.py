@@ -32,7 +32,7 @@ from engine.models.model_file import ModelFile, read_model_file
 from engine.models.opening import OpenModel, machine_on, measure_speed, open_session, speed_of
 from engine.prompt.judge_prompt import PROMPT_VERSION
 from engine.settings.rows import MOST_THREADS, Device, MachineSettings
-from engine.system.places import PathKind, seen_at
+from engine.system.paths import PathKind, seen_at
 from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker
 
 _LONGEST = 4000  # letters of a fact
@@ -156,7 +156,6 @@ class WorkerOptions:
     gpu_layers: int | None = None
 
     def machine(self, model: ModelFile) -> MachineSettings:
-        """How this computer works with a model."""
         return machine_on(self.device, self.threads, self.gpu_layers, model)
 
 
@@ -190,7 +189,6 @@ class ModelOnWorker:
         return Prepared(format_hash(self._opened(work).template, work.settings))
 
     def knows(self, key: str) -> bool:
-        """Whether the run with this key was prepared last."""
         return self._work is not None and self._work.key == key
 
     def judge(
@@ -232,7 +230,6 @@ class ModelOnWorker:
         return followed(measuring, lambda _event: None).speed
 
     def close(self) -> None:
-        """Close what is open."""
         self._drop()
         self._work = self._found = None
 

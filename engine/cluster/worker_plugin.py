@@ -53,7 +53,6 @@ class JudgingPlugin(WorkerPlugin):  # type: ignore[misc]
         self.model: Judging
 
     def setup(self, worker: Worker) -> None:
-        """Called by Dask before the first task."""
         be_quiet()
         options = self.options
         self.facts = facts_here(replace(machine_settings(options.threads), device=options.device))
@@ -62,7 +61,6 @@ class JudgingPlugin(WorkerPlugin):  # type: ignore[misc]
         self._worker = worker
 
     def made_model(self, cancel: CancelToken) -> Judging:
-        """What judges."""
         return ModelOnWorker(self.options, cancel)
 
     async def teardown(self, worker: Worker) -> None:
@@ -79,18 +77,14 @@ def describe(dask_worker: Worker) -> bytes:
 
 
 def prepare(work: JudgeWork) -> bytes:
-    """Open the model of a run."""
     return _answered(lambda plugin: asdict(plugin.model.prepare(work)))
 
 
 def speed(work: JudgeWork) -> bytes:
-    """How fast the model of a run is here."""
     return _answered(lambda plugin: asdict(plugin.model.speed(work)))
 
 
 def judge(key: str, groups: Sequence[Sequence[PlacedItem]]) -> bytes:
-    """Judge groups of the run with this key."""
-
     def judged(plugin: JudgingPlugin) -> Any:
         if not plugin.model.knows(key):
             return NOT_PREPARED

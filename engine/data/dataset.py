@@ -127,7 +127,6 @@ class Dataset:
 
     @property
     def other_columns(self) -> tuple[str, ...]:
-        """The names of the file's further columns, in its order."""
         return () if self.others is None else tuple(self.others.column_names)
 
     @property

@@ -47,7 +47,11 @@ class Summary:
 def summary_of(dataset: Dataset) -> Summary:
     """Count all of a dataset's items; their lengths are 0 where it has none."""
     names = dataset.rubric.names
-    labels = {name: _label_counts(dataset, name) for name in names}
+    counts_of = {name: dataset.label_counts(name) for name in names}
+    labels = {
+        name: {label: counts[label.value] for label in labels_beside(counts)}
+        for name, counts in counts_of.items()
+    }
     lacking = {name: _empty(dataset, f"{name}_preference") for name in names}
     return Summary(
         items=len(dataset),
@@ -58,25 +62,17 @@ def summary_of(dataset: Dataset) -> Summary:
         equal_responses=int(
             pc.sum(pc.equal(dataset.texts("output_a"), dataset.texts("output_b"))).as_py() or 0
         ),
-        lengths={name: _median_length(dataset, name) for name in TEXT_COLUMNS},
+        lengths={
+            name: float(np.median(dataset.lengths(name))) if len(dataset) else 0.0 for name in TEXT_COLUMNS
+        },
         notices=dataset.notices,
     )
-
-
-def _label_counts(dataset: Dataset, criterion: str) -> dict[HumanLabel, int]:
-    counts = dataset.label_counts(criterion)
-    return {label: counts[label.value] for label in labels_beside(counts)}
 
 
 def _empty(dataset: Dataset, column: str) -> npt.NDArray[np.bool_]:
     """Which items have no text in a column, shape (items,)."""
     empty: npt.NDArray[np.bool_] = to_numpy(pc.binary_length(dataset.texts(column))) == 0
     return empty
-
-
-def _median_length(dataset: Dataset, column: str) -> float:
-    lengths = dataset.lengths(column)
-    return float(np.median(lengths)) if len(lengths) else 0.0
 
 
 Rows = npt.NDArray[np.int64]

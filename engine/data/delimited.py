@@ -71,7 +71,10 @@ class Splitter:
         self._quoted = re.compile(rb'"([^"]*+(?:""[^"]*+)*+)"')
         self._take_returns_for_ends()
         if _LONE_RETURN.search(data) and len(lengths := self._lengths()) > 1:
-            self._take_returns_for_text()
+            # All that no line feed follows.
+            self._plain = re.compile(rb"(?:[^%s\r\n]|\r(?!\n))*" % self._delimiter)
+            self._cell_end = re.compile(rb"%s|\r\n|\n|\Z" % self._delimiter)
+            self._blank_lines = re.compile(rb"(?:\r?\n)++")
             if self._lengths() != lengths[:1]:
                 self._take_returns_for_ends()
 
@@ -79,12 +82,6 @@ class Splitter:
         self._plain = re.compile(rb"[^%s\r\n]*" % self._delimiter)
         self._cell_end = re.compile(rb"%s|\r\n|\n|\r|\Z" % self._delimiter)
         self._blank_lines = re.compile(rb"[\r\n]+")
-
-    def _take_returns_for_text(self) -> None:
-        """All that no line feed follows."""
-        self._plain = re.compile(rb"(?:[^%s\r\n]|\r(?!\n))*" % self._delimiter)
-        self._cell_end = re.compile(rb"%s|\r\n|\n|\Z" % self._delimiter)
-        self._blank_lines = re.compile(rb"(?:\r?\n)++")
 
     def _lengths(self) -> list[int]:
         """The numbers of cells that rows have, each once, that of the header first; 0 where none is sure."""

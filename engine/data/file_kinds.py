@@ -29,7 +29,7 @@ from engine.data.column_content import look_into
 from engine.data.column_guess import guess_columns
 from engine.data.file_format import FileFormat, read_data_file
 from engine.data.tables import SourceRow, SourceTable, open_table
-from engine.system.places import PathKind, look_at, reading
+from engine.system.paths import PathKind, look_at, reading
 from engine.system.sandbox import sandboxed
 
 ORIGINS_BY_ANNOTATORS, LABELS_BY_ANNOTATORS, IN_SAMPLE = (
@@ -103,7 +103,6 @@ _ROWS_AT_ONCE = 2048
 
 
 def is_run_csv(columns: Collection[str]) -> bool:
-    """Whether these are the columns of all data of a run."""
     return set(columns) >= _MARKS
 
 
@@ -154,7 +153,6 @@ class RunCsvTable(SourceTable):
 
     @property
     def read_as(self) -> str:
-        """How it was read, in a sentence."""
         annotators = sorted(self._annotators)
         run = f"run {', '.join(sorted(self._runs))}"
         if not annotators:
@@ -169,7 +167,6 @@ class RunCsvTable(SourceTable):
 
     @property
     def notices(self) -> list[str]:
-        """The same, and what is omitted."""
         left_out = counted(self._without_texts, "row has", "rows have")
         no_texts = f"{left_out} no texts, and are omitted: the dataset lacked them when the file was written."
         return [self.read_as, *([no_texts] if self._without_texts else ())]

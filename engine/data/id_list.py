@@ -39,7 +39,12 @@ def _lines_of(path: Path, data: bytes | None = None) -> Sequence[_Line]:
     """Each id that is written in a file, or in the bytes that are current."""
     data = read_text_file(path) if data is None else data
     table = _TABLE.match(data.removeprefix(UTF8_MARK))
-    lines = list(_column(path, data, table[2]) if table else _list(path, data))
+    if table is None:
+        lines = list(_list(path, data))
+    else:
+        read = delimited_table(path, FileFormat.CSV if table[2] == b"," else FileFormat.TSV, data)
+        lines = [(row.number, row.cells[read.columns[0]]) for row in read.rows(read.columns[:1])]
+        read.raise_problems()
     if not lines:
         raise InputError(path, ["contains no ids."], _HINT)
     return lines
@@ -52,13 +57,6 @@ def _chosen(lines: Sequence[_Line], path: Path, dataset: Dataset) -> tuple[str, 
     if problems := list(_problems(lines, known, dataset.name)):
         raise InputError(path, problems, _HINT)
     return tuple(item_id for _, item_id in lines)
-
-
-def _column(path: Path, data: bytes, delimiter: bytes) -> Iterator[_Line]:
-    table = delimited_table(path, FileFormat.CSV if delimiter == b"," else FileFormat.TSV, data)
-    for row in table.rows(table.columns[:1]):
-        yield row.number, row.cells[table.columns[0]]
-    table.raise_problems()
 
 
 def _list(path: Path, data: bytes) -> Iterator[_Line]:

@@ -45,8 +45,11 @@ def label_origins(dataset: Dataset, criterion: str) -> dict[str, Origin | None] 
         return {item_id: origin_in(text) for item_id, text in cells if text}
     if not {ORIGINS_BY_ANNOTATORS, LABELS_BY_ANNOTATORS} & {*dataset.other_columns}:
         return None
-    rows = zip(dataset.ids, dataset.cells_beside(), strict=True)
-    return dict(_of_csv(rows))
+    return {
+        item_id: origin_of_several(origins.values(), row.get(IN_SAMPLE, ""))
+        for item_id, row in zip(dataset.ids, dataset.cells_beside(), strict=True)
+        if (origins := origins_in_row(row))
+    }
 
 
 def sampled_items(dataset: Dataset) -> frozenset[str]:
@@ -64,13 +67,6 @@ def skipped_items(dataset: Dataset) -> frozenset[str]:
 def _where_in_sample(dataset: Dataset, *cells: str) -> frozenset[str]:
     texts: list[str] = dataset.texts(IN_SAMPLE).to_pylist()
     return frozenset(item_id for item_id, text in zip(dataset.ids, texts, strict=True) if text in cells)
-
-
-def _of_csv(rows: Iterator[tuple[str, Mapping[str, str]]]) -> Iterator[tuple[str, Origin | None]]:
-    for item_id, cells in rows:
-        origins = origins_in_row(cells)
-        if origins:
-            yield item_id, origin_of_several(origins.values(), cells.get(IN_SAMPLE, ""))
 
 
 _EMPTY = "(empty)"

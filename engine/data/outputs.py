@@ -50,7 +50,11 @@ def single_outputs(sample: Sample, guess: Guess) -> InputError | None:
         return None
     read = {re.split(r"[@\[]", source)[0] for source in (response, *instruction.split("+"))}
     others = [name for name in sample.columns if name not in read and not _words(name) & _BESIDE]
-    return None if any(map(sample.holds_texts, others)) else _told(sample, response, instruction)
+    if any(map(sample.holds_texts, others)):
+        return None
+    to_each = f"each instruction ({quoted(instruction)})" if instruction else "each instruction"
+    told = f"contains the outputs of {_whose(sample)}: one response ({quoted(response)}) to {to_each}."
+    return InputError(sample.table.path, [told], Hint("Tiebreak judges pairs. ", Step.MAKE_PAIRS))
 
 
 def guess_outputs(sample: Sample, guess: Guess) -> Mapping[str, str]:
@@ -92,12 +96,6 @@ def _holds_turns(sample: Sample, place: str) -> bool:
 
 def _is_response(name: str) -> bool:
     return bool(_words(name) & {*_RESPONSES}) and not _words(name) & (_SIDES | {"id"})
-
-
-def _told(sample: Sample, response: str, instruction: str) -> InputError:
-    to_each = f"each instruction ({quoted(instruction)})" if instruction else "each instruction"
-    found = f"contains the outputs of {_whose(sample)}: one response ({quoted(response)}) to {to_each}."
-    return InputError(sample.table.path, [found], Hint("Tiebreak judges pairs. ", Step.MAKE_PAIRS))
 
 
 def _whose(sample: Sample) -> str:
@@ -172,7 +170,8 @@ def read_outputs(
     known = [name for name in names if name]
     _refuse_several(path, known, responses)
     candidate = known[0] if len(names) == 1 and known else plain_stem(path)
-    return Outputs(path, candidate, tuple(responses), _said(sources), nulls)
+    column_map = ColumnMap(tuple((name, text) for name, (text, _) in sources.items()))
+    return Outputs(path, candidate, tuple(responses), column_map.columns_text, nulls)
 
 
 @sandboxed
@@ -285,7 +284,3 @@ def _refuse_several(path: Path, names: list[str], responses: list[Response]) -> 
             [f"contains the outputs of {len(names)} candidates ({listed(names)}) in long format."],
             "Split it into a file for each.",
         )
-
-
-def _said(sources: Mapping[str, tuple[str, CellSource]]) -> str:
-    return ColumnMap(tuple((name, text) for name, (text, _) in sources.items())).columns_text

@@ -61,7 +61,6 @@ class MatchedOutputs:
 
     @property
     def candidates(self) -> tuple[str, ...]:
-        """Their names, in the order of the files."""
         return tuple(self.responses)
 
 
@@ -84,24 +83,18 @@ class Pairs:
 
     @property
     def is_part(self) -> bool:
-        """Whether the pairs were drawn."""
         return len(self.pairs) < self.possible
 
     @cached_property
     def of_candidate(self) -> Counter[str]:
-        """In how many pairs each candidate stands."""
         return Counter(name for pair in self.pairs for name in pair[1:])
 
     @cached_property
     def as_a(self) -> Counter[str]:
-        """In how many it is A."""
         return Counter(pair.a for pair in self.pairs)
 
     def write(self, path: Path) -> None:
         """Write them as a dataset. SetupError."""
-        write_dataset(path, self._columns())
-
-    def _columns(self) -> dict[str, list[str]]:
         found = self.matched
         names = [
             _in_id(key, text, found.by_id) for key, text in zip(found.keys, found.instructions, strict=True)
@@ -115,7 +108,9 @@ class Pairs:
             CANDIDATES[0]: [pair.a for pair in self.pairs],
             CANDIDATES[1]: [pair.b for pair in self.pairs],
         }
-        return {**columns, SEED_COLUMN: [str(self.plan.seed)] * len(self.pairs)} if self.is_part else columns
+        if self.is_part:
+            columns[SEED_COLUMN] = [str(self.plan.seed)] * len(self.pairs)
+        write_dataset(path, columns)
 
 
 def match_outputs(files: Sequence[Outputs], questions: Mapping[str, str] | None = None) -> MatchedOutputs:
@@ -155,13 +150,24 @@ def make_pairs(matched: MatchedOutputs, plan: PairsPlan) -> Pairs:
     meetings = [two for two in combinations(names, 2) if plan.baseline in (None, *two)]
     possible = plan.possible(len(names), len(matched.keys))
     if plan.pairs is None or plan.pairs >= possible:
-        _refuse_too_much(possible, _letters_of_all(matched, meetings))
+        # Counted by candidate: the texts of all pairs need not be made for that.
+        met = Counter(name for two in meetings for name in two)
+        letters = len(meetings) * sum(map(len, matched.instructions))
+        letters += sum(met[name] * sum(map(len, texts)) for name, texts in matched.responses.items())
+        _refuse_too_much(possible, letters)
         places = [divmod(at, len(meetings)) for at in range(possible)]
     else:
         places = sorted(_drawn(matched, meetings, plan))
-        _refuse_too_much(len(places), _letters(matched, [(at, *meetings[two]) for at, two in places]))
-    pairs = tuple(_placed(matched, at, *meetings[two]) for at, two in places)
-    return Pairs(matched, plan, pairs, possible)
+        texts_of = matched.responses
+        of_outputs = (len(texts_of[name][at]) for at, two in places for name in meetings[two])
+        letters = sum(len(matched.instructions[at]) for at, _ in places) + sum(of_outputs)
+        _refuse_too_much(len(places), letters)
+    pairs = []
+    for at, two in places:
+        first, second = sorted(meetings[two])
+        is_first = int(digest([matched.instructions[at], first, second]), 16) % 2 == 0
+        pairs.append(PlacedPair(at, *((first, second) if is_first else (second, first))))
+    return Pairs(matched, plan, tuple(pairs), possible)
 
 
 # Matching
@@ -324,19 +330,6 @@ def _nothing_in_common(
     )
 
 
-def _letters_of_all(matched: MatchedOutputs, meetings: Sequence[tuple[str, str]]) -> int:
-    """How many letters the texts of all pairs have, which need not be made for that."""
-    met = Counter(name for two in meetings for name in two)
-    of_outputs = (met[name] * sum(map(len, texts)) for name, texts in matched.responses.items())
-    return len(meetings) * sum(map(len, matched.instructions)) + sum(of_outputs)
-
-
-def _letters(matched: MatchedOutputs, pairs: Iterable[tuple[int, str, str]]) -> int:
-    lengths = {name: [*map(len, texts)] for name, texts in matched.responses.items()}
-    asked = [*map(len, matched.instructions)]
-    return sum(asked[at] + lengths[one][at] + lengths[other][at] for at, one, other in pairs)
-
-
 def _refuse_too_much(pairs: int, letters: int) -> None:
     if letters > _MOST_LETTERS:
         raise SetupError(
@@ -387,15 +380,6 @@ def _evenly_met(count: int) -> Iterator[tuple[int, int]]:
         circle = [last, *zigzag[:last]]
         meetings = [(circle[at], circle[(at + 1) % count]) for at in range(count)]
         yield from (*meetings[::2], *meetings[1::2])
-
-
-def _placed(matched: MatchedOutputs, at: int, one: str, other: str) -> PlacedPair:
-    first, second = sorted((one, other))
-    is_first = int(digest([matched.instructions[at], first, second]), 16) % 2 == 0
-    return PlacedPair(at, first, second) if is_first else PlacedPair(at, second, first)
-
-
-# Ids
 
 
 def _in_id(key: str, instruction: str, by_id: bool) -> str:

@@ -87,11 +87,9 @@ class Slice:
 
     @cached_property
     def known(self) -> frozenset[str]:
-        """The ids, to look one up."""
         return frozenset(self.ids)
 
     def as_json(self, facts: Mapping[str, Any]) -> dict[str, Any]:
-        """What was found of it, next to its names, as plain values."""
         caveat = {"caveat": self.caveat} if self.caveat else {}
         return {"slice": self.name, "key": self.key, **caveat, **facts}
 
@@ -132,7 +130,6 @@ class OfSlices(Generic[PathKind]):
     slices: tuple[PathKind, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """All of it as plain values."""
         slices = [found.as_json() for found in self.slices]
         return {"by": self.division.by, "title": self.division.title, "slices": slices}
 
@@ -252,7 +249,10 @@ def _by_column(dataset: Dataset, column: str) -> Iterator[_Part]:
     numbers = {text: value for text in rows_of if (value := finite_number(text)) is not None}
     many = len(rows_of) > MOST_VALUES
     if many and len(numbers) == len(rows_of):
-        yield from _by_quartile(texts, numbers)
+        values = np.array([numbers.get(text, math.nan) for text in texts])
+        filled = np.isfinite(values)
+        yield from _by_bounds(values, filled, ("q1", "q2", "q3", "q4"), "")
+        yield "", EMPTY, np.flatnonzero(~filled)
         return
     order = sorted(rows_of, key=lambda text: -len(rows_of[text])) if many else sorted(rows_of, key=_in_order)
     yield from _the_first(order, rows_of, "values")
@@ -312,13 +312,6 @@ def _in_order(text: str) -> tuple[float, str]:
     return (math.inf if value is None else value), text
 
 
-def _by_quartile(texts: Sequence[str], numbers: Mapping[str, float]) -> Iterator[_Part]:
-    values = np.array([numbers.get(text, math.nan) for text in texts])
-    filled = np.isfinite(values)
-    yield from _by_bounds(values, filled, ("q1", "q2", "q3", "q4"), "")
-    yield "", EMPTY, np.flatnonzero(~filled)
-
-
 def _by_bounds(
     values: npt.NDArray[np.float64], among: npt.NDArray[np.bool_], keys: Sequence[str], unit: str
 ) -> Iterator[_Part]:
@@ -342,14 +335,6 @@ def _by_thirds(lengths: npt.NDArray[np.int64]) -> Iterator[_Part]:
     keys = ("short", "middle", "long")
     for key, name, rows in _by_bounds(lengths.astype(np.float64), everything, keys, " characters"):
         yield key, f"{key}: {name}", rows
-
-
-def _by_length(dataset: Dataset) -> Iterator[_Part]:
-    return _by_thirds(dataset.lengths("output_a") + dataset.lengths("output_b"))
-
-
-def _by_instruction(dataset: Dataset) -> Iterator[_Part]:
-    return _by_thirds(dataset.lengths("instruction"))
 
 
 def _by_longer(dataset: Dataset) -> Iterator[_Part]:
@@ -385,8 +370,8 @@ def _rows(rows: Iterable[int]) -> npt.NDArray[np.int64]:
 
 
 _DIVIDE: Mapping[str, Callable[[Dataset], Iterator[_Part]]] = {
-    "length": _by_length,
-    "instruction": _by_instruction,
+    "length": lambda dataset: _by_thirds(dataset.lengths("output_a") + dataset.lengths("output_b")),
+    "instruction": lambda dataset: _by_thirds(dataset.lengths("instruction")),
     "longer": _by_longer,
     "script": _by_script,
     "label": _by_overall,

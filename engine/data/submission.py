@@ -8,9 +8,9 @@ Sub-task 1: `id`, then `<criterion>_preference` for each criterion. Sub-task 2: 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 
 import pyarrow as pa
@@ -35,7 +35,7 @@ from engine.data.dataset import Dataset, check_id, column_problems, label_proble
 from engine.data.file_format import FileFormat, plain_stem
 from engine.data.file_kinds import expecting
 from engine.data.outputs import single_outputs
-from engine.data.tables import SourceRow, SourceTable, open_table
+from engine.data.tables import SourceTable, open_table
 from engine.system.files import write_json, write_whole
 from engine.system.sandbox import sandboxed
 
@@ -48,8 +48,6 @@ _SAY_WHICH_TIE = "A submission distinguishes ties: both responses are good, or b
 
 @dataclass(frozen=True)
 class SubmissionRow:
-    """The predictions for one item, by criterion name."""
-
     id: str
     predictions: Mapping[str, Prediction]
 
@@ -65,7 +63,6 @@ class Submission:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns, in order."""
         return submission_columns(self.criteria, self.with_explanations)
 
     def labels_only(self) -> "Submission":
@@ -116,7 +113,10 @@ def _sound_rows(path: Path) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
     first_rows: dict[str, int] = {}
     rows = []
     for row in table.rows():
-        _check_cells(table, row, first_rows)
+        for name, text in row.cells.items():
+            if name.endswith(_PREFERENCE) and text and (problem := _label_problem(text)):
+                table.report(row.number, problem, name)
+        check_id(table, row, first_rows)
         if not table.problems:
             rows.append(tuple(row.cells.values()))
     table.raise_problems()
@@ -207,13 +207,6 @@ def _header_problems(table: SourceTable, expected: Sequence[str]) -> list[str]:
     return problems
 
 
-def _check_cells(table: SourceTable, row: SourceRow, first_rows: dict[str, int]) -> None:
-    for name, text in row.cells.items():
-        if name.endswith(_PREFERENCE) and text and (problem := _label_problem(text)):
-            table.report(row.number, problem, name)
-    check_id(table, row, first_rows)
-
-
 def _label_problem(text: str) -> str | None:
     if text == Tie.TIE:
         return f"{quoted(str(text))} is not a prediction: write which tie, {' or '.join(TIES)}."
@@ -278,34 +271,29 @@ Columns = Mapping[str, Sequence[Cell]]
 def write_dataset(path: Path, columns: Columns) -> None:
     """Write columns of one length in the format that the suffix names, whole or not at all. SetupError."""
     check_suffix(path)
-    _WRITERS[path.suffix.lower()](path, columns)
+    match path.suffix.lower():
+        case ".json":
+            write_json(
+                path, [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+            )
+        case ".parquet":
+            written = BytesIO()
+            parquet.write_table(pa.table({name: _array(cells) for name, cells in columns.items()}), written)
+            write_whole(path, written.getvalue())
+        case _:
+            with_header = [columns.keys(), *zip(*columns.values(), strict=True)]
+            lines = ("\t".join(quoted_cell(_text(cell)) for cell in row) for row in with_header)
+            write_whole(path, "".join(f"{line}\n" for line in lines).encode("utf-8"))
 
 
 def check_suffix(path: Path) -> None:
     """Raise SetupError for a name that says none of the formats in which a dataset is written."""
-    if path.suffix.lower() not in _WRITERS:
+    if path.suffix.lower() not in (".tsv", ".json", ".parquet"):
         stem = plain_stem(path)
         raise SetupError(
             f"{path.name}: a dataset is written as TSV, JSON or Parquet.",
             f"Name it {stem}.tsv, {stem}.json or {stem}.parquet.",
         )
-
-
-def _write_tsv(path: Path, columns: Columns) -> None:
-    rows = [columns.keys(), *zip(*columns.values(), strict=True)]
-    lines = ("\t".join(quoted_cell(_text(cell)) for cell in row) for row in rows)
-    write_whole(path, "".join(f"{line}\n" for line in lines).encode("utf-8"))
-
-
-def _write_json(path: Path, columns: Columns) -> None:
-    write_json(path, [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
-
-
-def _write_parquet(path: Path, columns: Columns) -> None:
-    table = pa.table({name: _array(cells) for name, cells in columns.items()})
-    written = BytesIO()
-    parquet.write_table(table, written)
-    write_whole(path, written.getvalue())
 
 
 def _array(cells: Sequence[Cell]) -> pa.Array:
@@ -318,8 +306,16 @@ def _text(cell: Cell) -> str:
     return "" if cell is None else cell if isinstance(cell, str) else repr(cell)
 
 
-_WRITERS: Mapping[str, Callable[[Path, Columns], None]] = {
-    ".tsv": _write_tsv,
-    ".json": _write_json,
-    ".parquet": _write_parquet,
-}
+def rewritten_ids(ids: Sequence[str]) -> list[str]:
+    """The writable ids that a plain pandas.read_csv of the whole column gives back otherwise: 007 becomes 7.
+
+    Whoever reads the dataset in the same way gets the same, so that such ids are no fault of a submission.
+    """
+    import pandas as pd  # noqa: PLC0415 - what reads and writes submissions need not wait for it
+
+    lost = set(unwritable_ids(ids))
+    written = [item_id for item_id in ids if item_id not in lost]
+    # The second column keeps pandas from skipping an id of spaces as a blank line.
+    text = "id\trest\n" + "".join(f"{quoted_cell(item_id)}\t\n" for item_id in written)
+    read = pd.read_csv(StringIO(text), sep="\t", low_memory=False)["id"].astype(str)
+    return [item_id for item_id, back in zip(written, read, strict=True) if item_id != back]

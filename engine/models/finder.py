@@ -19,8 +19,17 @@ from engine.models.model_file import (
     ollama_names,
     read_model_file,
 )
-from engine.system.paths import environment, home, models_folder, project_models_folder
-from engine.system.places import PathKind, real_path, reason_of, seen_at, shown
+from engine.system.paths import (
+    PathKind,
+    environment,
+    home,
+    models_folder,
+    project_models_folder,
+    real_path,
+    reason_of,
+    seen_at,
+    shown,
+)
 
 
 @dataclass(frozen=True)

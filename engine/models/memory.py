@@ -28,8 +28,6 @@ class MemoryEstimate:
 
 
 class Fit(StrEnum):
-    """Whether a model can run in this machine's memory."""
-
     FITS = "fits"
     TIGHT = "tight"
     DOES_NOT_FIT = "does not fit"

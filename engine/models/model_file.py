@@ -31,8 +31,7 @@ from engine.models.header import (
     read_header,
 )
 from engine.settings.rows import KvType
-from engine.system.paths import home
-from engine.system.places import PathKind, seen_at
+from engine.system.paths import PathKind, home, seen_at
 
 _PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<parts>\d{5})(?P<suffix>\.gguf)", re.IGNORECASE)
 
@@ -246,7 +245,7 @@ _FILE_TYPE_NAMES = """
 22 IQ3_XS  23 IQ3_XXS  24 IQ1_S  25 IQ4_NL  26 IQ3_S   27 IQ3_M   28 IQ2_S   29 IQ2_M   30 IQ4_XS
 31 IQ1_M   32 BF16    36 TQ1_0   37 TQ2_0   38 MXFP4   39 NVFP4   40 Q1_0    41 Q2_0
 """
-_FILE_TYPES = {int(number): name for number, name in re.findall(r"(\d+) (\w+)", _FILE_TYPE_NAMES)}
+_FILE_TYPES: dict[int, str] = {int(one): name for one, name in re.findall(r"(\d+) (\w+)", _FILE_TYPE_NAMES)}
 """Names of llama.cpp's `llama_ftype` as users write them."""
 
 # llama_ftype_get_default_type and tensor_type_fallback in llama.cpp's src/llama-quant.cpp.
@@ -282,7 +281,7 @@ def quantisation(tensors: Sequence[TensorInfo], file_type: int | None, name: str
     n_bytes: Counter[str] = Counter()
     for tensor in weights:
         n_bytes[tensor.type_name] += tensor.n_bytes
-    borne_out = []
+    borne_out: list[str] = []
     for claim in filter(None, claims):
         family = re.sub("(_K)_.*", r"\1", claim)
         types = _STORED_AS.get(family, (family,))

@@ -91,7 +91,6 @@ def machine_on(
 
 
 def thread_choice(machine: MachineSettings, model: LlamaModel) -> int | ThreadCount:
-    """With how many threads a session of a model computes."""
     if not machine.adapts:
         return machine.threads
     return ThreadCount(1 if model.weight_bytes < _SMALL_MODEL else machine.threads)
@@ -99,8 +98,6 @@ def thread_choice(machine: MachineSettings, model: LlamaModel) -> int | ThreadCo
 
 @dataclass(frozen=True)
 class OpenModel:
-    """A session with the chat template of its model."""
-
     session: LlamaSession
     template: ChatTemplate
 

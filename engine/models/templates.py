@@ -32,8 +32,7 @@ from engine.prompt.conversation import (
     plain_frame,
 )
 from engine.prompt.template import ChatTemplate
-from engine.system.paths import CHILD, cache_folder, self_command, text_of_path
-from engine.system.places import real_path
+from engine.system.paths import CHILD, cache_folder, real_path, self_command, text_of_path
 from engine.system.subprocess_worker import CRASHES, run_child
 
 Made = TypeVar("Made")

@@ -36,6 +36,7 @@ from gui.widgets.labels import (
 from gui.widgets.notice import problem_of
 from gui.workspace.dataset_reader import ColumnsRequest
 from gui.workspace.page import two_parts
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -288,8 +289,8 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         self._lay_out()
         self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self._read)
-        self._looking = workspace.task(ThreadName.FILES, self, self._take, self._refuse)
-        self._reading = workspace.task(ThreadName.FILES, self, self._show, self._refuse)
+        self._looking = TaskPanel(workspace.threads, ThreadName.FILES, self, self._take, failed=self._refuse)
+        self._reading = TaskPanel(workspace.threads, ThreadName.FILES, self, self._show, failed=self._refuse)
         self._say("Looking into the file …", "hint")
         self._looking.start(dataset_jobs.look_into(request.path, request.rubric))
 

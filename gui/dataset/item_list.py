@@ -37,6 +37,7 @@ from gui.widgets.theme import LIGHT, Colours, colours
 from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index
 from gui.widgets.views import table_view
 from gui.workspace.slices_panel import SliceChoice
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -415,7 +416,9 @@ class ItemList(QWidget):
         self._build()
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self._ask)
-        self._ordering = workspace.task(ThreadName.FILES, self, self._take_rows, self._tell_failure)
+        self._ordering = TaskPanel(
+            workspace.threads, ThreadName.FILES, self, self._take_rows, failed=self._tell_failure
+        )
         self.search.textChanged.connect(self._pause.start)
         self.search.left.connect(self._leave_search)
         self.view.horizontalHeader().sortIndicatorChanged.connect(self._sort_by_header)

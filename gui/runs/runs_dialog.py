@@ -24,6 +24,7 @@ from gui.widgets.text_views import SheetView
 from gui.widgets.value_table import SORT_ROLE, Index, TableModel
 from gui.widgets.views import FillingView, dressed
 from gui.workspace import store_jobs
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import Job, ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -231,7 +232,13 @@ class RunsDialog(QtWidgets.QDialog):
     def _show_differences(self, drift: Job[Sheet], table: Table) -> None:
         dialog = DifferencesDialog(table, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        task = self._workspace.task(ThreadName.MEASURE, dialog, dialog.show_changes, dialog.tell_problem)
+        task = TaskPanel(
+            self._workspace.threads,
+            ThreadName.MEASURE,
+            dialog,
+            dialog.show_changes,
+            failed=dialog.tell_problem,
+        )
         dialog.open()
         task.start(drift)
 

@@ -25,6 +25,7 @@ from gui.widgets.labels import hint, in_column, label, name, ok_and_cancel
 from gui.widgets.notice import IN_THE_WINDOW, problem_of
 from gui.widgets.value_table import SORT_ROLE, Index, TableModel
 from gui.workspace import store_jobs
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -136,7 +137,9 @@ class RunHealth(QObject):
         self._wanted: list[StoredRun] = []
         self._looked: StoredRun | None = None
         # One that cannot be read has no health.
-        self._looking = workspace.task(ThreadName.MEASURE, self, self._take, failed=self._next)
+        self._looking = TaskPanel(
+            workspace.threads, ThreadName.MEASURE, self, self._take, failed=lambda _error: self._next()
+        )
 
     def look(self, runs: "Sequence[StoredRun]") -> None:
         """Look at these runs, where that was not done since they changed."""

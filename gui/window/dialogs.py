@@ -39,6 +39,7 @@ from gui.window import submission_jobs
 from gui.window.submission_jobs import tell
 from gui.workspace.open_run import OpenRun
 from gui.workspace.state import BLIND, MOST_OF_QT, NEXT_CRITERION, State
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import WAITING, ThreadName
 from gui.workspace.workspace import LONGEST_NAME, Workspace
 
@@ -81,7 +82,7 @@ class CheckDialog(QtWidgets.QDialog):
         layout = in_column(self._what, self.outcome, self.list, against, buttons, on=self, margins=None)
         layout.setStretchFactor(self.list, 1)
         make_room(self, 90, 20)
-        self._check = workspace.task(ThreadName.MEASURE, self, self._show, self._tell)
+        self._check = TaskPanel(workspace.threads, ThreadName.MEASURE, self, self._show, failed=self._tell)
         if run.dataset is None:
             self.outcome.setText("Its dataset is not loaded, so nothing can be checked.")
         else:
@@ -263,7 +264,9 @@ class DiagnosticsCopier(QObject):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self._workspace = workspace
-        self._telling = workspace.task(ThreadName.FILES, self, self._take)
+        self._telling = TaskPanel(
+            workspace.threads, ThreadName.FILES, self, self._take, failed=workspace.failures
+        )
 
     @Slot()
     def copy(self) -> None:
@@ -338,7 +341,9 @@ class SelfTestDialog(QtWidgets.QDialog):
         diagnostics.clicked.connect(self.diagnostics_wanted)
         in_column(self._area, self._busy, self._notice, self._outcome, buttons, on=self, margins=None)
         make_room(self, 96, 30)
-        self._test = workspace.task(ThreadName.MODEL, self, self._end, self._tell, self._add)
+        self._test = TaskPanel(
+            workspace.threads, ThreadName.MODEL, self, self._end, failed=self._tell, follow=self._add
+        )
         self._test.cancelled.connect(self._stop)
         self._busy.cancelled.connect(self._test.cancel)
         waiting = workspace.threads.busy(ThreadName.MODEL)

@@ -19,6 +19,7 @@ from gui.window.frame import MainWindow
 from gui.window.submission_jobs import Answered, Places, SortedFiles, Unanswered, tell_apart
 from gui.workspace.dataset_reader import columns_request
 from gui.workspace.state import PageName
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -61,13 +62,16 @@ class SubmissionOpener(QObject):
         self.question: QMessageBox | None = None
         # Not on the worker thread of files: what was dropped need not wait for a dataset that it takes the
         # place of.
-        self._telling = workspace.task(ThreadName.STORE, self, self._take_told)
-        self._opening = workspace.task(
+        self._telling = TaskPanel(
+            workspace.threads, ThreadName.STORE, self, self._take_told, failed=workspace.failures
+        )
+        self._opening = TaskPanel(
+            workspace.threads,
             ThreadName.FILES,
             self,
             self._take,
-            self._fail,
-            lambda at: workspace.note.emit(f"Looking for the dataset that it answers: {at} …"),
+            failed=self._fail,
+            follow=lambda at: workspace.note.emit(f"Looking for the dataset that it answers: {at} …"),
         )
         workspace.submission_wanted.connect(self.ask)
         workspace.run_changed.connect(self._show)

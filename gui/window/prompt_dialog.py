@@ -23,6 +23,7 @@ from gui.widgets.prompt_pane import PromptView, ShownPrompt
 from gui.widgets.value_table import TableModel, sentence_case
 from gui.widgets.views import measure_view
 from gui.workspace.page import two_parts
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import WAITING, ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -66,9 +67,16 @@ class PromptDialog(QDialog):
         self._lay_out()
         # Not on the worker thread of the model: the vocabulary alone is read, also while a run has the model.
         scan, model = ThreadName.SCAN, ThreadName.MODEL
-        self._making = workspace.task(scan, self, lambda _result: None, self._tell_failure, self._take)
+        self._making = TaskPanel(workspace.threads, scan, self, failed=self._tell_failure, follow=self._take)
         # This opens the model, so it waits for a run that has one.
-        self._asking = workspace.task(model, self, self._take_answers, self._tell_failure, self._tell_step)
+        self._asking = TaskPanel(
+            workspace.threads,
+            model,
+            self,
+            self._take_answers,
+            failed=self._tell_failure,
+            follow=self._tell_step,
+        )
         self._asking.busy_changed.connect(self._follow_asking)
         self._connect()
         labels.make_room(self, 200, 44, 0.92)

@@ -139,8 +139,8 @@ def open_submission(store_path: Path, path: Path, places: Places) -> Job[Answere
 
     def work(control: JobControl) -> Answered | Unanswered:
         from engine.data.submission import read_submission
-        from engine.results.opened_submission import findings
-        from engine.results.opened_submission import open_submission as keep
+        from engine.results.completeness import findings
+        from engine.results.completeness import open_submission as keep
         from engine.results.run_results import load_results
         from engine.store.run_store import RunStore
         from engine.system.files import file_hash
@@ -165,7 +165,7 @@ def find_gaps(results: "RunResults", dataset: "Dataset") -> Job[list[str]]:
     """What keeps a run, as it is now, from being the official submission for its dataset."""
 
     def work(_control: JobControl) -> list[str]:
-        from engine.results.opened_submission import findings
+        from engine.results.completeness import findings
 
         return findings(results, dataset)
 
@@ -178,7 +178,7 @@ def _dataset_of(submission: "Submission", places: Places, control: JobControl) -
     ColumnsError where the columns of the named one are not known.
     """
     from engine.data.dataset import load_dataset
-    from engine.results.opened_submission import share_answered
+    from engine.results.completeness import share_answered
     from engine.results.run_dataset import load_as_judged
 
     current = places.current

@@ -12,11 +12,12 @@ from engine.core.events import MeasureProgress
 from gui.widgets.actions import BusyLine
 from gui.widgets.labels import guard, hint, label, name
 from gui.workspace import store_jobs
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.judging.rewrite import Rewritten
+    from engine.judging.run import Rewritten
 
 _IDS_SHOWN = 5
 
@@ -33,8 +34,12 @@ class Rewriter(QObject):
         self.progress: MeasureProgress | None = None
         self._run_id = 0  # of the run that is written, or was last
         self._counted_id = 0
-        self._counting = workspace.task(ThreadName.FILES, self, self._take_count)
-        self._writing = workspace.task(ThreadName.MODEL, self, self._take, self._fail, self._follow)
+        self._counting = TaskPanel(
+            workspace.threads, ThreadName.FILES, self, self._take_count, failed=workspace.failures
+        )
+        self._writing = TaskPanel(
+            workspace.threads, ThreadName.MODEL, self, self._take, failed=self._fail, follow=self._follow
+        )
         self._writing.busy_changed.connect(self.changed)
         workspace.run_changed.connect(self._count)
         workspace.overrides_changed.connect(self._count)

@@ -19,6 +19,7 @@ from gui.widgets.value_table import VALUE_ROLE, TableModel
 from gui.widgets.views import measure_view
 from gui.workspace.file_jobs import DRAWN, Chosen, Divided, NotedRequest, Sliced, divide
 from gui.workspace.state import BLIND
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import Job, LatestTask, ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -237,7 +238,9 @@ class SlicesPanel(QWidget):
         self.choice = SliceChoice(workspace, letters)
         self.choice.by.activated.connect(self.divided)
         self.sliced: Sliced | None = None
-        self._measuring = workspace.task(ThreadName.MEASURE, self, self.show_slices)
+        self._measuring = TaskPanel(
+            workspace.threads, ThreadName.MEASURE, self, self.show_slices, failed=workspace.failures
+        )
         self.title, self.what = title, hint("")
         self.table, self.below = table, TableModel(self)
         self.view = measure_view(self.table, said.table)

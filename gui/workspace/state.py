@@ -17,10 +17,8 @@ from PySide6.QtCore import QByteArray, QObject, QSettings, QTimer, Signal, Slot
 
 from engine.core.codec import LARGEST, plain_values
 from engine.core.errors import SetupError
-from engine.system.files import make_folder, sync_folder, write_whole
-from engine.system.locks import Claim, claimed, left_by_the_dead
-from engine.system.paths import data_folder
-from engine.system.places import shown
+from engine.system.files import Claim, claimed, left_by_the_dead, make_folder, sync_folder, write_whole
+from engine.system.paths import data_folder, shown
 from gui.widgets.files import folder_for_new_files
 
 

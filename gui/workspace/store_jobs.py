@@ -23,7 +23,7 @@ from gui.workspace.threads import Job, JobControl, worker
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
-    from engine.judging.rewrite import Rewritten
+    from engine.judging.run import Rewritten
     from engine.results.run_results import RunResults
     from engine.settings.identity import AnyRun, StoredRun
     from engine.store.run_store import RunStore
@@ -117,7 +117,7 @@ def _with_unanswered(store_path: Path, results: "RunResults", dataset: "Dataset"
 
     As it is where the store cannot take them now.
     """
-    from engine.results.opened_submission import add_unanswered
+    from engine.results.completeness import add_unanswered
     from engine.results.run_results import load_results
     from engine.store.run_store import RunStore
 
@@ -295,7 +295,7 @@ def rewrite(store_path: Path, run_id: int, dataset: "Dataset", threads: int | No
     """
 
     def work(control: JobControl) -> "Rewritten":
-        from engine.judging.rewrite import rewriting_plan
+        from engine.judging.run import rewriting_plan
         from engine.judging.work import rewrite_run
         from engine.models.checked_model import checked_model, in_use
         from engine.models.memory import check_memory

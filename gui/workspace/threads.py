@@ -11,9 +11,10 @@ what any job does.
 import threading
 import time
 from collections.abc import Callable, Generator, Hashable
+from dataclasses import dataclass
 from enum import Enum
-from functools import partial
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
+from functools import partial, wraps
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from PySide6.QtCore import QObject, QThread, Signal, SignalInstance, Slot
 
@@ -21,13 +22,9 @@ from engine.core.errors import EngineBug, EngineError
 from engine.core.events import Cancelled, CancelToken
 from engine.system.computer import STACK_BYTES
 from engine.system.crash_reports import fault_words, log_fault
-from engine.system.places import said_of_system
+from engine.system.paths import said_of_system
 from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker, Worker
 from gui.workspace.garbage import Collector
-
-if TYPE_CHECKING:
-    pass
-
 
 WAITING = "Waiting for other work with a model to end"
 """What is said of a job where the worker thread of the model is busy."""
@@ -62,6 +59,26 @@ class JobControl:
 
 
 Job = Callable[[JobControl], Result]
+Asked = ParamSpec("Asked")
+
+
+def job(work: Callable[Concatenate[JobControl, Asked], Result]) -> Callable[Asked, Job[Result]]:
+    """Make of a function what asks for its work: called with all but the control, it gives the job."""
+
+    @wraps(work)
+    def ask(*args: Asked.args, **kwargs: Asked.kwargs) -> Job[Result]:
+        return lambda control: work(control, *args, **kwargs)
+
+    return ask
+
+
+@dataclass(frozen=True)
+class AtWork:
+    """How far a job is, for display: `done` of `total`, None where that is not known."""
+
+    text: str
+    done: int | None = None
+    total: int | None = None
 
 
 def _logged_bug(error: BaseException, thread_name: ThreadName) -> EngineBug:

@@ -4,14 +4,14 @@ Every change is a job on a worker thread; when it is done, a signal tells the pa
 window uses a workspace. Long because each thing that pages share has its signal, its job and its answer here.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtWidgets import QApplication, QDialog, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from engine.annotations import records
 from engine.annotations.effective import AnnotatorStep
@@ -123,32 +123,12 @@ class Workspace(QObject):
         self._gold_reader.finished.connect(self._take_gold)
         self.failures.follow(self._gold_reader)
         self._gold_reader.put_off.connect(self.gold_changed)
-        self._opening = self.task(ThreadName.MEASURE, self, self._take_run, self._tell_no_run)
-        self._listing = self.task(ThreadName.STORE, self, self._take_runs)
-
-    def task(
-        self,
-        thread_name: ThreadName,
-        parent: QObject,
-        finished: Callable[..., object],
-        failed: Callable[..., object] | None = None,
-        progress: Callable[..., object] | None = None,
-    ) -> LatestTask:
-        """Jobs for a part of the window, of which the newest counts; a dialog drops its own when it closes.
-
-        An error is told of like any other, until the same succeeds, unless `failed` deals with it.
-        """
-        made = LatestTask(self.threads, thread_name, parent)
-        made.finished.connect(finished)
-        if progress is not None:
-            made.progress.connect(progress)
-        if failed is not None:
-            made.failed.connect(failed)
-        else:
-            self.failures.follow(made)
-        if isinstance(parent, QDialog):
-            parent.finished.connect(made.drop)
-        return made
+        self._opening = LatestTask(threads, ThreadName.MEASURE, self)
+        self._opening.finished.connect(self._take_run)
+        self._opening.failed.connect(self._tell_no_run)
+        self._listing = LatestTask(threads, ThreadName.STORE, self)
+        self._listing.finished.connect(self._take_runs)
+        self.failures.follow(self._listing)
 
     # Datasets
 

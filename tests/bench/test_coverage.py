@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+import bench.coverage.__main__  # noqa: F401 - its parts come into the table as it is imported
 from bench.coverage import calibrations
-from bench.coverage.__main__ import PARTS
 from bench.coverage.calibrations import Judge
-from bench.coverage.claims import Claim, Part
+from bench.coverage.claims import PARTS, Claim, Part
 from bench.coverage.learning import Truth, World
 
 _WORLDS = 25

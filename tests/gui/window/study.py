@@ -31,9 +31,9 @@ from gui.judge.rubric_dialog import RubricDialog, RubricRequest
 from gui.judge.rubric_edit import EditedRubric
 from gui.judge.run_control import UNFINISHED, default_setup
 from gui.results.export_jobs import Form
-from gui.results.measure_model_dialog import MeasureModelDialog
 from gui.results.run_weights import NameDialog
 from gui.results.score_jobs import ModelMeasure
+from gui.results.scores_panel import MeasureModelDialog
 from gui.review.annotators import WhoDialog
 from gui.review.filter_bar import SeedDialog
 from gui.review.note_line import NoteDialog

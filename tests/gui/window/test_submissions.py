@@ -224,7 +224,7 @@ def test_the_file_that_was_opened_is_not_written_over_whatever_it_is_called(
     qtbot.waitUntil(lambda: "It is identical to baseline.tsv" in main_content.notices.text)
     for path in (copy, submission):
         with qtbot.waitSignal(main_content.workspace.problem) as problem:
-            main_content.results.export_explained(path=path)
+            main_content.results.export(Form.EXPLAINED, path)
         assert "would be overwritten" in str(problem.args[0])
         assert path.read_bytes() == before
 
@@ -307,12 +307,12 @@ def test_it_is_reviewed_and_exported_but_never_written_over(
     other = Preference.BOTH_BAD if own != "Both bad" else Preference.BOTH_GOOD
     main_content.review.desk.override_label(other)
     qtbot.waitUntil(lambda: card.own.text().startswith("The judge's own: "))
-    main_content.results.export_explained(path=submission)
+    main_content.results.export(Form.EXPLAINED, submission)
     qtbot.waitUntil(lambda: "would be overwritten" in main_content.notices.text)
     assert "submission that is open" in main_content.notices.text
     assert submission.read_bytes() == before
     again = tmp_path / "again.tsv"
-    main_content.results.export_explained(path=again)
+    main_content.results.export(Form.EXPLAINED, again)
     qtbot.waitUntil(again.exists)
     [row] = [row for row in read_submission(again).rows if row.id == item]
     assert row.predictions[criterion].explanation == "Because I say so."
@@ -364,7 +364,7 @@ def without(whole: Submission, places: Sequence[int], path: Path) -> Path:
 
 
 def exported(qtbot: QtBot, main_content: MainContent, path: Path) -> bytes:
-    main_content.results.export_explained(path=path)
+    main_content.results.export(Form.EXPLAINED, path)
     qtbot.waitUntil(path.exists)
     return path.read_bytes()
 

@@ -38,10 +38,10 @@ from engine.store.run_store import RunStore
 from gui.review import review_jobs
 from gui.review.annotation_exchange import AddWordsDialog, ExportWordsDialog
 from gui.review.annotators import WhoDialog
-from gui.review.drafts import override_in_words
 from gui.review.judgment_desk import LinesDialog
 from gui.review.note_line import NoteDialog
 from gui.review.review_page import ReviewPage
+from gui.review.session import override_in_words
 from gui.runs.queue import Queued
 from gui.runs.runs_dialog import DeleteDialog, DifferencesDialog
 from gui.runs.runs_table import RunNameDialog

@@ -64,7 +64,7 @@ def test_words_for_a_store_that_is_held_are_said_to_wait_and_stored_once_it_is_f
             qtbot.waitUntil(lambda: "2 annotations of yours wait" in main_content.notices.text)
             assert str(store.parent) in main_content.notices.text
             qtbot.waitUntil(lambda: "database is locked" in main_content.notices.text)
-        with qtbot.waitSignal(space.words.adjudicated):
+        with qtbot.waitSignal(space.words.all_stored):
             assert not run_of(space).results.overrides
         assert [each.preference for each in run_of(space).results.overrides.values()] == [Preference.BOTH_BAD]
         assert main_content.notices.count == 0
@@ -160,7 +160,7 @@ def test_a_disk_that_does_not_take_the_memory_of_the_window_is_told_once(qtbot: 
 def test_what_is_being_typed_is_a_draft_soon_also_while_one_types_on(
     qtbot: QtBot, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gui.review.drafts.KEEP_MS", 50)
+    monkeypatch.setattr("gui.review.progress.KEEP_MS", 50)
     with window(qtbot, store) as main_content:
         review = main_content.review
         main_content.frame.show()
