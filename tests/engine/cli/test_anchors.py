@@ -86,7 +86,7 @@ def test_the_same_judge_says_the_same(checked: Checked) -> None:
     assert "another batch shape" not in done.stderr
     assert "No probability changed." in done.stdout
     assert "Accuracy:" in done.stdout  # of five instructions
-    assert "on 10 items of 5 instructions that both judged" in done.stdout
+    assert "on 10 items of 5 instructions that both runs judged" in done.stdout
     made, before = checked.run(2), checked.run(1)
     assert made["judged"] == 10
     same = ("mode", "orders", "context", "examples")
