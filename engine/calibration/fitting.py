@@ -1,9 +1,7 @@
-"""Fit what decides one criterion to human labels: how strongly it is shrunk is chosen by cross-validation.
+"""Fit what decides one criterion to human labels, and measure it.
 
-Knows: raw predictions seen once or in both places, what parts say next to them, human labels, inner folds.
-Does not know: what a fit is worth, runs, files, where raw predictions come from.
-
-Also what it is worth: nested cross-validation, with what each of its sources adds.
+How strongly a fit is shrunk is chosen by inner cross-validation, and what it is worth by outer folds; what
+each of its sources adds is measured by leaving it out.
 """
 
 from collections.abc import Collection, Generator, Hashable, Iterator, Mapping, Sequence
