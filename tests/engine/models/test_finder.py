@@ -296,7 +296,7 @@ def no_header(monkeypatch: pytest.MonkeyPatch) -> None:
     def read(path: Path) -> None:
         raise AssertionError(f"{path} was read")
 
-    monkeypatch.setattr(finder, "read_model_file", read)
+    monkeypatch.setattr(finder.model_file, "read_model_file", read)
 
 
 @pytest.mark.parametrize("text", ["sparrow", "SPARROW", "Quiet-Sp", "w-1b-Q8", "quiet-sparrow-1b-q8.gguf"])
