@@ -12,8 +12,16 @@ try:
     from engine.cli.shared.console import DONE, guarded
     from engine.core.errors import Hint, SetupError
     from engine.system.computer import give_room
-    from engine.system.paths import APART, CHILD, FROM_SOURCE, keep_caches_together, program
-    from engine.system.places import PathKind, seen_at, shown
+    from engine.system.paths import (
+        APART,
+        CHILD,
+        FROM_SOURCE,
+        PathKind,
+        keep_caches_together,
+        program,
+        seen_at,
+        shown,
+    )
 except ModuleNotFoundError as error:
     sys.exit(
         f"The package {error.name} is missing: this Python is not the one that Tiebreak was set up for.\n"

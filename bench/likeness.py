@@ -14,8 +14,7 @@ from pathlib import Path
 
 from engine.core.items import Item
 from engine.data.dataset import load_dataset
-from engine.prompt.examples import folded
-from engine.prompt.likeness import WordLikeness
+from engine.prompt.examples import WordLikeness, folded
 
 NEIGHBOURS = 3
 TEXTS: Mapping[str, Callable[[Item], str]] = {

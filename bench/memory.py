@@ -50,6 +50,7 @@ from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.app import make_application
+from gui.results.export_jobs import Form
 from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
 from gui.workspace.state import PageName, State
@@ -316,7 +317,7 @@ def _round(main_content: MainContent, dataset: Path, items: int, folder: Path, w
         results.tabs.setCurrentIndex(tab)
         _quiet(main_content)
     yield results.tabs.tabText(tab).replace("&", "").lower()
-    results.export_report(path=folder / "report.html")
+    results.export(Form.REPORT, folder / "report.html")
     _quiet(main_content)
     yield "report"
     _review(main_content)

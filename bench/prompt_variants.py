@@ -22,9 +22,8 @@ from engine.core.numeric import FloatArray, log_softmax
 from engine.core.rubric import DEFAULT_WORDING, ELOQUENT, Criterion, put_in
 from engine.data.dataset import load_dataset
 from engine.llama.context import SessionShape
-from engine.llama.model import LlamaModel
+from engine.llama.model import BranchTokens, LlamaModel, common_prefix
 from engine.llama.session import LlamaSession
-from engine.llama.tokens import BranchTokens, common_prefix
 from engine.models.templates import chat_template
 from engine.prompt.conversation import Conversation, own
 from engine.prompt.judge_prompt import fences_of, item_parts

@@ -14,7 +14,7 @@ from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
 from engine.judging.forecast import forecast, time_some_items
 from engine.judging.plan import RunPlan, open_model
-from engine.judging.rewrite import rewriting_plan
+from engine.judging.run import rewriting_plan
 from engine.llama.context import SMALLER_CONTEXT, SessionShape
 from engine.llama.library import library_version
 from engine.llama.model import LlamaModel, cannot_compute

@@ -39,7 +39,7 @@ FOLDERS = ("/bin/", "/dev/", "/etc/", "/home/", "/opt/", "/proc/", "/run/", "/sy
 KNOWS_ITS_SYSTEM = {
     "engine/models/finder.py: /usr/share/ollama/.ollama/models": "one more place to look, if it is there",
     "engine/store/opening.py: /dev/shm": "used where it is a folder",
-    "engine/system/places.py: /proc/self/mountinfo": "read where it is a file",
+    "engine/system/paths.py: /proc/self/mountinfo": "read where it is a file",
 }
 """What looks like a fault and is none, and why."""
 FOR_LINUX = ("licences", "parts", "smoke_libraries", "smoke_places", "smoke_window", "vulkan_tools")

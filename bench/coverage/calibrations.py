@@ -9,9 +9,8 @@ import numpy as np
 
 from bench.coverage.claims import Claim, Mean, Promise, part, simulated
 from bench.coverage.readings import CRITERION, judged_items
-from engine.calibration.cross_validation import calibrate_criterion
-from engine.calibration.fitting import STRENGTHS, fit_calibration, fit_with_penalty
-from engine.calibration.order_margin import margin_report
+from engine.calibration.fitting import STRENGTHS, calibrate_criterion, fit_calibration, fit_with_penalty
+from engine.calibration.learning import margin_report
 from engine.calibration.run_calibration import with_folds
 from engine.calibration.scaling import log_likelihood
 from engine.core.items import PREFERENCES, Method, Order

@@ -15,10 +15,9 @@ from engine.core.errors import SetupError
 from engine.core.events import followed
 from engine.core.items import HUMAN_LABELS
 from engine.core.numeric import FloatArray, IntArray
-from engine.ranking.bradley_terry import BradleyTerryScores, bradley_terry, expected_score
+from engine.ranking.bradley_terry import BradleyTerryScores, bradley_terry, expected_score, side_by_side
 from engine.ranking.comparisons import PairComparisons, labels_said
 from engine.ranking.length_control import length_control
-from engine.ranking.side_by_side import side_by_side
 
 _TIE = 0.5
 _DRAWS = 300

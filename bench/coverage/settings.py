@@ -12,7 +12,7 @@ from bench.coverage.claims import Promise, simulated
 from bench.coverage.heads import SKEWS
 from bench.coverage.readings import CRITERION
 from engine.analysis import tuning_choice
-from engine.analysis.held_out import HeldOut, TriedRun, held_out
+from engine.analysis.tuning import HeldOut, TriedRun, held_out
 from engine.core.events import CancelToken, followed
 from engine.core.items import PREFERENCES, Method, Order
 from engine.core.judgments import JudgedItem, RawPrediction

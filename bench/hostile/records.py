@@ -30,16 +30,15 @@ from bench.hostile.datasets import of_commands, refusal
 from bench.hostile.readers import Unreadable, raw_predictions
 from bench.hostile.texts import LABELS, STRANGE_LABELS, damaged, item_id, text
 from engine.core.errors import SetupError
-from engine.core.features import FittedOn
 from engine.core.items import PREFERENCES
-from engine.core.judgments import CriterionCalibration
+from engine.core.judgments import CriterionCalibration, FittedOn
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.id_list import read_ids
 from engine.data.submission import Submission, read_submission, submission_columns
 from engine.results.calibration import Calibration, JudgeIdentity, load_calibration
+from engine.results.completeness import open_submission
 from engine.results.decision import calibrated
-from engine.results.opened_submission import open_submission
 from engine.results.run_results import load_results, submission_of
 from engine.store.run_store import RunStore
 

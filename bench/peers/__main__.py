@@ -48,9 +48,8 @@ from engine.core.events import CancelToken
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
 from engine.judging.item_judge import Placed
-from engine.llama.model import LlamaModel
+from engine.llama.model import LlamaModel, common_prefix
 from engine.llama.session import LlamaSession
-from engine.llama.tokens import common_prefix
 from engine.settings.rows import ITEMS_AT_ONCE, JudgeSettings, Mode
 from engine.system.computer import default_threads
 

@@ -11,9 +11,8 @@ from engine.core.numeric import FloatArray
 from engine.core.rubric import ELOQUENT
 from engine.judging.item_judge import ItemJudge, Placed
 from engine.llama.context import SessionShape
-from engine.llama.model import LlamaModel
+from engine.llama.model import BranchTokens, LlamaModel
 from engine.llama.session import Continuation, Generated, LlamaSession, Sampling, Steps, Writer
-from engine.llama.tokens import BranchTokens
 from engine.models.templates import chat_template
 from engine.prompt.examples import ExamplePool
 from engine.settings.rows import JudgeSettings

@@ -13,9 +13,8 @@ from bench.peers.asked import AskedItem, NotComparableError, Text
 from bench.peers.ways import Clock
 from engine.llama.context import BATCH, SessionShape, new_context
 from engine.llama.library import special_layouts_work
-from engine.llama.model import LlamaModel
+from engine.llama.model import LlamaModel, common_prefix
 from engine.llama.session import TokenBatch
-from engine.llama.tokens import common_prefix
 
 _HELD = 1  # the sequence of what is read once
 

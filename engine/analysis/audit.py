@@ -1,11 +1,4 @@
-"""Means over items and criteria, where some have no value, and the lines that are made of them.
-
-The lines of an audit: what was measured of a judge, and which of it is an issue.
-
-Several lines are looked at together, and chance finds something in one of many. So a line is an issue only
-where Holm's procedure says so: of all audits of a judge that is nowhere beyond a bound, at most 5 % call any
-line an issue (Holm, A Simple Sequentially Rejective Multiple Test Procedure, 1979).
-"""
+"""The lines of an audit: what was measured of a judge, and which of it is an issue."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -64,7 +57,6 @@ class AuditLine:
 
     @classmethod
     def untold(cls, name: str, title: str, why: str) -> "AuditLine":
-        """One that cannot be measured: why, and what would tell it."""
         return cls(name, title, None, why, verdict=AuditVerdict.UNKNOWN)
 
     @property
@@ -76,7 +68,6 @@ class AuditLine:
 
     @property
     def value_text(self) -> str:
-        """The value as text."""
         return self.shown or ("-" if self.value is None else str(self.value))
 
     @property
@@ -88,7 +79,6 @@ class AuditLine:
         return f"{side} {'±' if self.two_sided else ''}{100 * self.bound:.1f}"
 
     def as_json(self) -> dict[str, Any]:
-        """All of it as plain values."""
         known = self.value is not None
         return {
             "line": self.name,
@@ -131,7 +121,6 @@ class AuditLine:
         )
 
     def judged(self, is_fault: bool) -> "AuditLine":
-        """The same with its verdict."""
         assert self.value is not None
         if is_fault:
             verdict = AuditVerdict.FAULT
@@ -144,8 +133,10 @@ class AuditLine:
         return replace(self, verdict=verdict)
 
 
+# Several lines are looked at together, and chance finds something in one of many. So a line is an issue only
+# where Holm's procedure says so: of all audits of a judge that is nowhere beyond a bound, at most 5 % call
+# any line an issue (Holm, A Simple Sequentially Rejective Multiple Test Procedure, 1979).
 def judged_together(lines: Iterable[AuditLine]) -> tuple[AuditLine, ...]:
-    """The lines with their verdicts, in their order."""
     given = list(lines)
     known = [place for place, line in enumerate(given) if line.p is not None]
     corrected = holm([line.p for line in given if line.p is not None])
@@ -231,9 +222,13 @@ def held(
     """
 
     def estimate(found: OverInstructions) -> Estimate:
-        if below:
-            return _turned(kind.estimate(found))
-        return _mirrored(kind.estimate(found.mirrored())) if is_negative else kind.estimate(found)
+        if below:  # that of the other side, whose ends are an Interval as well
+            rest = kind.estimate(found).turned()
+            return Estimate(rest.value, rest.ends and Interval(*rest.ends))
+        if not is_negative:
+            return kind.estimate(found)
+        other = kind.estimate(found.mirrored())
+        return Estimate(-other.value, other.ends and Interval(-other.ends[1], -other.ends[0]))
 
     is_negative = two_sided and found.mean < 0
     p = kind.p(found.mirrored() if is_negative else found, 1 - bound if below else bound)
@@ -248,16 +243,6 @@ def held(
     )
     enough = (times for times in range(2, MOST_TIMES + 1) if line.is_told_by(estimate(found.repeated(times))))
     return replace(line, times=next(enough, None))
-
-
-def _turned(estimate: Estimate) -> Estimate:
-    """That of the other side, whose ends are an Interval as well."""
-    of_other = estimate.turned()
-    return Estimate(of_other.value, of_other.ends and Interval(*of_other.ends))
-
-
-def _mirrored(estimate: Estimate) -> Estimate:
-    return Estimate(-estimate.value, estimate.ends and Interval(-estimate.ends[1], -estimate.ends[0]))
 
 
 def too_few(name: str, title: str, instructions: int, what: str) -> AuditLine:

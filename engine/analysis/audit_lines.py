@@ -1,11 +1,6 @@
-"""What a judge makes of perturbations: what a change wins that should win nothing, and whether it repeats
-itself.
-
-The predictions of a judge on some items, as arrays: all that an audit looks at.
+"""The raw predictions of a judge as arrays, and what they alone tell: order, tokens, perturbations, speed.
 
 It is the judge as it reads: without a calibration, and without human overrides.
-
-What the raw predictions of a judge tell by themselves: order, label tokens, answer mass, speed.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -29,7 +24,7 @@ from engine.analysis.perturbations import PerturbationKind, PerturbationSet
 from engine.core.formatting import percent, points
 from engine.core.health import Sign
 from engine.core.items import PREFERENCES, HumanLabel, Item, Method, Order, Preference
-from engine.core.judgments import AnswerLogProbs, JudgedItem, JudgmentKey
+from engine.core.judgments import JudgedItem, JudgmentKey
 from engine.core.methods import LETTERS
 from engine.core.numeric import BoolArray, FloatArray, IntArray, log_softmax
 from engine.data.dataset import Dataset
@@ -94,12 +89,10 @@ class JudgePredictions:
 
     @cached_property
     def perturbations(self) -> PerturbationSet:
-        """Which of the items are perturbations."""
         return PerturbationSet.of(self.items)
 
     @cached_property
     def place_of(self) -> Mapping[str, int]:
-        """Where each item stands, by its id."""
         return {item.id: place for place, item in enumerate(self.items)}
 
     @cached_property
@@ -123,7 +116,6 @@ class JudgePredictions:
         return likeliest_of(self.mean)
 
     def groups(self, places: IntArray | Sequence[int]) -> list[Hashable]:
-        """The instructions of the items at some places."""
         return [self.items[place].group for place in places]
 
     @cached_property
@@ -151,13 +143,11 @@ def _letters(judged: Sequence[JudgedItem], criteria: Sequence[str]) -> FloatArra
         for place, item in enumerate(judged):
             for reading in item.raw_predictions.get(name, ()):
                 if reading.method is Method.PERMUTED_LABELS and len(reading.answers) == SHIFTS:
-                    found[row, place, orders[reading.order]] = _log_probs(reading.answers)
+                    found[row, place, orders[reading.order]] = np.array(
+                        [answer.log_probs for answer in reading.answers], dtype=np.float64
+                    )
     finite = np.isfinite(found).all(axis=(3, 4), keepdims=True)
     return np.asarray(np.where(finite, log_softmax(np.where(finite, found, 0.0)), np.nan))
-
-
-def _log_probs(answers: Sequence[AnswerLogProbs]) -> FloatArray:
-    return np.array([answer.log_probs for answer in answers], dtype=np.float64)
 
 
 MOST_FLIPPED = LIMITS[Sign.FLIPPED].look
@@ -310,7 +300,6 @@ class PerturbedPairs:
 
     @classmethod
     def of(cls, received: JudgePredictions, kind: PerturbationKind) -> "PerturbedPairs":
-        """Of all perturbations of a kind."""
         won: list[FloatArray] = []
         moved: list[FloatArray] = []
         groups: list[Hashable] = []

@@ -1,11 +1,4 @@
-"""A set of probes: some items of a dataset with their perturbations, as a dataset of its own, and read back.
-
-Probes: perturbations of an item, changed by a rule that leaves it to a fair judge to say what it said
-before.
-
-Which words a perturbation gets is chosen by the texts of its item, so that no single wording decides, and the
-same item makes the same perturbations each time.
-"""
+"""Perturbations of items that leave a fair judge to say what it said before; sets of them as a dataset."""
 
 import re
 from collections import Counter
@@ -15,7 +8,7 @@ from enum import StrEnum
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from engine.core.errors import SetupError
 from engine.core.items import Item, Preference, digest
@@ -38,6 +31,7 @@ class PerturbationKind(StrEnum):
 
 
 SIDES = (Preference.A, Preference.B)
+_RESPONSES = dict(zip(SIDES, ("output_a", "output_b"), strict=True))
 PADDING = (
     "This is the end of my answer.",
     "That is all I have to say about this.",
@@ -124,7 +118,8 @@ def copies(item: Item) -> Iterator[tuple[Perturbation, Item | None]]:
             perturbation = Perturbation(item.id, kind, side)
             old = _response(item, side)
             new = change(old, item) if old.strip() else None
-            yield perturbation, None if new is None else _with_response(item, perturbation.id, side, new)
+            changed: dict[str, Any] = {_RESPONSES[side]: new}
+            yield perturbation, None if new is None else replace(item, id=perturbation.id, **changed)
     again = Perturbation(item.id, PerturbationKind.REPEAT)
     yield again, replace(item, id=again.id)
 
@@ -202,13 +197,8 @@ def _certainly_ends(before: str, following: str, quotes: str) -> bool:
 
 
 def _response(item: Item, side: Preference) -> str:
-    return item.output_a if side is Preference.A else item.output_b
-
-
-def _with_response(item: Item, new_id: str, side: Preference, response: str) -> Item:
-    if side is Preference.A:
-        return replace(item, id=new_id, output_a=response)
-    return replace(item, id=new_id, output_b=response)
+    text: str = getattr(item, _RESPONSES[side])
+    return text
 
 
 def _with_sentence(response: str, sentence: str) -> str:
@@ -217,6 +207,7 @@ def _with_sentence(response: str, sentence: str) -> str:
     return f"{text}\n\n{sentence}" if "\n" in text else f"{text} {sentence}"
 
 
+# By the texts of the item, so that no single wording decides, and the same item makes the same perturbations.
 def _chosen(choices: tuple[_Choice, ...], kind: PerturbationKind, item: Item) -> _Choice:
     """One of some choices by the texts of an item: the same for both of its responses."""
     return choices[int(digest([kind, item.content_hash]), 16) % len(choices)]
@@ -346,7 +337,6 @@ class PerturbationSet:
         return bool(self.copies)
 
     def of_kind(self, kind: PerturbationKind) -> dict[str, dict[Perturbation, Item]]:
-        """The perturbations of a kind, by the id of their item."""
         return {
             item_id: chosen
             for item_id, found in self.copies.items()

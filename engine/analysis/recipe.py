@@ -21,8 +21,7 @@ from engine.results.calibration import RECIPE_MARK, Calibration, calibration_of
 from engine.settings.rows import SETTINGS, ExampleKind, Group, KvType
 from engine.settings.run_setup import RunSetup
 from engine.system.files import write_json, write_whole
-from engine.system.paths import text_of_path
-from engine.system.places import is_there, shown
+from engine.system.paths import is_there, shown, text_of_path
 from engine.system.sandbox import sandboxed
 
 FORMAT = 1

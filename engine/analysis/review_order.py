@@ -1,9 +1,4 @@
-"""What is said of the items of a run next to their own texts: explanations, notes and tags, for a search.
-
-The review list of a run: which of its judgments an annotator should look at first.
-
-A review list in the order of one of its columns.
-"""
+"""The review list of a run: which of its judgments an annotator should look at first."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
@@ -79,7 +74,6 @@ class ReviewRow(Keyed):
 
     @property
     def differs_from_human(self) -> bool:
-        """True where there are both labels and they do not agree."""
         return None not in (self.preference, self.human) and not agree(self.preference, self.human)
 
 

@@ -1,23 +1,23 @@
-"""The search for the best settings of a model on a labelled dataset, within a time.
-
-What came of the search for the best settings, and what is reported while it lasts: plain records.
+"""The search for the best settings of a model on a labelled dataset, within a time, and what these are worth.
 
 Each prompt is judged by an ordinary run of the store, so that whatever was judged is stored, can be looked
-at, and is not judged again. First all prompts read some items; those that are behind are given up; the others
-read the rest of the items to choose by; what is chosen is held against items that took no part.
+at, and is not judged again.
 """
 
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from math import ceil
 from pathlib import Path
 
-from engine.analysis.held_out import HeldOut, TriedRun, held_out
+import numpy as np
+
 from engine.analysis.recipe import Recipe
 from engine.analysis.tuning_choice import (
     BOTH,
     DEFAULT_TRIED,
     NO_TIME,
+    BesideLabels,
     DataSplit,
     ItemCost,
     PartOfItems,
@@ -29,12 +29,14 @@ from engine.analysis.tuning_choice import (
     choose,
     columns_of_examples,
     looks_at,
+    over_instructions,
     parts_of,
     prompts_of,
     scored_items,
     wide,
 )
-from engine.calibration.fitting import LEAST_FOR_FITTING
+from engine.calibration.fitting import LEAST_FOR_FITTING, Views, fitted
+from engine.calibration.learning import Nats
 from engine.calibration.run_calibration import calibrating
 from engine.core.errors import SetupError
 from engine.core.events import (
@@ -50,7 +52,9 @@ from engine.core.events import (
 )
 from engine.core.formatting import counted, duration
 from engine.core.items import Method, Order, digest
+from engine.core.numeric import FloatArray
 from engine.core.rubric import Rubric, default_criterion
+from engine.core.tables import Estimate
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import write_dataset
 from engine.judging.forecast import forecast
@@ -62,6 +66,174 @@ from engine.settings.identity import StoredRun
 from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.files import make_folder
+
+GAIN_TO_SEE = 0.03
+"""Of the share of labels that are right: a gain of which it is said how many labels would show it."""
+_CERTAINLY_SEEN = ((1.96 + 0.84) / 1.96) ** 2  # times as many show it in 80 of 100 cases, not in half
+
+
+@dataclass(frozen=True)
+class Gain:
+    """By how much something is better than something else on the same items, in the mean over criteria.
+
+    `nats`: by how much the log-loss is lower; `right`: of the share of labels that are right, -1 to 1.
+    """
+
+    nats: Nats
+    right: Estimate
+
+    @property
+    def significantly_better(self) -> bool:
+        """Whether its labels are surely right more often, or its probabilities surely say more."""
+        return self.nats.significantly_above or (self.right.ends is not None and self.right.ends[0] > 0)
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Chosen settings on `items` of this many `instructions` that took no part, fitted to those that did.
+
+    `criteria`: with labels enough of both; `unscored`: judgments that could not be made there, and take no
+    part. `log_loss`: nats; `right`: the share of labels that are right; `frequent`: that of the label which
+    is most frequent where it was fitted. `over_frequent`, `over_default`: the gain over the class prior,
+    and over the default settings fitted in the same way, on the items that these judged too; None for the
+    latter where these were chosen, or judged too few. `needed`: this many held-out instructions would let a
+    gain of GAIN_TO_SEE over the most frequent label be seen in four of five cases.
+    """
+
+    items: int
+    instructions: int
+    criteria: tuple[str, ...]
+    unscored: int
+    log_loss: float
+    right: Estimate
+    frequent: Estimate
+    over_frequent: Gain
+    over_default: Gain | None
+    needed: int
+
+    @property
+    def beats_frequent(self) -> bool:
+        """Whether it surely beats the most frequent label, by its labels or by its probabilities."""
+        return self.over_frequent.significantly_better
+
+
+@dataclass(frozen=True)
+class TriedRun:
+    """Settings, and the results of a run in which they can be looked at."""
+
+    tried: TriedSettings
+    results: RunResults
+
+    @property
+    def judged(self) -> frozenset[str]:
+        return frozenset(item.item_id for item in self.results.judged)
+
+    def beside(self, gold: Dataset, ids: frozenset[str]) -> BesideLabels:
+        return BesideLabels.of(self.tried, self.results, gold, ids)
+
+
+@dataclass
+class _Reported:
+    """By criterion, what is said of each held-out item: its loss, whether it is right."""
+
+    losses: dict[str, FloatArray] = field(default_factory=dict)
+    right: dict[str, FloatArray] = field(default_factory=dict)
+
+    def add(self, name: str, views: Views, after: FloatArray, read: FloatArray) -> None:
+        """What is said `after` of some items as they are; of equals that which is likelier as `read`."""
+        self.losses[name] = views.losses(after)
+        self.right[name] = np.asarray(views.right(after, read))
+
+
+@dataclass
+class _Compared:
+    """What rivals say of the same held-out items, and what the frequencies of the labels do."""
+
+    rivals: list[_Reported]
+    frequent: _Reported
+    groups: dict[str, Sequence[str]]
+    items: frozenset[str]
+
+
+# Against always giving the most frequent label each response stands in its own place: A and B are alike to
+# what is calibrated, not to that. Settings are held against each other in both places, as they are
+# calibrated.
+def held_out(
+    chosen: TriedRun, default: TriedRun | None, gold: Dataset, parts: DataSplit, cancel: CancelToken
+) -> HeldOut | None:
+    """What `chosen` is worth, next to the `default` settings where these are others, on held-out items. None
+    where too few of either part were judged. Cancelled.
+    """
+    alone = _compared([chosen], gold, parts, cancel, as_they_are=True)
+    if alone is None:
+        return None
+    both = None if default is None else _compared([chosen, default], gold, parts, cancel, as_they_are=False)
+    (told,), groups = alone.rivals, alone.groups
+    over = _gain(told, alone.frequent, groups)
+    loss = over_instructions(told.losses, groups)
+    beside = chosen.beside(gold, chosen.judged & set(parts.held_out))
+    ends = over.right.ends
+    assert ends is not None  # there are several instructions
+    # As wide an interval as now goes with one over the square root of the number of instructions.
+    width = (ends[1] - ends[0]) / 2 / GAIN_TO_SEE
+    return HeldOut(
+        items=len(alone.items),
+        instructions=loss.instructions,
+        criteria=tuple(groups),
+        unscored=sum(len(pairs) - len(beside.scored(name)) for name, pairs in beside.matched.pairs.items()),
+        log_loss=loss.mean,
+        right=_share(told.right, groups),
+        frequent=_share(alone.frequent.right, groups),
+        over_frequent=over,
+        over_default=None if both is None else _gain(both.rivals[0], both.rivals[1], both.groups),
+        needed=ceil(loss.instructions * width**2 * _CERTAINLY_SEEN),
+    )
+
+
+def _compared(
+    rivals: Sequence[TriedRun], gold: Dataset, parts: DataSplit, cancel: CancelToken, *, as_they_are: bool
+) -> _Compared | None:
+    """On the items that all rivals have a judgment of; None where there are too few. `as_they_are`: else each
+    also counts with its responses in the other places.
+    """
+    judged = frozenset.intersection(*(rival.judged for rival in rivals))
+    known, asked = judged & set(parts.to_choose_by), judged & set(parts.held_out)
+    if not known or not asked:
+        return None
+    sides = [[rival.beside(gold, ids) for rival in rivals] for ids in (known, asked)]
+    found = _Compared([_Reported() for _ in rivals], _Reported(), {}, asked)
+    for name in sides[0][0].criteria:
+        if name not in sides[1][0].criteria:
+            continue
+        scored = [frozenset.intersection(*(each.scored(name) for each in side)) for side in sides]
+        if not all(scored):
+            continue
+        for place, rival in enumerate(found.rivals):
+            learned, seen = (side[place].views(name, ids) for side, ids in zip(sides, scored, strict=True))
+            if min(learned.instructions, seen.instructions) < LEAST_FOR_FITTING:
+                break
+            after = seen.decided(fitted(learned, cancel))
+            if as_they_are:
+                learned, seen, after = learned.as_they_are, seen.as_they_are, after[:1]
+            rival.add(name, seen, after, seen.log_probs)
+            if place == 0:
+                guess = np.broadcast_to(learned.frequencies, seen.log_probs.shape)
+                found.frequent.add(name, seen, guess, guess)
+                found.groups[name] = tuple(map(str, seen.groups))
+    return found if found.groups else None
+
+
+def _gain(one: _Reported, other: _Reported, groups: Mapping[str, Sequence[str]]) -> Gain:
+    nats = over_instructions(
+        {name: np.round(other.losses[name] - one.losses[name], 12) for name in groups}, groups
+    )
+    right = over_instructions({name: one.right[name] - other.right[name] for name in groups}, groups)
+    return Gain(Nats(nats.mean, nats.mean_interval()), Estimate(right.mean, right.difference_interval()))
+
+
+def _share(values: Mapping[str, FloatArray], groups: Mapping[str, Sequence[str]]) -> Estimate:
+    found = over_instructions(values, groups)
+    return Estimate(found.mean, found.share_interval())
 
 
 @dataclass(frozen=True)
@@ -130,6 +302,8 @@ class TuneRequest:
     rubrics: tuple[Rubric, ...] = ()
 
 
+# First all prompts read some items; those that are behind are given up; the others read the rest of the items
+# to choose by; what is chosen is held against items that took no part.
 def tuning(
     request: TuneRequest,
     store_path: Path,
@@ -162,8 +336,6 @@ def tuning(
 
 
 class _Search:
-    """One search: its parts, its plans, what its runs hold so far."""
-
     def __init__(
         self, request: TuneRequest, dataset: Dataset, store_path: Path, judge: JudgePlan, cancel: CancelToken
     ) -> None:
@@ -177,7 +349,10 @@ class _Search:
         own = run.examples_path is None
         self.parts: DataSplit = parts_of(dataset, self.criteria, request.seed, request.items, own)
         self.prompts = prompts_of(run, request.rubrics, with_examples=bool(self.parts.examples) or not own)
-        self._examples = self._put_aside() if self.parts.examples else run.examples_path
+        self._examples = run.examples_path
+        if self.parts.examples:  # another file for other ones
+            content = digest(dict(columns_of_examples(dataset, self.parts)))[:_DIGITS]
+            self._examples = store_path.absolute().parent / EXAMPLES_FOLDER / f"examples-{content}.tsv"
         self._plans: dict[Prompt, RunPlan] = {}
         self._costs: dict[Prompt, Mapping[TriedSettings, float]] = {}
         self.given_up: list[GivenUp] = []
@@ -215,11 +390,6 @@ class _Search:
                 for effort in store.efforts(run.id)
             )
 
-    def _put_aside(self) -> Path:
-        """Where the examples are; another file for other ones."""
-        content = digest(dict(columns_of_examples(self._dataset, self.parts)))
-        return self._store_path.absolute().parent / EXAMPLES_FOLDER / f"examples-{content[:_DIGITS]}.tsv"
-
     def _tokens(self, prompt: Prompt) -> Mapping[TriedSettings, float]:
         """What the model reads of an item of typical length for each look at a prompt."""
         plan, methods = self._plans[prompt], self._request.methods
@@ -240,7 +410,6 @@ class _Search:
 
     @property
     def _elapsed(self) -> float:
-        """Seconds since it began."""
         return time.monotonic() - self._began
 
     def _left(self, until: float) -> float:
@@ -272,7 +441,6 @@ class _Search:
         return store.find(self._plans[prompt].identity().key)
 
     def _judged(self, prompt: Prompt, ids: Sequence[str]) -> int:
-        """How many of some items the run of a prompt holds by now."""
         with RunStore(self._store_path) as store:
             run = self._run_of(store, prompt)
             places = store.positions(run.id) if run is not None else set[int]()
@@ -280,7 +448,6 @@ class _Search:
         return len({known[place] for place in places} & set(ids))
 
     def _results(self, prompt: Prompt) -> RunResults | None:
-        """What the run of a prompt holds by now."""
         with RunStore(self._store_path) as store:
             run = self._run_of(store, prompt)
             return None if run is None else load_results(store, run.id)
@@ -305,7 +472,16 @@ class _Search:
         good = [prompt for prompt, standing in best.items() if prompt is not default and standing.as_good]
         kept = [default, *good[:_MOST_KEPT]]
         self.given_up += [
-            GivenUp(prompt, choice.items, standing.behind, _why_behind(standing))
+            GivenUp(
+                prompt,
+                choice.items,
+                standing.behind,
+                (
+                    "others were better"
+                    if not standing.as_good
+                    else f"{_MOST_KEPT} others were as good or better"
+                ),
+            )
             for prompt, standing in best.items()
             if prompt not in kept
         ]
@@ -349,13 +525,13 @@ class _Search:
             scored = scored_items(some, self.criteria) if some is not None else frozenset[str]()
             asked = {instructions[item_id] for item_id in scored}
             if some is not None and len(asked) >= LEAST_FOR_FITTING:
-                found.append(SettingsRun(prompt, some, self._costs_of(prompt, some)))
+                tokens = sum(item.tokens_read for item in some.judged)
+                seconds = sum(item.seconds for item in some.judged) / max(tokens, 1)
+                costs = {
+                    look: ItemCost(count, seconds * count) for look, count in self._costs[prompt].items()
+                }
+                found.append(SettingsRun(prompt, some, costs))
         return found
-
-    def _costs_of(self, prompt: Prompt, results: RunResults) -> Mapping[TriedSettings, ItemCost]:
-        tokens = sum(item.tokens_read for item in results.judged)
-        time_estimate = sum(item.seconds for item in results.judged) / max(tokens, 1)
-        return {look: ItemCost(count, time_estimate * count) for look, count in self._costs[prompt].items()}
 
     # The outcome
 
@@ -393,10 +569,6 @@ class _Search:
         results = self._results(look.prompt)
         assert results is not None  # it was compared
         return TriedRun(look, results.model_alone())
-
-
-def _why_behind(standing: RatedSettings) -> str:
-    return "others were better" if not standing.as_good else f"{_MOST_KEPT} others were as good or better"
 
 
 def _measured(worth: HeldOut | None) -> dict[str, object] | None:

@@ -1,20 +1,4 @@
-"""Which settings are chosen: the cheapest of those that are within one standard error of the best.
-
-The parts of the labelled items: examples to be shown, items to choose by, items that take no part in it.
-
-All items of an instruction are in one part. A seed draws the instructions, as it does in the runs: so
-whatever is judged of a part, however early it ended, is a random sample of it.
-
-What is tried: prompts, each judged by runs of its own, and looks at their raw predictions, which cost no
-run.
-
-A run asks in all methods and both orders; what it would have said in some of them is known from its raw
-predictions.
-
-Each is measured as it would be used: calibrated, on the log-loss of items without whose fold it was fitted. A
-and B are alike to all of them: one order too is read as it would be with the responses in the other places,
-so none of them gains by what places mean in the data.
-"""
+"""What is tried of a model, on which items, and which settings are chosen: the cheapest of the best."""
 
 import time
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
@@ -66,15 +50,15 @@ class DataSplit:
 
     @property
     def to_choose_by(self) -> tuple[str, ...]:
-        """The first and the rest."""
         return (*self.first, *self.rest)
 
     @property
     def judged(self) -> tuple[str, ...]:
-        """All that runs may judge."""
         return (*self.to_choose_by, *self.held_out)
 
 
+# All items of an instruction are in one part. A seed draws the instructions, as it does in the runs: so
+# whatever is judged of a part, however early it ended, is a random sample of it.
 def parts_of(
     dataset: Dataset, criteria: Collection[str], seed: int, most: int | None, own_examples: bool
 ) -> DataSplit:
@@ -152,7 +136,6 @@ class PartOfItems:
         return not self._left or time.monotonic() >= self._end
 
     def wants(self, item_id: str) -> bool:
-        """Whether it is one of the items, and there is time."""
         return item_id in self._left and not self.is_answered
 
     def add(self, labels: Mapping[str, Preference | None]) -> Sequence[str]:
@@ -220,7 +203,6 @@ class TriedSettings:
         return f"{' and '.join(method.title for method in self.methods)}, {orders}, {self.prompt.words}"
 
     def in_setup(self, setup: RunSetup, examples: Path | None) -> RunSetup:
-        """The run of a setup with these settings."""
         made = self.prompt.in_setup(setup, examples)
         return replace(made, methods=self.methods, both_orders=len(self.orders) > 1, second_order_below=None)
 
@@ -302,12 +284,10 @@ class BesideLabels:
     def of(
         cls, tried: TriedSettings, results: RunResults, gold: Dataset, ids: frozenset[str]
     ) -> "BesideLabels":
-        """Of these items."""
         return cls(tried, held_against(results.as_asked(tried.methods, BOTH), gold, ids))
 
     @property
     def criteria(self) -> tuple[str, ...]:
-        """Those with a label."""
         return tuple(self.matched.pairs)
 
     def scored(self, criterion: str) -> frozenset[str]:
@@ -372,6 +352,10 @@ class SettingsChoice:
     uncompared: int = 0
 
 
+# A run asks in all methods and both orders; what it would have said in some of them is known from its raw
+# predictions. Each is measured as it would be used: calibrated, on the log-loss of items without whose fold
+# it was fitted. A and B are alike to all of them: one order too is read as it would be with the responses in
+# the other places, so none of them gains by what places mean in the data.
 def choose(
     seen: Sequence[SettingsRun],
     gold: Dataset,
@@ -434,7 +418,6 @@ def held_against(results: RunResults, gold: Dataset, ids: frozenset[str]) -> Mat
 
 
 def scored_items(results: RunResults, criteria: Sequence[str]) -> frozenset[str]:
-    """The ids of the items with a judgment on each criterion."""
     return frozenset(
         item.item_id for item in results.judged if all(name not in item.unscored for name in criteria)
     )

@@ -1,7 +1,4 @@
-"""Which words two texts share in the same order, and which are in one of them alone.
-
-Knows: words, how two sequences are aligned. Does not know: items, responses, how a difference is shown.
-"""
+"""Which words two texts share in the same order, and which are in one of them alone."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

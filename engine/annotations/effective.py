@@ -1,10 +1,10 @@
 """The annotations of a run: which are effective, who is how far, who gave which label, what can be undone."""
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property
 
 from engine.annotations.records import Annotation, Kind, LabelSource, LabelSourceKind
 from engine.core.formatting import counted
@@ -44,7 +44,6 @@ class EffectiveAnnotation(Keyed):
 
     @property
     def authors(self) -> tuple[str, ...]:
-        """The same, each once."""
         return tuple(dict.fromkeys([*self.label_by, *([self.text_by] if self.text_by else [])]))
 
     def fits(self, label: Preference | None) -> bool:
@@ -53,10 +52,7 @@ class EffectiveAnnotation(Keyed):
 
 
 def _standing_of(
-    label: Annotation | None,
-    texts: Sequence[Annotation],
-    newest: Annotation,
-    label_by: tuple[str, ...] = (),
+    label: Annotation | None, texts: Sequence[Annotation], newest: Annotation, label_by: tuple[str, ...] = ()
 ) -> EffectiveAnnotation:
     """A label, and the explanation among `texts`, the oldest first, that is the newest of this label, else
     the newest. `label_by`: who gave the label, where it is not one annotator.
@@ -90,7 +86,6 @@ def standing_notes(notes: Iterable[Annotation]) -> tuple[Annotation, ...]:
 
 
 def tags_together(notes: Iterable[Annotation]) -> tuple[str, ...]:
-    """The tags of some notes, each once."""
     return tuple(dict.fromkeys(tag for note in notes for tag in note.tags))
 
 
@@ -147,7 +142,6 @@ class OverrideCount:
 
     @property
     def in_words(self) -> str:
-        """`2 labels and 1 explanation`, without a part that is 0; `nothing` where both are."""
         parts = ((self.labels, "label"), (self.explanations, "explanation"))
         counts = [counted(number, name, f"{name}s") for number, name in parts if number]
         return " and ".join(counts) or "nothing"
@@ -159,7 +153,6 @@ class OverrideCount:
 
 
 def count_overrides(standing: Iterable[EffectiveAnnotation]) -> OverrideCount:
-    """Count the effective annotations."""
     known = list(standing)
     names = Counter(name for each in known for name in each.authors)
     return OverrideCount(
@@ -242,7 +235,6 @@ class Reviews:
         return {(mark.item_id, mark.author): mark for mark in self.marks if mark.undone is None}
 
     def state(self, item_id: str, author: str) -> ReviewState:
-        """How far an annotator is with an item."""
         mark = self.effective_marks.get((item_id, author))
         return mark.state if mark and mark.state else ReviewState.TO_DO
 
@@ -305,56 +297,38 @@ class Reviews:
 
     def standing_by(self, source: LabelSource) -> dict[JudgmentKey, EffectiveAnnotation]:
         """By judgment, what replaces the judge's, where it is of this source."""
-        finders: dict[LabelSourceKind, Callable[[JudgmentKey], EffectiveAnnotation | None]] = {
-            LabelSourceKind.LAST: self._of_last,
-            LabelSourceKind.ADJUDICATED: self._of_adjudicator,
-            LabelSourceKind.MAJORITY: self._of_majority,
-            LabelSourceKind.ANNOTATOR: partial(self._of_annotator, source.annotator),
-            LabelSourceKind.JUDGE: lambda _key: None,
-        }
         keys = dict.fromkeys([*self._last, *(each.key for each in self.confirmations)])
-        found = ((key, finders[source.kind](key)) for key in keys)
+        found = ((key, self._standing(source, key)) for key in keys)
         return {key: standing for key, standing in found if standing is not None}
 
-    def _texts(self, key: JudgmentKey) -> list[Annotation]:
-        return [each for each in self.last_of_each(key) if each.explanation]
-
-    def _of_last(self, key: JudgmentKey) -> EffectiveAnnotation | None:
-        """Of each annotator the last override counts, as a whole: the label is the newest of these, but an
-        adjudicator's comes before all others.
-        """
-        last = self.last_of_each(key)
+    def _standing(self, source: LabelSource, key: JudgmentKey) -> EffectiveAnnotation | None:
+        last, given = self.last_of_each(key), self.given_on(key)
+        texts = [each for each in last if each.explanation]
         labels = [each for each in last if each.preference is not None]
-        label = next((each for each in reversed(labels) if each.settles), labels[-1] if labels else None)
-        return _standing_of(label, self._texts(key), last[-1]) if last else None
-
-    def _of_adjudicator(self, key: JudgmentKey) -> EffectiveAnnotation | None:
-        adjudicated = [
-            each for each in self.last_of_each(key) if each.settles and each.preference is not None
-        ]
-        if not adjudicated:
-            return None
-        label = adjudicated[-1]
-        of_label = [text for text in self._texts(key) if text.settles or text.written_for is label.preference]
-        return _standing_of(label, of_label, label)
-
-    def _of_majority(self, key: JudgmentKey) -> EffectiveAnnotation | None:
-        label = self.proposed(key)
-        if label is None:
-            return None
-        holders = {name: each for name, each in self.given_on(key).items() if each.preference is label}
-        newest = max(holders.values(), key=lambda each: each.created)
-        of_label = [text for text in self._texts(key) if text.written_for is label and text.author in holders]
-        return _standing_of(newest, of_label, newest, tuple(sorted(holders)))
-
-    def _of_annotator(self, name: str, key: JudgmentKey) -> EffectiveAnnotation | None:
-        label = self.given_on(key).get(name)
-        own = [text for text in self._texts(key) if text.author == name and not text.settles]
-        return _standing_of(label, own, label or own[-1]) if label or own else None
+        adjudicated = [each for each in labels if each.settles]
+        match source.kind:
+            case LabelSourceKind.LAST if last:
+                # Of each annotator the last override counts, as a whole: the label is the newest of these,
+                # but an adjudicator's comes before all others.
+                label = next(reversed(adjudicated or labels), None)
+                return _standing_of(label, texts, last[-1])
+            case LabelSourceKind.ADJUDICATED if adjudicated:
+                label = adjudicated[-1]
+                of_label = [text for text in texts if text.settles or text.written_for is label.preference]
+                return _standing_of(label, of_label, label)
+            case LabelSourceKind.MAJORITY if (wanted := self.proposed(key)) is not None:
+                holders = {name: each for name, each in given.items() if each.preference is wanted}
+                newest = max(holders.values(), key=lambda each: each.created)
+                of_label = [each for each in texts if each.written_for is wanted and each.author in holders]
+                return _standing_of(newest, of_label, newest, tuple(sorted(holders)))
+            case LabelSourceKind.ANNOTATOR:
+                label, name = given.get(source.annotator), source.annotator
+                own = [text for text in texts if text.author == name and not text.settles]
+                return _standing_of(label, own, label or own[-1]) if label or own else None
+        return None
 
     @cached_property
     def differing(self) -> frozenset[JudgmentKey]:
-        """The judgments to which annotators gave different labels."""
         given: dict[JudgmentKey, set[Preference]] = {}
         for labels in self.labels.values():
             for key, label in labels.items():
@@ -363,7 +337,6 @@ class Reviews:
 
     @cached_property
     def adjudicated(self) -> Mapping[JudgmentKey, EffectiveAnnotation]:
-        """By judgment, the adjudicated label."""
         return self.standing_by(LabelSource(LabelSourceKind.ADJUDICATED))
 
     @cached_property
@@ -430,13 +403,11 @@ class Reviews:
         return standing
 
     def own(self, key: JudgmentKey, author: str, settles: bool = False) -> Annotation | None:
-        """An annotator's effective annotation of a judgment; `settles`: as an adjudicator."""
         last = self.last_of_each(key)
         return next((each for each in last if (each.author, each.settles) == (author, settles)), None)
 
     @property
     def annotators(self) -> tuple[str, ...]:
-        """All annotators, sorted by name."""
         return annotators_of(self.all)
 
 

@@ -473,7 +473,6 @@ class Filters:
 
     @property
     def narrows(self) -> bool:
-        """True where it leaves anything out."""
         return self != Filters()
 
 

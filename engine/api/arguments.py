@@ -43,7 +43,7 @@ from engine.data.dataset import Dataset, load_dataset
 from engine.data.json_records import undecodable
 from engine.data.submission import write_dataset
 from engine.system.files import make_folder
-from engine.system.places import said_of_system
+from engine.system.paths import said_of_system
 
 _OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
 _NOT_THE_CALLER = (str(Path(__file__).resolve().parents[1]), str(contextlib.__file__))

@@ -19,9 +19,9 @@ from engine.annotations.records import now
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.events import CancelToken
 from engine.core.formatting import listed, words
-from engine.core.items import PREFERENCES, Item, Order, Prediction, Preference, digest
+from engine.core.items import PREFERENCES, Item, Order, Prediction, digest
 from engine.core.judgments import Explanation, JudgedItem, RawPrediction
-from engine.core.rubric import ELOQUENT, Rubric, rubric_of_names
+from engine.core.rubric import ELOQUENT, rubric_of_names
 from engine.data.dataset import Dataset
 from engine.metrics.matching import System, match_items_together
 from engine.results.calibration import Calibration, judge_of_run
@@ -125,10 +125,15 @@ def make_jury(
         if judge.key in keys[:place]:
             other = judges[keys.index(judge.key)].system.name
             raise SetupError(f"{judge.system.name} and {other} are the same judge.", Hint(Step.JUDGE_ONCE))
+    manifest: dict[str, Any] = {JUDGES: [judge.record for judge in judges]}
+    if any(judge.gives_labels for judge in judges):
+        manifest[CERTAINTY] = certainty
+    if shared.columns is not None:
+        manifest[COLUMNS] = shared.columns.as_json()
     return Jury(
         _identity(judges, shared, criteria, certainty, is_whole=matched[0].whole is None),
         tuple(_item(place, item, judges, criteria) for place, item in enumerate(shared)),
-        _manifest(judges, shared, certainty),
+        manifest,
         tuple(remarks),
     )
 
@@ -175,7 +180,6 @@ class _Judge:
 
     @property
     def key(self) -> list[Any]:
-        """What makes it the same one again: of a run that went on meanwhile it is another."""
         if self.system.results is None:
             return [file_hash(self.system.path)] if self.system.path else [self.system.name]
         run = self.system.results.run
@@ -197,7 +201,6 @@ class _Judge:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What is kept of it, for display."""
         found: dict[str, Any] = {"name": self.system.name, "what": self.system.description}
         if self.system.results is not None:
             run = self.system.results.run
@@ -205,7 +208,6 @@ class _Judge:
         return found
 
     def raw_predictions(self, item_id: str, criterion: str) -> Iterator[RawPrediction]:
-        """What it said of an item; nothing where it could not say anything."""
         judged, label = self.judged.get(item_id), self._given(item_id, criterion).preference
         if judged is not None and criterion not in judged.unscored and not judged.given:
             read = judged.raw_predictions.get(criterion, ())
@@ -213,10 +215,12 @@ class _Judge:
             if all(math.isfinite(number) for reading in read for number in reading.log_probs):
                 yield from (replace(reading, judge=self.number, answers=()) for reading in read)
         elif label is not None:
-            yield RawPrediction(Order.AB, _sure(label, self.certainty), judge=self.number, label_alone=True)
+            # One label has the certainty, and the others share the rest.
+            other = (1 - self.certainty) / (len(PREFERENCES) - 1)
+            a, b, good, bad = (math.log(self.certainty if each is label else other) for each in PREFERENCES)
+            yield RawPrediction(Order.AB, (a, b, good, bad), judge=self.number, label_alone=True)
 
     def texts(self, item_id: str, criterion: str) -> Iterator[Explanation]:
-        """Its explanations of its labels, the one for its own label first."""
         judged = self.judged.get(item_id)
         if judged is None or judged.given:
             given = self._given(item_id, criterion)
@@ -228,7 +232,6 @@ class _Judge:
         yield from (text for (name, _), text in judged.rewritten.items() if name == criterion)
 
     def _given(self, item_id: str, criterion: str) -> Prediction:
-        """What a submission says; nothing of a run that a model judged."""
         results = self.system.results
         if results is not None:
             judged = self.judged.get(item_id)
@@ -267,7 +270,14 @@ def _identity(
 ) -> RunIdentity:
     names = [judge.system.name for judge in judges]
     explains = any(judge.system.explains for judge in judges)
-    rubric = _rubric(judges, dataset, criteria)
+    # What its runs were asked, as the first of them has it; of submissions alone what the names say.
+    asked = [judge.system.asked for judge in judges if judge.system.asked is not None]
+    rubric = asked[0].only(criteria) if asked else rubric_of_names(criteria, dataset.rubric)
+    # How its items are taken out of their file: as for a run of the same ones, else by their ids, but where
+    # they are all of it.
+    runs = [judge.system.results.run.identity for judge in judges if judge.system.results]
+    chosen: Mapping[str, Any] = {} if is_whole else {CHOSEN: list(dataset.ids)}
+    chosen = next((run.how_chosen for run in runs if run.dataset_hash == dataset.hash), chosen)
     certain = certainty if any(judge.gives_labels for judge in judges) else None
     keys = [[judge.key for judge in judges], certain, list(criteria), list(dataset.ids)]
     return RunIdentity(
@@ -284,36 +294,11 @@ def _identity(
             "mode": (Mode.EXPLAIN if explains else Mode.LABELS).value,
             "orders": [],
             "examples": None,
-            **_chosen(judges, dataset, is_whole),
+            **chosen,
         },
         kind=RunKind.PANEL,
         rubric=None if rubric.is_part_of(ELOQUENT) else rubric,
     )
-
-
-def _chosen(judges: Sequence[_Judge], dataset: Dataset, is_whole: bool) -> dict[str, Any]:
-    """How its items are taken out of their file: as for a run of the same ones, else by their ids, but where
-    they are all of it.
-    """
-    for judge in judges:
-        if (results := judge.system.results) and results.run.identity.dataset_hash == dataset.hash:
-            return results.run.identity.how_chosen
-    return {} if is_whole else {CHOSEN: list(dataset.ids)}
-
-
-def _rubric(judges: Sequence[_Judge], dataset: Dataset, criteria: tuple[str, ...]) -> Rubric:
-    """What its runs were asked, as the first of them has it; of submissions alone what the names say."""
-    asked = [judge.system.asked for judge in judges if judge.system.asked is not None]
-    return asked[0].only(criteria) if asked else rubric_of_names(criteria, dataset.rubric)
-
-
-def _manifest(judges: Sequence[_Judge], dataset: Dataset, certainty: float) -> dict[str, Any]:
-    made: dict[str, Any] = {JUDGES: [judge.record for judge in judges]}
-    if any(judge.gives_labels for judge in judges):
-        made[CERTAINTY] = certainty
-    if dataset.columns is not None:
-        made[COLUMNS] = dataset.columns.as_json()
-    return made
 
 
 def _item(place: int, item: Item, judges: Sequence[_Judge], criteria: Sequence[str]) -> JudgedItem:
@@ -345,10 +330,3 @@ def _item(place: int, item: Item, judges: Sequence[_Judge], criteria: Sequence[s
         },
         lengths=item.lengths,
     )
-
-
-def _sure(label: Preference, certainty: float) -> tuple[float, float, float, float]:
-    """Log-probabilities of the four labels, where one has this probability and the others share the rest."""
-    other = (1 - certainty) / (len(PREFERENCES) - 1)
-    a, b, both_good, both_bad = (math.log(certainty if each is label else other) for each in PREFERENCES)
-    return a, b, both_good, both_bad

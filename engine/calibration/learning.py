@@ -6,6 +6,8 @@ sizes are measured on the same items, and what one of them gains over another is
 
 Knows: raw predictions with human labels, folds, orders that are drawn, annotators next to them. Does not
 know: how what decides is fitted, how a curve is shown.
+
+Also what reading the second order only if uncertain keeps or saves, margin by margin.
 """
 
 from collections.abc import Generator, Hashable, Mapping, Sequence
@@ -22,8 +24,17 @@ from engine.core.events import CancelToken, MeasureProgress, Reports
 from engine.core.numeric import BoolArray, FloatArray, IntArray
 from engine.core.tables import Estimate
 from engine.metrics.annotator_agreement import AgainstOthers, annotators_against_others
-from engine.metrics.intervals import Fold, Interval, OverInstructions, grouped_folds
+from engine.metrics.intervals import (
+    LEAST_GROUPS,
+    Fold,
+    Interval,
+    OverInstructions,
+    group_numbers,
+    grouped_folds,
+    share_interval,
+)
 from engine.metrics.matching import Matched
+from engine.results.second_order import BothOrders
 
 LEAST_TO_LEARN = 2 * LEAST_FOR_FITTING
 """The minimum number of labelled instructions per criterion for a learning curve."""
@@ -54,21 +65,17 @@ class Nats(NamedTuple):
 
     @property
     def significantly_above(self) -> bool:
-        """Whether it is significantly more than 0."""
         return self.interval is not None and self.interval.low > 0
 
     @property
     def significantly_below(self) -> bool:
-        """Whether it is significantly less than 0."""
         return self.interval is not None and self.interval.high < 0
 
     def turned(self) -> "Nats":
-        """A difference, seen from its other side."""
         ends = None if self.interval is None else Interval(-self.interval.high, -self.interval.low)
         return Nats(-self.value, ends)
 
     def as_json(self) -> dict[str, Any]:
-        """As plain values."""
         return {"nats": self.value, "interval": self.interval}
 
 
@@ -91,7 +98,6 @@ class LearningPoint:
     frequent: Estimate
 
     def as_json(self) -> dict[str, Any]:
-        """As plain values."""
         return {
             "labels": self.labels,
             "log_loss": self.log_loss.as_json(),
@@ -113,7 +119,6 @@ class Doubling:
     more_right: Estimate
 
     def as_json(self) -> dict[str, Any]:
-        """As plain values."""
         return {
             "from_labels": self.from_labels,
             "to_labels": self.to_labels,
@@ -140,7 +145,6 @@ class LearningCurve:
     annotators: tuple[AgainstOthers, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """As plain values."""
         return {
             "points": [point.as_json() for point in self.points],
             "last_doubling": self.last.as_json(),
@@ -348,3 +352,138 @@ def _mean(trained_on: Sequence[_Trained], values: Sequence[FloatArray]) -> OverI
     )
     assert found is not None  # there are two instructions
     return found
+
+
+SHOWN = (0.05, *(step / 10 for step in range(1, 10)), 0.95, 1.0)
+
+
+@dataclass(frozen=True)
+class OrderTokens:
+    """Tokens to read for an item: of the first order with all that is read once, and of the second."""
+
+    first: int
+    second: int
+
+
+@dataclass(frozen=True)
+class MarginPoint:
+    """One margin over some `items`.
+
+    `below`: the margin; None where each item has the one that was chosen without it. `read`: share (0 to 1)
+    of the items whose second order is read. `saved`: share of all tokens to read, None where these are not
+    known. `kept`: share of labels equal to those of both orders, by criterion, and `intervals`: of each;
+    `equal`: the mean over the criteria, `interval_of_equal`: of that. Intervals are over instructions. Of
+    labels without a calibration; `calibrated`: the same point of calibrated ones, None where there are none.
+    """
+
+    below: float | None
+    items: int
+    read: float
+    saved: float | None
+    kept: Mapping[str, float]
+    intervals: Mapping[str, Interval | None]
+    equal: float
+    interval_of_equal: Interval | None
+    calibrated: "MarginPoint | None" = None
+
+    @property
+    def kept_at_least(self) -> float:
+        """The least share of all criteria, calibrated too."""
+        return min(*self.kept.values(), *(self.calibrated.kept.values() if self.calibrated else ()), 1.0)
+
+
+@dataclass(frozen=True)
+class MarginReport:
+    """The points of a run; `least`: that of the least margin that keeps `keep` of each criterion's labels.
+
+    A point is of the items that it is measured on; the least margin was chosen by them, so its own share is
+    likely too good. `checked`: the same choice made without the items that it is measured on; None for a run
+    with one instruction only. `reached`: whether any margin keeps so many.
+    """
+
+    keep: float
+    points: tuple[MarginPoint, ...]
+    least: MarginPoint
+    checked: MarginPoint | None
+    reached: bool
+    criteria: tuple[str, ...]
+
+
+def margin_report(
+    read: BothOrders,
+    instructions: Sequence[Hashable],
+    keep: float,
+    tokens: Sequence[OrderTokens] | None = None,
+) -> MarginReport:
+    """Measure MARGINS on items; `instructions` and `tokens`: of each item in the order of `read.ids`.
+
+    SetupError where `keep` is no share.
+    """
+    if not 0 < keep <= 1:
+        raise SetupError(
+            f"The share of labels to keep is {keep}.", "Use more than 0 and at most 1, for example 0.99."
+        )
+    items = _Items(read, instructions, tokens)
+    least = read.least_margin(keep)
+    points = {below: items.at(below) for below in sorted({*SHOWN, least})}
+    return MarginReport(
+        keep=keep,
+        points=tuple(points.values()),
+        least=points[least],
+        checked=items.checked(keep),
+        reached=points[least].kept_at_least >= keep,
+        criteria=read.criteria,
+    )
+
+
+def groups_by_instruction(ids: Sequence[str], instructions: Mapping[str, str]) -> list[str | tuple[str, str]]:
+    """What items of these ids are grouped by: the instruction, or a mark of its own where it is not known."""
+    return [instructions.get(item_id, ("id", item_id)) for item_id in ids]
+
+
+@dataclass(frozen=True)
+class _Items:
+    read: BothOrders
+    instructions: Sequence[Hashable]
+    tokens: Sequence[OrderTokens] | None
+
+    def at(self, below: float) -> MarginPoint:
+        kept, calibrated = self.read.kept(below), self.read.kept_calibrated(below)
+        return self._point(below, self.read.read(below), kept, calibrated)
+
+    def checked(self, keep: float) -> MarginPoint | None:
+        """Each fold of instructions by the margin that the others choose."""
+        if len(set(group_numbers(self.instructions).tolist())) < LEAST_GROUPS:
+            return None
+        twice = np.zeros(len(self.read.ids), dtype=np.bool_)
+        kept = np.zeros(self.read.equal.shape, dtype=np.bool_)
+        calibrated = None if self.read.calibrated is None else kept.copy()
+        for train, test in grouped_folds(self.instructions):
+            below = self.read.least_margin(keep, train.tolist())
+            twice[test], kept[test] = self.read.read(below)[test], self.read.kept(below)[test]
+            known = self.read.kept_calibrated(below)
+            if calibrated is not None and known is not None:
+                calibrated[test] = known[test]
+        return self._point(None, twice, kept, calibrated)
+
+    def _point(
+        self, below: float | None, twice: BoolArray, kept: BoolArray, calibrated: BoolArray | None = None
+    ) -> MarginPoint:
+        columns = {name: column.tolist() for name, column in zip(self.read.criteria, kept.T, strict=True)}
+        together = OverInstructions.of(columns, dict.fromkeys(columns, self.instructions))
+        return MarginPoint(
+            below=below,
+            items=len(twice),
+            read=float(twice.mean()),
+            saved=None if self.tokens is None else _saved(twice, self.tokens),
+            kept=dict(zip(self.read.criteria, kept.mean(axis=0).tolist(), strict=True)),
+            intervals={name: share_interval(column, self.instructions) for name, column in columns.items()},
+            equal=float(kept.mean()),
+            interval_of_equal=together.share_interval() if together else None,
+            calibrated=None if calibrated is None else self._point(below, twice, calibrated),
+        )
+
+
+def _saved(twice: BoolArray, tokens: Sequence[OrderTokens]) -> float:
+    unread = sum(each.second for each, is_read in zip(tokens, twice.tolist(), strict=True) if not is_read)
+    return unread / sum(each.first + each.second for each in tokens)

@@ -10,28 +10,25 @@ from typing import Any
 
 import numpy as np
 
-from engine.calibration.cross_validation import (
+from engine.calibration.fitting import (
+    LEAST_FOR_FITTING,
     OUTER_FOLDS,
     Ablation,
     CalibrationReport,
-    left_out,
-    mean_accuracies,
-    measuring,
-    refuse_too_few,
-)
-from engine.calibration.fitting import (
-    LEAST_FOR_FITTING,
     FeatureValues,
     Regularisation,
     Views,
     fitted_with,
+    left_out,
+    mean_accuracies,
+    measuring,
+    refuse_too_few,
     views_of,
 )
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.events import CancelToken, MeasureProgress, Reports, followed
-from engine.core.features import LENGTHS, Feature, FeatureKind, FittedOn, short_hash
 from engine.core.items import HUMAN_LABELS, PREFERENCES, Item, Method, Order
-from engine.core.judgments import CriterionCalibration
+from engine.core.judgments import LENGTHS, CriterionCalibration, Feature, FeatureKind, FittedOn, short_hash
 from engine.core.numeric import FloatArray, IntArray
 from engine.metrics.accuracy import baseline_judges, best_baseline
 from engine.metrics.matching import Matched, Pair
@@ -123,14 +120,10 @@ class Labelled:
         own = self.read.of(self.criterion).read_by
         judges = sorted({each.judge for each in own})
         methods = [method for method in Method if any(each.method is method for each in own)]
-        if len(judges) > 1:
-            yield from (
-                RawPredictionSource(f"judge {judge}", partial(_is_not_of_judge, judge)) for judge in judges
-            )
-        if len(methods) > 1:
-            yield from (
-                RawPredictionSource(method.value, partial(_is_not_of_method, method)) for method in methods
-            )
+        for judge in judges if len(judges) > 1 else ():
+            yield RawPredictionSource(f"judge {judge}", partial(_is_not_of_judge, judge))
+        for method in methods if len(methods) > 1 else ():
+            yield RawPredictionSource(method.value, partial(_is_not_of_method, method))
         if {each.order for each in own} == set(Order):
             yield RawPredictionSource(SECOND_ORDER, of_order(Order.AB), of_order(Order.BA))
         if any(part.kind is FeatureKind.CRITERION for part in self.parts):
@@ -307,7 +300,6 @@ class CalibrationInputs:
         return cls(results.model_alone(), alike, wishes.lengths)
 
     def labelled(self, criterion: str, read: Sequence[Pair]) -> Labelled:
-        """The items of one criterion that were read and have a label."""
         return Labelled.of(criterion, read, self.results, self.alike, self.lengths)
 
 
@@ -346,10 +338,12 @@ def calibrating(
         unscored[name] = len(pairs) - len(read)
         try:
             fitting = raw_predictions.labelled(name, read).fitting(cancel)
-            made = yield from _counted(fitting, place * STEPS, whole)
+            for done, _ in enumerate(steps := Reports(fitting), start=1):
+                yield MeasureProgress(place * STEPS + min(done, STEPS), whole)
         except SetupError as error:
             left_out[name] = error.problem
             continue
+        made = steps.result
         reports[name], criteria[name] = made.report, made.calibration
         for source, lost in made.without.items():
             without.setdefault(source, {})[name] = lost
@@ -371,16 +365,6 @@ def calibrating(
         accuracies=mean_accuracies(reports.values()),
     )
     return CalibratedRun(calibration, reports, unscored, left_out, best_baselines, without)
-
-
-def _counted(
-    work: Generator[None, None, FittedCriterion], before: int, whole: int
-) -> Generator[MeasureProgress, None, FittedCriterion]:
-    """The steps of one criterion as progress of all, `before` of which are done."""
-    steps = Reports(work)
-    for done, _ in enumerate(steps, start=1):
-        yield MeasureProgress(before + min(done, STEPS), whole)
-    return steps.result
 
 
 def _in_all_places(pairs: Sequence[Pair]) -> list[Pair]:

@@ -17,7 +17,7 @@ from engine.cluster.worker_model import WorkerOptions
 from engine.core.errors import SetupError
 from engine.models.devices import wished_device
 from engine.models.opening import machine_settings
-from engine.system.places import PathKind, found_at, seen_at
+from engine.system.paths import PathKind, found_at, seen_at
 
 
 def parser() -> argparse.ArgumentParser:

@@ -87,7 +87,7 @@ from engine.settings.rows import CPU, DEFAULT_METHODS, Group, Surface
 from engine.settings.sampling import StoppingRule
 from engine.store.run_store import RunStore
 from engine.system.computer import KeepAwake
-from engine.system.places import PathKind, seen_at
+from engine.system.paths import PathKind, seen_at
 
 
 def parser() -> argparse.ArgumentParser:

@@ -21,7 +21,7 @@ from engine.llama.speed import TEXTS, DeviceFinding, DeviceTrial, ModelSpeed
 from engine.models.devices import device_called, found_devices, try_device, trying_devices
 from engine.models.model_file import ModelFile, read_model_file
 from engine.models.opening import machine_settings, measure_speed, speed_of
-from engine.results.answer_mass import RunMass, newest_masses
+from engine.results.health import RunMass, newest_masses
 from engine.settings.rows import Device, MachineSettings
 from engine.system.files import check_targets, write_json
 from engine.system.subprocess_worker import SubprocessWorker

@@ -33,8 +33,7 @@ from engine.models.opening import open_template
 from engine.settings.rows import default_context
 from engine.system.computer import available_memory
 from engine.system.files import check_targets
-from engine.system.paths import program
-from engine.system.places import PathKind, found_at
+from engine.system.paths import PathKind, found_at, program
 
 _CUT, _SPEED, _DEVICES = "cut", "speed", "devices"
 _COLUMNS = ("model", "quantisation", "parameters", "size", "context", "memory", "fits", "from", "file")

@@ -8,7 +8,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from engine.calibration.order_margin import (
+from engine.calibration.learning import (
     MarginPoint,
     MarginReport,
     OrderTokens,

@@ -40,12 +40,12 @@ from engine.judging.item_prompt import (
     ItemQuestion,
     OnePrompt,
     PromptFacts,
+    next_table,
     question_of_run,
     question_of_setup,
     read_next_tokens,
     shown_prompts,
 )
-from engine.prompt.preview import next_table
 from engine.settings.identity import StoredRun, refuse_unasked
 from engine.settings.rows import DEFAULT_METHODS, JUDGED_BY, Group, Surface, rows_on
 from engine.settings.run_setup import RunSetup

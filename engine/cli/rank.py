@@ -44,9 +44,9 @@ from engine.core.events import CancelToken
 from engine.core.formatting import listed
 from engine.core.rubric import OVERALL, default_criterion, rubric_for_labels
 from engine.metrics.matching import match_items, open_system
+from engine.ranking.bradley_terry import side_by_side
 from engine.ranking.labelled_part import by_labels
 from engine.ranking.ranking import rank, ranking_json
-from engine.ranking.side_by_side import side_by_side
 from engine.report.ranking import paper_sheet, ranking_csv, ranking_sheet
 from engine.report.rankings import RankedBy, ranking_methods, side_by_side_json, side_by_side_section, stopped
 from engine.settings.sampling import DEFAULT_SEED, checked_seed

@@ -30,7 +30,7 @@ from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import match, open_system
 from engine.report.html_report import DEFAULT_WEIGHTS, REPORT_FIGURES, gather, report_html
 from engine.system.files import write_whole
-from engine.system.places import reason_of, shown
+from engine.system.paths import reason_of, shown
 
 _FORMS = ("png", "svg")
 _SUFFIXES = (".html", ".htm")

@@ -24,8 +24,7 @@ from engine.data.rubrics.files import (
 )
 from engine.data.tables import columns_of as file_columns
 from engine.system.files import check_targets
-from engine.system.paths import rubrics_folder
-from engine.system.places import is_there
+from engine.system.paths import is_there, rubrics_folder
 
 _WIDTH = 100
 

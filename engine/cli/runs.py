@@ -54,9 +54,9 @@ from engine.report.run import (
     run_facts,
 )
 from engine.results.calibration import load_calibration
+from engine.results.completeness import open_submission
 from engine.results.exports import write_results_csv
 from engine.results.health import run_health
-from engine.results.opened_submission import open_submission
 from engine.results.run_dataset import labelled_dataset, written_otherwise
 from engine.results.run_results import RunResults, decided_again, load_results
 from engine.settings.identity import AnyRun, how_to_complete

@@ -37,8 +37,8 @@ from engine.cli.shared.measure_arguments import (
     weight_errors,
 )
 from engine.core.errors import SetupError
-from engine.core.features import KeptFit
 from engine.core.formatting import counted, listed
+from engine.core.judgments import KeptFit
 from engine.core.rubric import ELOQUENT, rubric_for_labels
 from engine.core.tables import Part, Section, Sentences, Sheet
 from engine.data.dataset import Dataset

@@ -161,7 +161,7 @@ class _Answer(NamedTuple):
     cut: bool
 
 
-class _Reading(NamedTuple):
+class _Prediction(NamedTuple):
     order: Order
     method: Method
     answers: tuple[_Answer, ...]
@@ -182,7 +182,7 @@ class _Item(msgspec.Struct):
     position: int
     id: str
     content: str
-    readings: dict[str, tuple[_Reading, ...]]
+    readings: dict[str, tuple[_Prediction, ...]]
     explanations: dict[str, _Explanation]
     unscored: dict[str, Annotated[str, msgspec.Meta(min_length=1, max_length=_MOST_LETTERS)]]
     shortening: tuple[_Count, _Count] | None
@@ -211,10 +211,10 @@ def item_json(item: judgments.JudgedItem) -> dict[str, Any]:
     return values
 
 
-def _said_reading(reading: judgments.RawPrediction) -> _Reading:
+def _said_reading(reading: judgments.RawPrediction) -> _Prediction:
     answers = reading.answers or (judgments.AnswerLogProbs("", reading.log_probs),)
     said = tuple(_Answer(each.question, each.log_probs, each.thought, each.cut) for each in answers)
-    return _Reading(reading.order, reading.method, said)
+    return _Prediction(reading.order, reading.method, said)
 
 
 def judged_group(
@@ -262,7 +262,7 @@ def _item(said: _Item, asked: PlacedItem, rubric: Rubric, settings: JudgeSetting
 
 
 def _raw_predictions(
-    rows: Sequence[_Reading], rubric: Rubric, settings: JudgeSettings
+    rows: Sequence[_Prediction], rubric: Rubric, settings: JudgeSettings
 ) -> tuple[judgments.RawPrediction, ...]:
     asked: dict[Method, list[MethodQuestion]] = {}
     for each in asked_by(settings.methods, rubric.wording, settings.reasoning_samples):

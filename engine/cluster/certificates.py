@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING
 from engine.core.codec import plain_values
 from engine.core.errors import Hint, SetupError, Step
 from engine.system.files import make_folder, write_whole
-from engine.system.paths import data_folder
-from engine.system.places import PathKind, found_at, is_there, reason_of, seen_at
+from engine.system.paths import PathKind, data_folder, found_at, is_there, reason_of, seen_at
 
 if TYPE_CHECKING:
     from cryptography import x509

@@ -28,8 +28,7 @@ from engine.cluster.dask_setup import CONNECT_SECONDS, reached, security_for
 from engine.cluster.worker_model import WorkerOptions
 from engine.cluster.worker_plugin import JudgingPlugin
 from engine.core.errors import SetupError
-from engine.system.files import make_folder
-from engine.system.locks import Claim, claimed, left_by_the_dead
+from engine.system.files import Claim, claimed, left_by_the_dead, make_folder
 from engine.system.paths import cache_folder
 
 FIRST_WORD_SECONDS = 10.0

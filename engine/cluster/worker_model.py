@@ -32,7 +32,7 @@ from engine.models.model_file import ModelFile, read_model_file
 from engine.models.opening import OpenModel, machine_on, measure_speed, open_session, speed_of
 from engine.prompt.judge_prompt import PROMPT_VERSION
 from engine.settings.rows import MOST_THREADS, Device, MachineSettings
-from engine.system.places import PathKind, seen_at
+from engine.system.paths import PathKind, seen_at
 from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker
 
 _LONGEST = 4000  # letters of a fact

@@ -102,7 +102,6 @@ def _no_number(text: str) -> NoReturn:
 
 
 def plain(record: object) -> Any:
-    """A record, or several, as plain values, fields in their order."""
     return msgspec.to_builtins(record, enc_hook=_plain_of)
 
 

@@ -76,12 +76,10 @@ class ColumnMap:
 
     @property
     def source_of(self) -> dict[str, str]:
-        """The sources by column of ours."""
         return dict(self.sources)
 
     @property
     def meaning_of(self) -> dict[str, str]:
-        """The labels by value of the file."""
         return dict(self.labels)
 
     @property
@@ -102,7 +100,6 @@ class ColumnMap:
         return "; labels ".join(filter(None, (self.columns_text, self.labels_text)))
 
     def as_json(self) -> dict[str, dict[str, str]]:
-        """Plain values."""
         return {"columns": self.source_of, "labels": self.meaning_of}
 
     @classmethod
@@ -202,7 +199,6 @@ def label_column(column: str) -> str:
 
 
 def annotator_of(column: str) -> str:
-    """The annotator whose column it is; empty for any other column."""
     return column.partition(_OF_AN_ANNOTATOR)[2]
 
 

@@ -66,7 +66,6 @@ class Setting(Enum):
     METHODS = "elicitation methods"
 
     def at(self, value: object) -> "SettingValue":
-        """The setting with the value to choose for it."""
         return SettingValue(self, str(value))
 
 
@@ -111,8 +110,6 @@ class Step(Enum):
 
 @dataclass(frozen=True)
 class SettingValue:
-    """A setting with the value to choose for it."""
-
     setting: Setting
     value: str
 
@@ -134,7 +131,6 @@ class Hint:
         return _PLAIN.of(self)
 
     def as_json(self) -> list[object]:
-        """Its parts, as plain values."""
         return [_part_json(part) for part in self.parts]
 
     @classmethod
@@ -272,7 +268,6 @@ class ProcessEnded(SetupError):
 
     @property
     def as_clause(self) -> str:
-        """What happened, within a sentence."""
         return f"{self.problem[:1].lower()}{self.problem[1:].rstrip('.')}"
 
 

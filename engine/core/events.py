@@ -292,7 +292,6 @@ class CancelToken:
 
     @property
     def ending(self) -> bool:
-        """True once `end_soon` or `cancel` was called."""
         return self._soon or self._requested
 
     def cancel(self) -> None:
@@ -302,7 +301,6 @@ class CancelToken:
 
     @property
     def requested(self) -> bool:
-        """True once `cancel` was called."""
         return self._requested
 
     def wait(self, seconds: float) -> bool:
@@ -312,7 +310,6 @@ class CancelToken:
         return self._requested
 
     def raise_if_requested(self) -> None:
-        """Raise Cancelled once `cancel` was called."""
         if self._requested:
             raise Cancelled
 
@@ -406,7 +403,6 @@ class RunFollower:
             self.clear.append(event.said)
 
     def end(self) -> None:
-        """The run has ended, however that was: from now on nothing changes."""
         self._ended = self._clock()
         self._group = self._left = None
         self.note = ""

@@ -37,7 +37,6 @@ def number(value: float | None, digits: int = 2, least: float | None = None) -> 
 
 
 def yes_or_no(value: bool) -> str:
-    """True or false in a word."""
     return "yes" if value else "no"
 
 
@@ -60,7 +59,6 @@ def short_count(count: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time as users say it: `40 s`, `25 min`, `3 h 10 min`."""
     if seconds < 90:
         return f"{max(seconds, 1):.0f} s"
     minutes = round(seconds / 60)
@@ -68,7 +66,6 @@ def duration(seconds: float) -> str:
 
 
 def counted(number: int, singular: str, plural: str) -> str:
-    """A number with its noun: `1 item`, `1,240 items`."""
     return f"{number:,} {singular if number == 1 else plural}"
 
 
@@ -108,7 +105,6 @@ def did_you_mean(text: str, choices: Collection[str]) -> str:
 
 
 def capitalised(sentence: str) -> str:
-    """A sentence with a capital first letter; the others stay."""
     return sentence[:1].upper() + sentence[1:]
 
 
@@ -124,7 +120,6 @@ def without_middle(text: str, most: int) -> str:
 
 
 def clipped(text: str) -> str:
-    """A text cut to 40 characters."""
     return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…"
 
 

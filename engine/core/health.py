@@ -91,7 +91,6 @@ class Health:
 
     @property
     def headline(self) -> str:
-        """The verdict in a sentence."""
         part = f"{self.items:,} of " if self.whole > self.items else ""
         whole = max(self.whole, self.items)
         items = f"{part}{counted(whole, 'item', 'items')}"

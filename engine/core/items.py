@@ -81,7 +81,6 @@ def probability_of(human: HumanLabel, probabilities: Sequence[float]) -> float:
 
 
 def certain(label: Preference) -> tuple[float, ...]:
-    """The probabilities, in the order of PREFERENCES, of a label without any: 1 for itself."""
     return tuple(float(each is label) for each in PREFERENCES)
 
 
@@ -109,7 +108,6 @@ class Order(StrEnum):
     BA = "BA"
 
     def arrange(self, a: str, b: str) -> tuple[str, str]:
-        """The two responses in the order in which the model sees them."""
         return (a, b) if self is Order.AB else (b, a)
 
 
@@ -132,7 +130,6 @@ class Method(StrEnum):
 
     @property
     def option(self) -> str:
-        """Its name on the command line: `label-tokens`, `pointwise-yes-no`."""
         return _OPTIONS[self]
 
 
@@ -205,12 +202,10 @@ class Item:
 
     @property
     def lengths(self) -> tuple[int, int]:
-        """Of the responses A and B, in characters."""
         return len(self.output_a), len(self.output_b)
 
     @property
     def letters(self) -> int:
-        """The length of the three texts together."""
         return len(self.instruction) + len(self.output_a) + len(self.output_b)
 
 

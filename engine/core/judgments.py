@@ -1,18 +1,21 @@
-"""The records that the rooms of the engine hand to each other: frozen, checked when made.
+"""The records that the rooms of the engine hand to each other: raw predictions, judgments, calibrations.
 
-Knows: the terms of the field (item, criterion, preference, order, raw prediction, judgment).
-Does not know: files, models, how anything is computed.
+What a calibration looks at, and which items it learned from, which are known again by short hashes of their
+content. Knows: the terms of the field. Does not know: files, models, how anything is computed.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import NamedTuple, TypeGuard, cast
+from typing import Annotated, NamedTuple, TypeGuard, cast
+
+import msgspec
 
 from engine.core.errors import Hint, SetupError, Step
-from engine.core.features import Feature, short_hash
-from engine.core.items import Method, Order, Prediction, Preference
+from engine.core.formatting import words
+from engine.core.items import Item, Method, Order, Prediction, Preference, digest
+from engine.core.tables import Estimate
 
 _LOWEST_LOG_PROB = -1e100  # 32-bit floats, which models compute with, have none below
 _ROUNDING = 1e-3  # by which one may be above 0
@@ -42,14 +45,11 @@ class JudgmentKey(NamedTuple):
 
 
 class Keyed:
-    """An annotation of one judgment."""
-
     item_id: str
     criterion: str
 
     @property
     def key(self) -> JudgmentKey:
-        """Of which one."""
         return JudgmentKey(self.item_id, self.criterion)
 
 
@@ -115,7 +115,6 @@ class Shortening:
 
     @property
     def in_words(self) -> str:
-        """What is omitted, in a sentence."""
         of_a, of_b = f"{self.left_out_a:,} characters of response A", f"{self.left_out_b:,} of response B"
         return f"Omitted from the middle: {of_a}, {of_b}."
 
@@ -147,19 +146,151 @@ class JudgedItem:
     lengths: tuple[int, int] | None = None
 
     def run_writer(self, is_kept: Callable[[RawPrediction], bool]) -> "JudgedItem":
-        """The same with some of its raw predictions alone."""
         return replace(
             self,
             raw_predictions={name: tuple(filter(is_kept, own)) for name, own in self.raw_predictions.items()},
         )
 
     def of_method(self, method: Method) -> "JudgedItem":
-        """The same with the raw predictions of one method alone."""
         return self.run_writer(lambda reading: reading.method is method)
 
 
 LARGEST_FACTOR = 1e6
 """What a calibration may multiply by or add at most: fitted ones stay far below."""
+
+
+class FeatureKind(StrEnum):
+    RAW_PREDICTIONS = "readings"  # of one judge and method, in both orders or in one
+    CRITERION = "criterion"  # the mean of the raw predictions on another criterion
+    LENGTHS = "lengths"  # of the two responses
+
+
+class Feature(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One of these; the fields that its kind does not need are empty.
+
+    `judge`: its number in a jury, 0 in a run of one judge. `order`: None for both together.
+    """
+
+    kind: FeatureKind
+    judge: Annotated[int, msgspec.Meta(ge=0)] = 0
+    method: Method | None = msgspec.field(name="way", default=None)
+    order: Order | None = None
+    criterion: str = ""
+
+    @property
+    def in_words(self) -> str:
+        """For users: `judge 2, graded`, `the readings on safety`, `the lengths of the responses`."""
+        if self.kind is FeatureKind.LENGTHS:
+            return "the lengths of the responses"
+        if self.kind is FeatureKind.CRITERION:
+            return f"the raw predictions on {words(self.criterion)}"
+        judge = f"judge {self.judge}" if self.judge else ""
+        return ", ".join(filter(None, (judge, self.method and self.method.title, self.order)))
+
+
+LENGTHS = Feature(FeatureKind.LENGTHS)
+
+
+def parts_in_words(parts: Sequence[Feature]) -> str:
+    """What is looked at: `each of letters; graded; and the readings on safety`; empty for nothing."""
+    read = [part for part in parts if part.kind is FeatureKind.RAW_PREDICTIONS]
+    beside = [part.in_words for part in parts if part.kind is not FeatureKind.RAW_PREDICTIONS]
+    own = [f"each of {'; '.join(part.in_words for part in read)}"] if read else []
+    *others, last = [*own, *beside] or [""]
+    return f"{'; '.join(others)}; and {last}" if others else last
+
+
+_DIGITS = 12  # 48 bits: among 10,000 items two share one in 1 of 5 million cases
+ShortHash = Annotated[str, msgspec.Meta(pattern=f"^[0-9a-f]{{{_DIGITS}}}$")]
+
+
+def short_hash(of: str) -> str:
+    """The first digits of a hash (hex), by which content is known again."""
+    return of[:_DIGITS]
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Of how many items (`of`) some took part in a fit: `items`; and of the others this many have an
+    instruction that took part: `instructions`.
+    """
+
+    items: int
+    instructions: int
+    of: int
+
+    def in_words(self, fitted: str) -> str:
+        """`59 of these 60 items took part in the fit of FITTED.`; empty where nothing is in common."""
+        have = f"{'has' if self.instructions == 1 else 'have'} an instruction that"
+        of = f"of these {self.of:,} items"
+        if not self.items:
+            some = f"{self.instructions:,} {of} {have} took part in the fit of {fitted}."
+            return some if self.instructions else ""
+        more = f" {self.instructions:,} more {have} did." if self.instructions else ""
+        return f"{self.items:,} {of} took part in the fit of {fitted}.{more}"
+
+
+@dataclass(frozen=True)
+class FittedOn:
+    """Short hashes of the items that a fit learned from, in their order, and of their instructions."""
+
+    items: tuple[ShortHash, ...]
+    instructions: tuple[ShortHash, ...]
+
+    def __post_init__(self) -> None:
+        if len(set(self.items)) < len(self.items):
+            raise ValueError("an item took part twice")
+
+    @classmethod
+    def of(cls, items: Iterable[Item]) -> "FittedOn":
+        """What a fit to these items learned from."""
+        learned = {short_hash(item.content_hash): item.group for item in items}
+        return cls(tuple(learned), tuple(sorted({short_hash(digest(group)) for group in learned.values()})))
+
+    def overlap(self, items: Iterable[Item]) -> Overlap:
+        """How many of some items took part; each is counted as often as it occurs."""
+        own, instructions = frozenset(self.items), frozenset(self.instructions)
+        count, took_part, others = 0, 0, 0
+        for item in items:
+            count += 1
+            if short_hash(item.content_hash) in own:
+                took_part += 1
+            elif short_hash(digest(item.group)) in instructions:
+                others += 1
+        return Overlap(took_part, others, count)
+
+    def overlap_of_hashes(self, content_hashes: Collection[str]) -> Overlap:
+        """How many items with these hashes of their content took part; of instructions nothing is said."""
+        own = frozenset(self.items)
+        return Overlap(sum(short_hash(each) in own for each in content_hashes), 0, len(content_hashes))
+
+
+Share = Annotated[float, msgspec.Meta(ge=-1, le=1)]
+"""A share, or a difference of shares."""
+
+
+class KeptFit(msgspec.Struct, frozen=True, kw_only=True):
+    """What weights and a tie threshold keep of the fit to human overall labels that they come from.
+
+    `dataset`: the name of the labels' file, for users; `agreement`: the share of its items that had the
+    human winner, each by what was fitted without it, with its 95 % interval.
+    """
+
+    dataset: str
+    agreement: Share
+    agreement_interval: tuple[Share, Share] | None = None  # which older files lack
+    fitted_on: FittedOn = msgspec.field(name="took_part")
+
+    def in_words(self, overlap: Overlap, weights: str = "the weights") -> str:
+        """How much of what is scored took part in the fit, and what that means; empty where nothing did."""
+        said = overlap.in_words(weights)
+        if not said:
+            return ""
+        agreement = Estimate(self.agreement, self.agreement_interval)
+        return (
+            f"{said} On these the weights look better than they are; cross-validated on"
+            f" {self.dataset}, {agreement} % of the winners agree with the human ones."
+        )
 
 
 @dataclass(frozen=True)
@@ -211,11 +342,9 @@ class CriterionCalibration:
         return self.fold_of.get(short_hash(content_hash))
 
     def by_fold(self, place: int | None) -> "CriterionCalibration":
-        """The calibration of a fold; this one for None."""
         return self if place is None else self.folds[place]
 
     def for_item(self, content_hash: str) -> "CriterionCalibration":
-        """What decides an item."""
         return self.by_fold(self.fold(content_hash))
 
     def __post_init__(self) -> None:
@@ -257,7 +386,6 @@ class Judgment(Keyed):
 
     @property
     def explanation(self) -> Explanation | None:
-        """The model's explanation for the label decided now."""
         return self.explanation_for(self.preference)
 
     def explanation_for(self, label: Preference | None) -> Explanation | None:
@@ -284,7 +412,6 @@ class SubmittedLabel(Keyed):
 
     @property
     def explanation(self) -> Explanation | None:
-        """Its explanation, which is for its label."""
         return Explanation(self.text, self.preference) if self.text else None
 
     def explanation_for(self, _label: Preference | None) -> Explanation | None:
@@ -323,7 +450,6 @@ class Agreement:
 
     @property
     def agrees(self) -> bool:
-        """True where yes is likelier than no."""
         return self.p_yes > self.p_no
 
     @property

@@ -55,7 +55,6 @@ class Question:
 
     @property
     def chooses(self) -> bool:
-        """Whether each answer is a label."""
         return all(isinstance(each, Preference) for each in self.says)
 
     def said(self, answer: int, order: Order) -> str:
@@ -145,11 +144,9 @@ class LabelTokens:
     help = "One token (A to D) for each criterion, one for each label. The fastest method."
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
-        """See ElicitationMethod: one, for the reply's first letter."""
         return (Question("", "", wording.verdict, tuple(LETTERS.values()), PREFERENCES),)
 
     def label_log_probs(self, answers: Sequence[AnswerLogProbs]) -> LabelLogProbs:
-        """See ElicitationMethod: as they were read."""
         (answer,) = answers
         a, b, both_good, both_bad = answer.log_probs
         return a, b, both_good, both_bad
@@ -168,7 +165,6 @@ class PermutedLabels:
     )
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
-        """See ElicitationMethod: four."""
         letters = tuple(LETTERS.values())
         return tuple(
             Question(
@@ -182,7 +178,6 @@ class PermutedLabels:
         )
 
     def label_log_probs(self, answers: Sequence[AnswerLogProbs]) -> LabelLogProbs:
-        """See ElicitationMethod: the mean of each label's log-probabilities over the questions."""
         rows = []
         for answer in answers:
             meant = [_LABEL_OF[letter] for letter in answer.question]
@@ -201,7 +196,6 @@ class ChainOfThought:
     )
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
-        """See ElicitationMethod: one, asked after each reasoning sample."""
         return (Question("", "", wording.verdict, tuple(LETTERS.values()), PREFERENCES, reasons=True),)
 
     def label_log_probs(self, answers: Sequence[AnswerLogProbs]) -> LabelLogProbs:
@@ -224,12 +218,10 @@ class PointwiseYesNo:
     )
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
-        """See ElicitationMethod."""
         says = ("{response} is good", "{response} is bad")
         return of_each_response(wording, wording.absolute, wording.answer, (wording.yes, wording.no), says)
 
     def label_log_probs(self, answers: Sequence[AnswerLogProbs]) -> LabelLogProbs:
-        """See ElicitationMethod: both good, both bad, or one good, as if the answers were independent."""
         a, b = map(among, answers)
         labels = [a[_YES] + b[_NO], a[_NO] + b[_YES], a[_YES] + b[_YES], a[_NO] + b[_NO]]
         return of_mass(labels, answers)
@@ -248,7 +240,6 @@ class PointwiseGrade:
     help = "A grade from 1 to 5 for each response, read as the mean of its distribution: two short questions."
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
-        """See ElicitationMethod."""
         says = tuple(f"{{response}}: {grade} of {GRADES[-1]}" for grade in GRADES)
         return of_each_response(wording, wording.graded, wording.grade, tuple(map(str, GRADES)), says)
 

@@ -22,14 +22,11 @@ class Source(StrEnum):
 
     @property
     def foreign(self) -> bool:
-        """True for text that may say anything."""
         return self not in (Source.CONTROL, Source.TEMPLATE, Source.OWN)
 
 
 @dataclass(frozen=True)
 class Span:
-    """A stretch of the text, in characters, and whose it is."""
-
     start: int
     end: int
     source: Source
@@ -67,5 +64,4 @@ class Preview:
 
     @property
     def branch(self) -> int:
-        """Tokens of the criterion's own question."""
         return len(self.tokens) - self.stem - self.trunk

@@ -150,11 +150,9 @@ Give the verdict, then explain it in one or two sentences that name Response A a
 
     @property
     def titles(self) -> tuple[str, str, str]:
-        """What stands over the instruction and over the responses."""
         return self.instruction, self.response_a, self.response_b
 
     def meaning(self, preference: Preference) -> str:
-        """What a label means."""
         return {
             Preference.A: self.a,
             Preference.B: self.b,
@@ -177,7 +175,6 @@ Give the verdict, then explain it in one or two sentences that name Response A a
 
     @property
     def own(self) -> dict[str, str]:
-        """The parts that are not the default."""
         return {name: text for name, text in asdict(self).items() if text != getattr(DEFAULT_WORDING, name)}
 
 
@@ -192,7 +189,6 @@ _MARK = re.compile(r"\{(\w+)\}")
 
 
 def marks_of(text: str) -> list[str]:
-    """The names of a text's marks."""
     return _MARK.findall(text)
 
 
@@ -237,7 +233,6 @@ def rubric_problems(values: Mapping[str, Any]) -> Iterator[FieldProblem]:
 
 
 def criteria_problems(names: Sequence[str]) -> Iterator[FieldProblem]:
-    """What is wrong with the names of a rubric's criteria taken together."""
     if not names:
         yield FieldProblem("criteria", "are missing.", "Choose at least one.")
     if len(names) > MOST_CRITERIA:
@@ -322,7 +317,6 @@ class Rubric:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the criteria, in order."""
         return tuple(criterion.name for criterion in self.criteria)
 
     @property
@@ -418,7 +412,6 @@ def rubric_of_names(names: Iterable[str], known: Rubric = ELOQUENT) -> Rubric:
 
 
 def plain_criterion(name: str) -> Criterion:
-    """A criterion of which the name alone is known, with a question to start from."""
     return Criterion(name, f"Which response is better with regard to this: {words(name)}?")
 
 

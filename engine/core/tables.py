@@ -24,8 +24,6 @@ from engine.core.formatting import interval, number, percent, visible, yes_or_no
 
 
 class Kind(StrEnum):
-    """What the values of a column are."""
-
     NAME = "name"  # words of ours, such as the name of a criterion or a measure
     TEXT = "text"  # any other text, also of files and users
     FLAG = "flag"  # true or false
@@ -166,7 +164,6 @@ class Column:
     shaded: bool = False
 
     def text(self, value: Value) -> str:
-        """A value of this column as users read it."""
         if value in self.instead:
             return self.instead[value]
         return value_text(value, self.kind, self.digits, self.least)
@@ -223,11 +220,9 @@ class Table:
 
     @property
     def titles(self) -> list[str]:
-        """The header."""
         return [column.title for column in self.columns]
 
     def texts(self) -> list[list[str]]:
-        """All values as users read them."""
         return [
             [column.text(value) for column, value in zip(self.columns, row, strict=True)] for row in self.rows
         ]
@@ -238,16 +233,12 @@ class Table:
 
 
 class Tone(StrEnum):
-    """How sentences are meant."""
-
     PLAIN = "plain"
     CAVEAT = "caveat"  # a reader must not miss them
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """Sentences that belong together, each on a line of its own."""
-
     texts: Sequence[str]
     tone: Tone = Tone.PLAIN
 
@@ -295,12 +286,10 @@ class Sheet:
     sections: Sequence[Section]
 
     def with_section(self, section: Section) -> "Sheet":
-        """The same with a section in the place of that with its key, else at the end."""
         by_key = {each.key: each for each in self.sections}
         return replace(self, sections=tuple({**by_key, section.key: section}.values()))
 
     def without(self, key: str) -> "Sheet":
-        """The same without a section."""
         return replace(self, sections=tuple(each for each in self.sections if each.key != key))
 
 

@@ -14,7 +14,7 @@ from engine.core.errors import InputError, SetupError
 from engine.core.events import CancelToken
 from engine.core.formatting import amount
 from engine.settings.run_lists import amount_of_file
-from engine.system.places import PathKind, look_at, reading
+from engine.system.paths import PathKind, look_at, reading
 
 MOST_COLUMNS = 10_000
 MOST_TEXT = 4_000_000

@@ -29,7 +29,7 @@ from engine.data.column_content import look_into
 from engine.data.column_guess import guess_columns
 from engine.data.file_format import FileFormat, read_data_file
 from engine.data.tables import SourceRow, SourceTable, open_table
-from engine.system.places import PathKind, look_at, reading
+from engine.system.paths import PathKind, look_at, reading
 from engine.system.sandbox import sandboxed
 
 ORIGINS_BY_ANNOTATORS, LABELS_BY_ANNOTATORS, IN_SAMPLE = (

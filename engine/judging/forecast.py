@@ -1,12 +1,8 @@
-"""What a run will take, before it starts: tokens, items that do not fit, what is judged already, time.
-
-Knows: how a plan's prompts are counted, what the store holds of earlier runs. Does not know: how all of it is
-worded (`plan_facts`), but for time and store, which may change alone.
-"""
+"""What a run will take, before it starts: tokens, items that do not fit, what is judged already, time."""
 
 import time
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -17,14 +13,11 @@ from engine.core.errors import Hint, Setting, SetupError
 from engine.core.events import CancelToken, MeasureProgress, followed
 from engine.core.formatting import duration
 from engine.core.items import Item, Method
-from engine.core.judgments import JudgedItem
-from engine.core.numeric import FloatArray
-from engine.judging.item_judge import Placed
 from engine.judging.plan import RunPlan, check_context, worked_alike
 from engine.judging.run import make_item_judge
 from engine.llama.speed import ModelSpeed
 from engine.models.opening import OpenModelFactory, open_template, remembered_speed
-from engine.prompt.sizes import PromptSizer, SizedItem
+from engine.prompt.tokens import PromptSizer, SizedItem
 from engine.results.calibration import judge_of_run
 from engine.results.second_order import LEAST_ITEMS, both_orders, orders_read
 from engine.settings.identity import Effort, StoredRun
@@ -120,7 +113,6 @@ class Forecast:
 
     @property
     def unfinished(self) -> bool:
-        """True where the store holds some of this very run."""
         return 0 < self.judged < self.items
 
     @property
@@ -156,7 +148,6 @@ class Forecast:
 
     @property
     def judgments(self) -> int:
-        """Items times criteria."""
         return self.items * self.criteria
 
     @property
@@ -221,7 +212,12 @@ def time_some_items(plan: RunPlan, opener: OpenModelFactory) -> Rate:
     with opener() as opened:
         judge = make_item_judge(plan, opened)
         began = time.monotonic()
-        for group in _default_groups(plan):
+        letters = plan.dataset.letters
+        # Of about the mean length: by its first two items alone, the rest of a run was up to 42 % off.
+        nearest = np.argsort(np.abs(letters - letters.mean()), kind="stable").tolist()
+        placed = ((position, plan.dataset[position]) for position in nearest)
+        # As many together as the run takes.
+        for group in iter(lambda: list(islice(placed, plan.settings.items_at_once)), []):
             followed(judge.judge(group), lambda _event: None)
             enough = 1 if time.monotonic() - began > _LONG else _TIMED_ITEMS
             if judge.time_estimate.items >= enough:
@@ -239,9 +235,7 @@ def time_some_items(plan: RunPlan, opener: OpenModelFactory) -> Rate:
 
 @dataclass(frozen=True)
 class _Known:
-    """What the store holds: the same run, the places of its judged items, a rate, how many items need both
-    orders.
-    """
+    """What the store holds: the same run, the places of its judged items, a rate, the second orders."""
 
     run: StoredRun | None = None
     positions: frozenset[int] = frozenset()
@@ -280,35 +274,27 @@ def _second_share(plan: RunPlan, store: RunStore, runs: Iterable[StoredRun]) -> 
     below = plan.settings.second_order_below
     if below is None:
         return SecondShare()
+    names, mine = set(plan.rubric.names), judge_of_run(plan.identity())
     for run in runs:
-        if not _is_alike(plan, run):
+        criteria, was_below = set(run.identity.criteria), run.identity.second_order_below
+        if not run.by_a_model or not names <= criteria:
+            continue
+        other = judge_of_run(run.identity)
+        if any(other.asked_of(name) != asked for name, asked in mine.asked.items()):
+            continue
+        if replace(mine, model_name="", asked={}) != replace(other, model_name="", asked={}):
             continue
         judged = list(islice(store.judged(run.id), _TOLD_BY))
-        known = _read_twice(judged, run, plan, below)
-        if len(known) >= LEAST_ITEMS:
-            return SecondShare(sum(known) / len(known), run.id)
+        # Which items were read in both orders, or would be with this margin.
+        twice: list[bool] = []
+        if was_below is None:
+            calibrations = plan.calibration.criteria if plan.calibration else {}
+            twice = both_orders(judged, plan.rubric.names, calibrations).read(below).tolist()
+        elif was_below == below and criteria == names:
+            twice = [orders > 1 for item in judged if (orders := orders_read(item))]
+        if len(twice) >= LEAST_ITEMS:
+            return SecondShare(sum(twice) / len(twice), run.id)
     return SecondShare()
-
-
-def _is_alike(plan: RunPlan, run: StoredRun) -> bool:
-    if not run.by_a_model or not set(plan.rubric.names) <= set(run.identity.criteria):
-        return False
-    mine, other = judge_of_run(plan.identity()), judge_of_run(run.identity)
-    same_questions = all(other.asked_of(name) == asked for name, asked in mine.asked.items())
-    return same_questions and replace(mine, model_name="", asked={}) == replace(
-        other, model_name="", asked={}
-    )
-
-
-def _read_twice(judged: Sequence[JudgedItem], run: StoredRun, plan: RunPlan, below: float) -> list[bool]:
-    """Which items of a run were read in both orders, or would be with this margin; empty for not known."""
-    was_below = run.identity.second_order_below
-    if was_below is None:
-        calibrations = plan.calibration.criteria if plan.calibration else {}
-        return list(map(bool, both_orders(judged, plan.rubric.names, calibrations).read(below).tolist()))
-    if was_below != below or set(run.identity.criteria) != set(plan.rubric.names):
-        return []
-    return [orders > 1 for item in judged if (orders := orders_read(item))]
 
 
 def file_rate(plan: RunPlan) -> Rate | None:
@@ -340,18 +326,13 @@ def rate_of(efforts: Sequence[Effort], texts: int, run_id: int) -> Rate:
     """
     table = np.array([[each.seconds, each.tokens_read, each.tokens_generated] for each in efforts])
     seconds, read, written = table.sum(axis=0)
-    weight = _ratio(table) if written else 1.0
-    return Rate(seconds / (read + weight * written), written / (len(efforts) * max(texts, 1)), weight, run_id)
-
-
-def _ratio(table: FloatArray) -> float:
-    """How many times as long a token takes that is written; the default where these items do not tell."""
-    if len(table) >= _LEAST_FITTED:
-        (reading, writing), *_ = np.linalg.lstsq(table[:, 1:], table[:, 0])
+    weight = _DEFAULT_RATIO if written else 1.0
+    if written and len(table) >= _LEAST_FITTED:
+        (by_read, by_written), *_ = np.linalg.lstsq(table[:, 1:], table[:, 0])
         # Outside of this the items vary too little to tell reading from writing.
-        if reading > 0 and 1 <= writing / reading <= _MOST_RATIO:
-            return float(writing / reading)
-    return _DEFAULT_RATIO
+        if by_read > 0 and 1 <= by_written / by_read <= _MOST_RATIO:
+            weight = float(by_written / by_read)
+    return Rate(seconds / (read + weight * written), written / (len(efforts) * max(texts, 1)), weight, run_id)
 
 
 class _ReadingCost:
@@ -371,7 +352,11 @@ class _ReadingCost:
     def add(self, position: int, sized: SizedItem) -> None:
         """Count an item that is judged after those before."""
         if self._settings.explains:
-            self._begin_batch(position // self._settings.items_at_once, sized.cells)
+            # Of what the items of another batch begin with, nothing is held.
+            group, own = position // self._settings.items_at_once, sized.cells - self._sizer.shared_cells
+            if group != self._group or self._cells + own > self._settings.context:
+                self._group, self._cells, self._held = group, self._sizer.shared_cells, ()
+            self._cells += own
         first, second = self._sizer.tokens_by_order(sized, self._held)
         self._first += first
         self._second += second
@@ -381,13 +366,6 @@ class _ReadingCost:
     def tokens(self) -> int:
         """All of them; of the second order the share of items that is read in it."""
         return self._first + round(self._share * self._second)
-
-    def _begin_batch(self, group: int, cells: int) -> None:
-        """Forget what the items of another batch begin with."""
-        shared = self._sizer.shared_cells
-        if group != self._group or self._cells + cells - shared > self._settings.context:
-            self._group, self._cells, self._held = group, shared, ()
-        self._cells += cells - shared
 
 
 class _TokenCount:
@@ -424,7 +402,6 @@ class _TokenCount:
             self._counted_left += 1
 
     def forecast(self, template_note: str, trained_context: int, run: StoredRun | None) -> Forecast:
-        """What all items that were counted come to."""
         plan, stem, criteria = self._plan, len(self._sizer.stem), len(self._plan.rubric.criteria)
         fits_all = max(-(-self._largest[1] // _CONTEXT_STEP) * _CONTEXT_STEP, SMALLEST_CONTEXT)
         judged = run.judged if run else 0
@@ -448,14 +425,3 @@ class _TokenCount:
             second=self._second,
             tokens_by_method=self._by_method,
         )
-
-
-def _default_groups(plan: RunPlan) -> Iterator[list[Placed]]:
-    """The items of a plan with their places, those nearest to the mean length first, as many together as the
-    run takes.
-    """
-    letters = plan.dataset.letters
-    # Of about the mean length: by its first two items alone, the rest of a run was up to 42 % off.
-    nearest = np.argsort(np.abs(letters - letters.mean()), kind="stable").tolist()
-    placed = ((position, plan.dataset[position]) for position in nearest)
-    return iter(lambda: list(islice(placed, plan.settings.items_at_once)), [])

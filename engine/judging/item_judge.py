@@ -1,7 +1,4 @@
-"""Items judged by an open session: both orders, all criteria, then the explanations together.
-
-Knows: the way from items to raw results. Does not know: stores, files, how a run continues.
-"""
+"""Items judged by an open session: both orders, all criteria, then the explanations together."""
 
 import time
 import unicodedata
@@ -13,13 +10,11 @@ from engine.core.events import Drafted, LabelsRead, Reports
 from engine.core.items import Item, Order, Preference, unsafe_explanation
 from engine.core.judgments import Explanation, JudgedItem, Judgment, Unscored
 from engine.core.rubric import Rubric
-from engine.judging.item_reader import ItemReader, ItemWork, Judging, seed_of
-from engine.judging.progress import GroupWatch, TimeEstimate
+from engine.judging.item_reader import GroupWatch, ItemReader, ItemWork, Judging, TimeEstimate, seed_of
 from engine.llama.session import Continuation, Generated, LlamaSession, Sampling
 from engine.prompt.examples import ExamplePool
-from engine.prompt.sizes import PromptSizer
 from engine.prompt.template import ChatTemplate
-from engine.prompt.tokens import tokenize_explanation
+from engine.prompt.tokens import PromptSizer, tokenize_explanation
 from engine.results.calibration import Calibration
 from engine.results.decision import decide
 from engine.results.health import complete_length, without_half_sentence
@@ -127,11 +122,9 @@ class ItemJudge:
 
     @property
     def texts(self) -> int:
-        """Explanations and reasoning samples of one item."""
         return self._settings.texts(len(self._rubric.criteria))
 
     def _hold_stem(self) -> Judging[None]:
-        """Read what all prompts begin with, before the first group."""
         if not self._holds_stem:
             for _ in self._session.holding_stem(self._sizer.stem):
                 yield from self._watch.tokens()
@@ -190,7 +183,13 @@ class ItemJudge:
             if not self._settings.explains:
                 self._session.release([slot])
         if self._settings.explains:
-            yield from self._explain(batch)
+            texts = [
+                _Text(work, judgment.criterion, judgment.preference, slot, branch)
+                for slot, work in enumerate(batch)
+                for branch, judgment in enumerate(self._decided(work))
+                if isinstance(judgment, Judgment)
+            ]
+            yield from self._write(batch, texts)
             self._release(batch)
 
     def _read_as_needed(self, slot: int, work: ItemWork, below: float) -> Judging[None]:
@@ -230,15 +229,6 @@ class ItemJudge:
         decided = [decide(judged, name, self._calibrations.get(name)) for name in self._rubric.names]
         return tuple(each for each in decided if isinstance(each, Judgment | Unscored))
 
-    def _explain(self, batch: Sequence[ItemWork]) -> Judging[None]:
-        """Write all explanations of a batch, each for its decided label."""
-        texts = []
-        for slot, work in enumerate(batch):
-            for branch, judgment in enumerate(self._decided(work)):
-                if isinstance(judgment, Judgment):
-                    texts.append(_Text(work, judgment.criterion, judgment.preference, slot, branch))
-        yield from self._write(batch, texts)
-
     def _write(self, batch: Sequence[ItemWork], texts: Sequence[_Text]) -> Judging[None]:
         """Write the texts of a batch together; those of no words are omitted."""
         started = time.perf_counter()
@@ -266,7 +256,13 @@ class ItemJudge:
     def _drafts(self, texts: Sequence[_Text], sampling: Sampling) -> Judging[list[Generated]]:
         """Write texts together and tell how far they are."""
         started, before = time.perf_counter(), self._session.tokens_generated
-        continuations = [self._continuation(text) for text in texts]
+        continuations = []
+        for text in texts:
+            tree, question = text.work.sized.trees[Order.AB], self._rubric.names.index(text.criterion)
+            prompt = tokenize_explanation(tree, question, text.preference, self._template)
+            # By the item's content, not its place: a run of some items writes what a run of all writes.
+            seed = seed_of(self._settings.seed, text.work.original.content_hash, text.criterion)
+            continuations.append(Continuation(text.slot, text.branch, prompt, seed))
         writing = Reports(self._session.writing(continuations, sampling))
         for drafts in writing:
             yield from self._watch.tokens()
@@ -277,15 +273,10 @@ class ItemJudge:
             yield from self._watch.writing(work.position, work.original.id, before, started)
             if time.perf_counter() - self._drafted > _SECONDS_BETWEEN_DRAFTS:
                 self._drafted = time.perf_counter()
-                yield _drafted(texts[growing], drafts[growing].text())
+                line = tidy(drafts[growing].text.decode("utf-8", "ignore").encode(), cut=False)
+                text = texts[growing]
+                yield Drafted(work.original.id, text.criterion, text.preference, line)
         return writing.result
-
-    def _continuation(self, text: _Text) -> Continuation:
-        tree, question = text.work.sized.trees[Order.AB], self._rubric.names.index(text.criterion)
-        prompt = tokenize_explanation(tree, question, text.preference, self._template)
-        # By the item's content, not its place: a run of some items writes what a run of all writes.
-        seed = seed_of(self._settings.seed, text.work.original.content_hash, text.criterion)
-        return Continuation(text.slot, text.branch, prompt, seed)
 
     def _result(self, work: ItemWork) -> JudgedItem:
         unscored = {}
@@ -309,12 +300,6 @@ class ItemJudge:
             tokens_generated=work.tokens_generated,
             lengths=work.original.lengths,
         )
-
-
-def _drafted(text: _Text, data: bytes) -> Drafted:
-    """A text that is not done, as one line."""
-    line = tidy(data.decode("utf-8", "ignore").encode(), cut=False)
-    return Drafted(text.work.original.id, text.criterion, text.preference, line)
 
 
 def tidy(data: bytes, cut: bool) -> str:

@@ -8,7 +8,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Protocol
 
 from engine.core.codec import plain
@@ -29,29 +28,11 @@ from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PROMPT_VERSION
 from engine.prompt.template import ChatTemplate
 from engine.results.calibration import Calibration, asked_by, judge_of_run
-from engine.settings.identity import (
-    CHOSEN,
-    CLUSTER,
-    COLUMNS,
-    COMPUTED_ON,
-    CONTINUED,
-    DEVICE,
-    DEVICE_LEFT,
-    DRIVER,
-    EXAMPLES,
-    EXPLAINED_WITH,
-    GPU_LAYERS,
-    RANDOM_ORDER,
-    REWRITTEN,
-    SAMPLE,
-    THREADS_ADAPT,
-    TUNING,
-    RunIdentity,
-    StoredRun,
-)
+from engine.settings import identity as key
+from engine.settings.identity import RunIdentity, StoredRun
 from engine.settings.rows import SETTINGS, JudgeSettings, MachineSettings
 from engine.settings.sampling import ItemSample
-from engine.system.places import real_path
+from engine.system.paths import real_path
 
 
 class QuestionPlan(Protocol):
@@ -98,25 +79,20 @@ class Asking:
 
     @property
     def is_there(self) -> bool:
-        """Whether anything is asked."""
         return self._question_plan is not None
 
     @property
     def is_answered(self) -> bool:
-        """Whether there is no need to continue."""
         return self._question_plan is not None and self._question_plan.is_answered
 
     def wants(self, item_ids: Iterable[str]) -> bool:
-        """Whether a group of items is to be judged."""
         return self._question_plan is None or any(map(self._question_plan.wants, item_ids))
 
     def hear(self, event: object) -> None:
-        """Note what an event says of an item."""
         if self._question_plan is not None and isinstance(event, ItemJudged):
             self._labels[event.judged.item_id] = label_of(event.judgments[self._column])
 
     def look(self) -> Iterator[Resolved]:
-        """Look at what is open, with all that was heard."""
         labels, self._labels = self._labels, {}
         if self._question_plan is not None and labels:
             yield from map(Resolved, self._question_plan.add(labels))
@@ -130,7 +106,7 @@ def order_of(run: StoredRun, question_plan: QuestionPlan | None, judged: int) ->
         if question_plan is None:
             return None
         return {"seed": question_plan.seed, "after": judged, **_asked_by(question_plan)}
-    known: Mapping[str, Any] = run.manifest[RANDOM_ORDER]
+    known: Mapping[str, Any] = run.manifest[key.RANDOM_ORDER]
     if question_plan is None:
         return known
     if question_plan.seed != run.order_seed:
@@ -139,12 +115,12 @@ def order_of(run: StoredRun, question_plan: QuestionPlan | None, judged: int) ->
             f"Use the seed {run.order_seed}, or start a new run.",
         )
     leaves_out = question_plan.leaves_out or known.get("leaves_out", False)
-    beside = {name: value for name, value in known.items() if name != TUNING}
+    beside = {name: value for name, value in known.items() if name != key.TUNING}
     return {**beside, **_asked_by(question_plan), "leaves_out": leaves_out}
 
 
 def _asked_by(question_plan: QuestionPlan) -> dict[str, Any]:
-    tuning = {TUNING: True} if question_plan.is_tuning else {}
+    tuning = {key.TUNING: True} if question_plan.is_tuning else {}
     return {"leaves_out": question_plan.leaves_out, "width": question_plan.width, **tuning}
 
 
@@ -207,24 +183,25 @@ class RunPlan:
 
     def identity(self) -> RunIdentity:
         """What the store knows a run by: all that can change a result; no names, labels or threads."""
-        settings = {**self.settings.as_json(), EXAMPLES: self.examples.hash}
+        settings = {**self.settings.as_json(), key.EXAMPLES: self.examples.hash}
         if self.calibration is not None and self.settings.explains:
             # Raw predictions do not depend on it; explanations are written for what is decided.
-            settings[EXPLAINED_WITH] = self.calibration.hash
+            settings[key.EXPLAINED_WITH] = self.calibration.hash
         if self.device is not None:
-            settings[DEVICE] = self.device
+            settings[key.DEVICE] = self.device
         if self.chosen:
             # The hash alone could not find them again in their file.
-            settings[CHOSEN] = self.dataset.ids
+            settings[key.CHOSEN] = self.dataset.ids
         if self.sample is not None:
-            settings[SAMPLE] = plain(self.sample)
+            settings[key.SAMPLE] = plain(self.sample)
         made_of = (self.dataset.hash, self.model.hash, library_version(), PROMPT_VERSION)
         return RunIdentity(
             key=_key(made_of, self.rubric, settings),
             dataset_path=real_path(self.dataset.path),
             dataset_hash=self.dataset.hash,
             items=len(self.dataset),
-            model_path=_with_its_name(self.model.path),
+            # In the cache of Hugging Face names are links to hashes.
+            model_path=real_path(self.model.path.parent) / self.model.path.name,
             model_name=self.model.name,
             model_hash=self.model.hash,
             prompt_version=PROMPT_VERSION,
@@ -234,17 +211,12 @@ class RunPlan:
         )
 
 
-def _with_its_name(path: Path) -> Path:
-    """An absolute path that ends as `path` does: in the cache of Hugging Face names are links to hashes."""
-    return real_path(path.parent) / path.name
-
-
 def _key(made_of: Sequence[str], rubric: Rubric, settings: Mapping[str, Any]) -> str:
     """`made_of`: the hashes of dataset and model, the build of llama.cpp, the prompt version.
 
     How items were drawn takes no part: the same items make the same run.
     """
-    return digest([*made_of, rubric.asked, {name: settings[name] for name in settings if name != SAMPLE}])
+    return digest([*made_of, rubric.asked, {name: settings[name] for name in settings if name != key.SAMPLE}])
 
 
 def asked_alike(run: StoredRun, rubric: Rubric) -> bool:
@@ -291,25 +263,45 @@ def session_shape(
 def worked_alike(manifest: Mapping[str, Any], machine: MachineSettings) -> bool:
     """Whether all sessions of a run used this many threads, adapted or not, and this device."""
     now = machine_manifest(machine)
-    names = {*now, THREADS_ADAPT, COMPUTED_ON, DRIVER}
-    sessions = (manifest, *manifest.get(CONTINUED, []))
+    names = {*now, key.THREADS_ADAPT, key.COMPUTED_ON, key.DRIVER}
+    sessions = (manifest, *manifest.get(key.CONTINUED, []))
     return all(session.get(name) == now.get(name) for session in sessions for name in names)
 
 
 def machine_manifest(machine: MachineSettings) -> Mapping[str, Any]:
     """How the computer works, for the manifest of a run. Of threads that adapt: the most."""
-    adapts = {THREADS_ADAPT: True} if machine.adapts else {}
-    made = {"threads": machine.threads, **adapts, GPU_LAYERS: machine.gpu_layers}
+    adapts = {key.THREADS_ADAPT: True} if machine.adapts else {}
+    made = {"threads": machine.threads, **adapts, key.GPU_LAYERS: machine.gpu_layers}
     if machine.device is None:
         return made
-    return {**made, COMPUTED_ON: machine.device.title, DRIVER: machine.device.driver or "not told"}
+    return {**made, key.COMPUTED_ON: machine.device.title, key.DRIVER: machine.device.driver or "not told"}
+
+
+_WORDS = {
+    **{row.key: row.noun for row in SETTINGS},
+    key.DEVICE: "compute device",
+    key.EXAMPLES: "labelled examples",
+    key.EXPLAINED_WITH: "calibration",
+}
 
 
 def check_resumed(plan: RunPlan, run: StoredRun) -> None:
     """SetupError where a plan would not resume this run: what differs from how the run began."""
-    if plan.identity().key == run.identity.key:
+    now, then, differs = plan.identity(), run.identity, []
+    if now.key == then.key:
         return
-    differs = [*_other_files(plan, run), *_other_settings(plan, run)]
+    if now.dataset_hash != then.dataset_hash:
+        count = f" ({then.items:,} then, {now.items:,} now)" if now.items != then.items else ""
+        differs.append(f"the items of {plan.dataset.name}{count}")
+    if now.model_hash != then.model_hash:
+        differs.append(f"the content of the model file {plan.model.path.name}")
+    # The store keeps plain values: lists for tuples.
+    settings = json.loads(json.dumps(now.settings))
+    for name in sorted({*settings, *then.settings} - {key.CHOSEN, key.SAMPLE}):  # these are the dataset
+        if settings.get(name) != then.settings.get(name):
+            differs.append(f"the {_WORDS.get(name, words(name))}")
+    if plan.rubric.names != then.criteria:
+        differs.append("the criteria")
     hint = "Restore that and resume again, or start a new run."
     if not differs:
         began = run.manifest.get("llama_cpp", "another build")
@@ -321,39 +313,9 @@ def check_resumed(plan: RunPlan, run: StoredRun) -> None:
     )
 
 
-def _other_files(plan: RunPlan, run: StoredRun) -> list[str]:
-    now, then = plan.identity(), run.identity
-    differs = []
-    if now.dataset_hash != then.dataset_hash:
-        count = f" ({then.items:,} then, {now.items:,} now)" if now.items != then.items else ""
-        differs.append(f"the items of {plan.dataset.name}{count}")
-    if now.model_hash != then.model_hash:
-        differs.append(f"the content of the model file {plan.model.path.name}")
-    return differs
-
-
-_WORDS = {
-    **{row.key: row.noun for row in SETTINGS},
-    DEVICE: "compute device",
-    EXAMPLES: "labelled examples",
-    EXPLAINED_WITH: "calibration",
-}
-
-
-def _other_settings(plan: RunPlan, run: StoredRun) -> list[str]:
-    # The store keeps plain values: lists for tuples.
-    now, then = json.loads(json.dumps(plan.identity().settings)), run.identity.settings
-    differs = [
-        f"the {_WORDS.get(name, words(name))}"
-        for name in sorted({*now, *then} - {CHOSEN, SAMPLE})  # other items are another dataset
-        if now.get(name) != then.get(name)
-    ]
-    return differs if plan.rubric.names == run.identity.criteria else [*differs, "the criteria"]
-
-
 def check_same_format(run: StoredRun, template: ChatTemplate) -> None:
     """SetupError where a run began with another chat format than its model has now."""
-    sessions = (run.manifest, *run.manifest.get(CONTINUED, []))
+    sessions = (run.manifest, *run.manifest.get(key.CONTINUED, []))
     began = next((session[_FORMAT] for session in sessions if _FORMAT in session), None)
     if began is not None and began != format_hash(template, run.identity.judge_settings):
         raise SetupError(
@@ -384,7 +346,7 @@ def session_manifest(
         "system_message_merged": template.merges_system,
         "model_bytes": plan.model.size_bytes,
         **(machine_manifest(plan.machine) if worked is None else worked),
-        **({COLUMNS: columns.as_json()} if columns is not None else {}),
+        **({key.COLUMNS: columns.as_json()} if columns is not None else {}),
     }
 
 
@@ -392,7 +354,7 @@ def continued_manifest(before: Mapping[str, Any], now: Mapping[str, Any]) -> Map
     """The manifest of a run with one more session: what differs from the first is stored next to it."""
     if not before:
         return now
-    beside = (CONTINUED, REWRITTEN, DEVICE_LEFT, CLUSTER, RANDOM_ORDER)
+    beside = (key.CONTINUED, key.REWRITTEN, key.DEVICE_LEFT, key.CLUSTER, key.RANDOM_ORDER)
     first = {name: value for name, value in before.items() if name not in beside}
-    later = list(before.get(CONTINUED, []))
-    return before if now in (first, *later) else {**before, CONTINUED: [*later, now]}
+    later = list(before.get(key.CONTINUED, []))
+    return before if now in (first, *later) else {**before, key.CONTINUED: [*later, now]}

@@ -1,8 +1,4 @@
-"""The one way from a run as it was asked for to its plan: files read, the default chosen, the model checked.
-
-Whoever starts runs, a command or the window, asks here. Knows: what the defaults are, what must be checked,
-in which order. Does not know: arguments, windows, how a run continues.
-"""
+"""The one way from a run as it was asked for to its plan: files read, defaults chosen, the model checked."""
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
@@ -25,14 +21,8 @@ from engine.models.model_file import NO_TEMPLATE, ModelFile, read_model_file
 from engine.models.opening import machine_on, machine_settings
 from engine.prompt.examples import ExamplePool, choose_examples
 from engine.results.calibration import load_calibration
+from engine.settings import rows
 from engine.settings.identity import StoredRun
-from engine.settings.rows import (
-    ITEMS_AT_ONCE,
-    ExampleKind,
-    JudgeSettings,
-    MachineSettings,
-    default_context,
-)
 from engine.settings.run_setup import RunSetup
 from engine.settings.sampling import ItemSample
 
@@ -73,9 +63,17 @@ def prepare_run(
     What is quick to refuse comes before the check of the model, which may take minutes. SetupError where
     something cannot be used, or the plan would not resume `resumed`; ModelFileError, Cancelled.
     """
-    rubric = _rubric(setup, resumed)
+    # A run resumes its own questions, whatever became of their file.
+    own_questions = resumed is not None and set(resumed.identity.criteria) == set(setup.criteria)
+    rubric = resumed.identity.asked if resumed is not None and own_questions else setup.asked
     model = read_model_file(setup.model_path)
-    settings = _settings(setup, model, resumed)
+    # Impossible numbers are refused at once.
+    replace(machine_settings(setup.threads), gpu_layers=setup.gpu_layers or 0)
+    settings = judge_settings(setup, model)
+    if resumed is not None:
+        # It may be older than the limit of sentences.
+        limit = resumed.identity.judge_settings.max_explanation_sentences
+        settings = replace(settings, max_explanation_sentences=limit)
     calibration = load_calibration(setup.calibration_path) if setup.calibration_path else None
     part = _part(setup, current, resumed, cancel)
     notices = (*part.notes, *plan_notices(part.items, model, settings))
@@ -109,15 +107,7 @@ def prepare_run(
     return PreparedRun(plan, model, notices, len(part.whole))
 
 
-def _rubric(setup: RunSetup, resumed: StoredRun | None) -> Rubric:
-    """What is asked; a run resumes its own questions, whatever became of their file."""
-    if resumed is not None and set(resumed.identity.criteria) == set(setup.criteria):
-        return resumed.identity.asked
-    return setup.asked
-
-
 def examples_of_setup(setup: RunSetup, rubric: Rubric, cancel: CancelToken) -> ExamplePool:
-    """The labelled examples of a setup; raises what `example_pool` raises."""
     if setup.examples_path is None:
         return ExamplePool()
     return example_pool(
@@ -125,20 +115,9 @@ def examples_of_setup(setup: RunSetup, rubric: Rubric, cancel: CancelToken) -> E
     )
 
 
-def _settings(setup: RunSetup, model: ModelFile, resumed: StoredRun | None) -> JudgeSettings:
-    # Impossible numbers are refused at once.
-    replace(machine_settings(setup.threads), gpu_layers=setup.gpu_layers or 0)
-    settings = judge_settings(setup, model)
-    if resumed is None:
-        return settings
-    # It may be older than the limit of sentences.
-    limit = resumed.identity.judge_settings.max_explanation_sentences
-    return replace(settings, max_explanation_sentences=limit)
-
-
 def _machine(
     setup: RunSetup, model: ModelFile, checked: CheckedModel, resumed: StoredRun | None, cancel: CancelToken
-) -> tuple[MachineSettings, str | None]:
+) -> tuple[rows.MachineSettings, str | None]:
     """What a run computes with, and what it began with where that is another device.
 
     A run continues on the device that it began with; on the processor where that is not there any more.
@@ -153,17 +132,15 @@ def _machine(
     return machine_on(wished_device(setup.device, checked.hash, cancel), threads, layers, model), None
 
 
-def judge_settings(setup: RunSetup, model: ModelFile) -> JudgeSettings:
-    """The settings of a run with this model; without a context, what the defaults are for it. Raises
-    SetupError.
-    """
-    default = default_context(model.trained_context)
+def judge_settings(setup: RunSetup, model: ModelFile) -> rows.JudgeSettings:
+    """The settings of a run with this model, whose default context it takes. Raises SetupError."""
+    default = rows.default_context(model.trained_context)
     margin = setup.second_order_below if setup.both_orders else None
-    return JudgeSettings(
+    return rows.JudgeSettings(
         **{**setup.chosen, "second_order_below": margin},
         orders=setup.orders,
         context=default if setup.context is None else setup.context,
-        items_at_once=ITEMS_AT_ONCE if setup.explains else 1,
+        items_at_once=rows.ITEMS_AT_ONCE if setup.explains else 1,
     )
 
 
@@ -174,7 +151,7 @@ def example_pool(
     cancel: CancelToken,
     columns: ColumnMap | None = None,
     *,
-    choice: ExampleKind = ExampleKind.FIXED,
+    choice: rows.ExampleKind = rows.ExampleKind.FIXED,
 ) -> ExamplePool:
     """The labelled examples of a file, a foreign one read by `columns`.
 
@@ -191,7 +168,7 @@ def example_pool(
     return choose_examples(dataset, rubric, shots, choice)
 
 
-def plan_notices(dataset: Dataset, model: ModelFile, settings: JudgeSettings) -> list[str]:
+def plan_notices(dataset: Dataset, model: ModelFile, settings: rows.JudgeSettings) -> list[str]:
     """What the user should know before the run: of the dataset, the model, and this computer's memory.
 
     SetupError where a submission could not name the items, ModelFileError where the model does not fit.
@@ -221,8 +198,9 @@ def _part(setup: RunSetup, current: Dataset | None, resumed: StoredRun | None, c
         # Its own items, whatever would be drawn from its file by now.
         setup = replace(setup, sample=None, ids=judged.chosen)
     part = None
-    if current is not None and _is_asked_for(current, setup):
-        part = _part_of(current, setup)
+    if current is not None and current.path.absolute() == setup.dataset_path.absolute():
+        same_columns = setup.columns is None or setup.columns == current.columns
+        part = _part_of(current, setup) if same_columns else None
     if part is None or (judged is not None and judged.dataset_hash != part.items.hash):
         columns = setup.columns or (resumed.columns if resumed is not None else None)
         part = _part_of(load_dataset(setup.dataset_path, setup.rubric, cancel, columns=columns), setup)
@@ -232,19 +210,20 @@ def _part(setup: RunSetup, current: Dataset | None, resumed: StoredRun | None, c
     return part
 
 
-def _is_asked_for(dataset: Dataset, setup: RunSetup) -> bool:
-    same_file = dataset.path.absolute() == setup.dataset_path.absolute()
-    return same_file and (setup.columns is None or setup.columns == dataset.columns)
-
-
 def _part_of(dataset: Dataset, setup: RunSetup) -> _Part:
-    """What a setup asks for: all items, the first ones, drawn ones or chosen ones. SetupError for an unknown
-    id or column.
-    """
+    """All items, the first ones, drawn ones or chosen ones. SetupError for an unknown id or column."""
     if setup.sample is not None:
-        return _drawn(dataset, setup.sample)
+        drawing = drawn(dataset, setup.sample)
+        if len(drawing.items) == len(dataset):
+            return _Part(dataset, dataset, notes=drawing.notes)
+        chosen = _are_chosen(drawing.items, dataset)
+        return _Part(dataset, drawing.items, chosen, setup.sample, drawing.notes)
     if not setup.ids:
-        return _first(dataset, setup.items)
+        if setup.items is None or setup.items >= len(dataset):
+            return _Part(dataset, dataset)
+        first = dataset.head(setup.items)
+        note = sorted_by_label(dataset, first)
+        return _Part(dataset, first, notes=() if note is None else (note,))
     items = dataset.only(frozenset(setup.ids))
     there = items.ids
     if missing := sorted(set(setup.ids).difference(there)):
@@ -256,21 +235,6 @@ def _part_of(dataset: Dataset, setup: RunSetup) -> _Part:
     if len(items) == len(dataset):
         return _Part(dataset, dataset)
     return _Part(dataset, items, _are_chosen(items, dataset))
-
-
-def _first(dataset: Dataset, count: int | None) -> _Part:
-    if count is None or count >= len(dataset):
-        return _Part(dataset, dataset)
-    first = dataset.head(count)
-    note = sorted_by_label(dataset, first)
-    return _Part(dataset, first, notes=() if note is None else (note,))
-
-
-def _drawn(dataset: Dataset, sample: ItemSample) -> _Part:
-    drawing = drawn(dataset, sample)
-    if len(drawing.items) == len(dataset):
-        return _Part(dataset, dataset, notes=drawing.notes)
-    return _Part(dataset, drawing.items, _are_chosen(drawing.items, dataset), sample, drawing.notes)
 
 
 def _are_chosen(items: Dataset, whole: Dataset) -> bool:

@@ -1,37 +1,22 @@
 """What is done with the model of a plan, as works that a process of its own can do.
 
-A run on a device that may fail: then the processor resumes it, for good, and the run says why.
-
-What a run would take, as facts: the plan of the command line and of the window.
-
-Each opens the store and the model itself, and needs nothing but what can be sent to that process
-(engine/system/subprocess_worker.py).
+Each opens the store and the model itself, and needs nothing but what can be sent to that process. Where the
+device of a run fails, the processor resumes it, for good.
 """
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from engine.core import events
 from engine.core.errors import DeviceFailed, ProcessEnded
-from engine.core.events import (
-    Cancelled,
-    CancelToken,
-    DeviceLeft,
-    MeasureProgress,
-    Reports,
-    RunEnded,
-    RunEvent,
-    RunStarted,
-    TokensEvaluated,
-    followed,
-)
 from engine.core.formatting import amount, counted, listed, percent
 from engine.core.tables import Facts
 from engine.judging.forecast import Forecast, Rate, time_some_items
 from engine.judging.plan import RunPlan, open_model
-from engine.judging.rewrite import Rewritten, rewrite_explanations
-from engine.judging.run import make_item_judge, run_judging
+from engine.judging.run import Rewritten, make_item_judge, rewrite_explanations, run_judging
 from engine.llama.context import OTHER_BATCH
 from engine.models.checked_model import in_use
 from engine.models.memory import memory_needed
@@ -43,7 +28,7 @@ from engine.store.run_store import RunStore
 from engine.system.computer import Memory
 from engine.system.subprocess_worker import Worker
 
-PlanJudge = Worker[[RunPlan, Path, bool, int | None], RunEvent, RunEnded]
+PlanJudge = Worker[[RunPlan, Path, bool, int | None], events.RunEvent, events.RunEnded]
 _GONE = "it is not found on this computer"
 
 
@@ -55,23 +40,26 @@ def judging_by(
     *,
     fresh: bool = False,
     resumes: int | None = None,
-) -> Generator[RunEvent, None, RunEnded]:
+) -> Generator[events.RunEvent, None, events.RunEnded]:
     """Have a plan judged by `worker`, which does `judge_plan`; where its device fails, continue by `another`.
 
     Raises what `judge_plan` raises, ProcessEnded.
     """
-    if resumes is not None and plan.began_on is not None and not _left_before(store_path, resumes):
-        _leave(store_path, resumes, plan.began_on, _GONE)
-        yield DeviceLeft(plan.began_on, _GONE)
+    if resumes is not None and plan.began_on is not None:
+        with RunStore(store_path) as store:
+            left_before = store.run(resumes).device_left
+        if not left_before:
+            _leave(store_path, resumes, plan.began_on, _GONE)
+            yield events.DeviceLeft(plan.began_on, _GONE)
     run_id: int | None = None
     try:
         with worker, in_use(plan.model):
-            events = Reports(worker.do(plan, store_path, fresh, resumes))
-            for event in events:
-                if isinstance(event, RunStarted):
+            reports = events.Reports(worker.do(plan, store_path, fresh, resumes))
+            for event in reports:
+                if isinstance(event, events.RunStarted):
                     run_id = event.run_id
                 yield event
-            return events.result
+            return reports.result
     except (DeviceFailed, ProcessEnded) as error:
         device = plan.machine.device
         # Ended from outside, by the user or for lack of memory, says nothing of the device.
@@ -79,13 +67,8 @@ def judging_by(
             raise
         why = error.as_clause
     _leave(store_path, run_id, device.title, why)
-    yield DeviceLeft(device.title, why)
+    yield events.DeviceLeft(device.title, why)
     return (yield from judging_by(another(), another, plan.by_processor(), store_path, resumes=run_id))
-
-
-def _left_before(store_path: Path, run_id: int) -> bool:
-    with RunStore(store_path) as store:
-        return store.run(run_id).device_left
 
 
 def _leave(store_path: Path, run_id: int, device: str, reason: str) -> None:
@@ -109,22 +92,19 @@ def plan_facts(forecast: Forecast, model: ModelFile, memory: Memory | None) -> F
 
     `memory`: of this computer, None where others judge.
     """
-    return Facts(tuple(_pairs(forecast, model, memory)))
-
-
-def _pairs(forecast: Forecast, model: ModelFile, memory: Memory | None) -> Iterator[tuple[str, str]]:
-    if forecast.judged:
-        yield "in the store", forecast.stored
-    yield "raw predictions", _raw_predictions(forecast)
-    yield "too long", _too_long(forecast)
-    most = forecast.tokens_to_write_at_most
-    yield "tokens", f"{forecast.tokens_to_read:,} to read{f', at most {most:,} to write' if most else ''}"
-    if forecast.settings.methods != DEFAULT_METHODS:
-        yield "elicitation methods", _methods(forecast)
-    settings = forecast.settings
+    settings, most = forecast.settings, forecast.tokens_to_write_at_most
+    to_write = f", at most {most:,} to write" if most else ""
     needed = memory_needed(model, settings.context, kv_type=settings.kv_type)
     free = f"; {amount(memory.available)} are free" if memory is not None else ""
-    yield "memory", f"about {amount(needed.total)} with {settings.context:,} tokens of context{free}"
+    facts = {
+        "in the store": forecast.stored if forecast.judged else "",
+        "raw predictions": _raw_predictions(forecast),
+        "too long": _too_long(forecast),
+        "tokens": f"{forecast.tokens_to_read:,} to read{to_write}",
+        "elicitation methods": _methods(forecast) if settings.methods != DEFAULT_METHODS else "",
+        "memory": f"about {amount(needed.total)} with {settings.context:,} tokens of context{free}",
+    }
+    return Facts(tuple((name, text) for name, text in facts.items() if text))
 
 
 def _raw_predictions(forecast: Forecast) -> str:
@@ -178,50 +158,50 @@ _SECONDS_BETWEEN_TOKENS = 0.1
 
 
 def judge_plan(
-    cancel: CancelToken, plan: RunPlan, store_path: Path, fresh: bool, resumes: int | None
-) -> Generator[RunEvent, None, RunEnded]:
+    cancel: events.CancelToken, plan: RunPlan, store_path: Path, fresh: bool, resumes: int | None
+) -> Generator[events.RunEvent, None, events.RunEnded]:
     """Judge what the store does not hold yet, as `run_judging` does it; RunEnded is returned, too.
 
     The events of tokens come at most ten times a second.
     """
     plan = settled_machine(plan, store_path, fresh, resumes)
+    tokens, last = 0, time.monotonic()
     with RunStore(store_path) as store:
-        events = run_judging(
-            plan,
-            store,
-            lambda: open_model(plan, cancel),
-            fresh,
-            resumes=resumes,
-            ending=lambda: cancel.ending,
-        )
-        for event in _with_rare_tokens(events):
+        opener = partial(open_model, plan, cancel)
+        for event in run_judging(plan, store, opener, fresh, resumes=resumes, ending=lambda: cancel.ending):
+            if isinstance(event, events.TokensEvaluated):
+                tokens += event.tokens
+                if time.monotonic() - last >= _SECONDS_BETWEEN_TOKENS:
+                    yield events.TokensEvaluated(tokens)
+                    tokens, last = 0, time.monotonic()
+                continue
             yield event
-            if isinstance(event, RunEnded):
+            if isinstance(event, events.RunEnded):
                 ended = event
     return ended
 
 
-def time_plan(cancel: CancelToken, plan: RunPlan) -> Generator[RunEvent, None, Rate]:
+def time_plan(cancel: events.CancelToken, plan: RunPlan) -> Generator[events.RunEvent, None, Rate]:
     """Judge some items of a plan and store nothing, as `time_some_items` does it; without events."""
     yield from ()
     return time_some_items(plan, lambda: open_model(plan, cancel))
 
 
 def rewrite_run(
-    cancel: CancelToken, plan: RunPlan, store_path: Path, run_id: int
-) -> Generator[MeasureProgress, None, Rewritten]:
+    cancel: events.CancelToken, plan: RunPlan, store_path: Path, run_id: int
+) -> Generator[events.MeasureProgress, None, Rewritten]:
     """Write again what is out of date in a run, as `rewrite_explanations` does it; tells no tokens."""
     with RunStore(store_path) as store:
-        writing = Reports(rewrite_explanations(plan, store, run_id, lambda: open_model(plan, cancel)))
+        writing = events.Reports(rewrite_explanations(plan, store, run_id, lambda: open_model(plan, cancel)))
         for event in writing:
-            if isinstance(event, MeasureProgress):
+            if isinstance(event, events.MeasureProgress):
                 yield event
         return writing.result
 
 
 def read_again(
-    cancel: CancelToken, plan: RunPlan, store_path: Path, run_id: int
-) -> Generator[MeasureProgress, None, None]:
+    cancel: events.CancelToken, plan: RunPlan, store_path: Path, run_id: int
+) -> Generator[events.MeasureProgress, None, None]:
     """Read the items of a run that is whole once more, in batches of another shape, and keep what is said
     then: all of it, or nothing where this is stopped (Cancelled). Writes no explanations.
     """
@@ -232,21 +212,8 @@ def read_again(
         judge = make_item_judge(plan, opened)
         for position, item in enumerate(plan.dataset):
             if cancel.ending:
-                raise Cancelled
-            yield MeasureProgress(position, len(plan.dataset))
-            judged += followed(judge.judge([(position, item)]), lambda _event: None)
+                raise events.Cancelled
+            yield events.MeasureProgress(position, len(plan.dataset))
+            judged += events.followed(judge.judge([(position, item)]), lambda _event: None)
     with RunStore(store_path) as store:
         keep_read_again(store, load_results(store, run_id), judged)
-
-
-def _with_rare_tokens(events: Iterator[RunEvent]) -> Iterator[RunEvent]:
-    """The same events, but those of tokens a tenth of a second apart, each with all tokens since the last."""
-    tokens, last = 0, time.monotonic()
-    for event in events:
-        if not isinstance(event, TokensEvaluated):
-            yield event
-            continue
-        tokens += event.tokens
-        if time.monotonic() - last >= _SECONDS_BETWEEN_TOKENS:
-            yield TokensEvaluated(tokens)
-            tokens, last = 0, time.monotonic()

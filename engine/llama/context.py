@@ -1,6 +1,4 @@
-"""A context of llama.cpp, made for a model; how a batch is computed in one.
-
-How many threads a session computes with, batch by batch, while other programs want the processor too.
+"""A context of llama.cpp, made for a model; with how many threads a batch is computed in one.
 
 The threads of llama.cpp wait for each other by spinning, several times in each layer. Where one of them is on
 no core, all others burn their time: two threads that share a core are many times slower than one. So a
@@ -62,7 +60,10 @@ class ThreadCount:
         self._processor += processor
         self._since_change += computed
         if self.most > 1 and self._computed >= _WINDOW:
-            self._look(self._processor / self._computed, self._idle_cores())
+            before, idle = self._looked
+            self._looked = now = (self._clock(), self._idle())
+            idle_cores = (now[1] - idle) / max(now[0] - before, 1e-9)
+            self._look(self._processor / self._computed, idle_cores)
             self._computed = self._processor = 0.0
 
     def _look(self, given: float, idle: float) -> None:
@@ -80,12 +81,6 @@ class ThreadCount:
     def _change(self, count: int) -> None:
         self.count = count
         self._since_change = 0.0
-
-    def _idle_cores(self) -> float:
-        before, idle = self._looked
-        now = (self._clock(), self._idle())
-        self._looked = now
-        return (now[1] - idle) / max(now[0] - before, 1e-9)
 
 
 SMALLER_CONTEXT = Hint("Use a smaller ", Setting.CONTEXT, ", or close other programs.")
@@ -118,9 +113,7 @@ class SessionShape:
 
     @property
     def sequences(self) -> int:
-        """The stem, what trunks have in common, each slot's trunk and branches, one to try long labels in,
-        one for a token's company.
-        """
+        """The stem, what trunks share, trunks and branches, one for long labels, one for company."""
         return 4 + self.slots * (1 + self.branches)
 
 
@@ -171,7 +164,6 @@ class OwnContext:
         return result
 
     def close(self) -> None:
-        """Give the memory back. May be called twice."""
         if self._context and self._owner[0] == os.getpid():
             llama_cpp.llama_free(self._context)
             self._context = None
@@ -188,17 +180,32 @@ def new_context(model: LlamaModel, shape: SessionShape, threads: int) -> Any:
     model's device has none, ModelFileError where the model's cache cannot be kept in the wanted type.
     """
     context = llama_cpp.llama_init_from_model(model.pointer, _params(model, shape, threads))
-    if not context:
-        raise _refusal(model, shape)
-    return context
+    if context:
+        return context
+    reason = last_errors() or "it gives no reason"
+    if shape.kv_type is not KvType.F16 and any(words in reason for words in _CACHE_WORDS):
+        raise ModelFileError(
+            f"{model.path.name}: this model does not support the KV-cache type {shape.kv_type.value}"
+            f" ({reason}).",
+            Hint("Use f16 (", Setting.KV_TYPE.at("f16"), ")."),
+        )
+    if model.device is not None:
+        raise DeviceFailed(
+            model.device.title, f"it cannot allocate a context of {shape.context:,} tokens ({reason})"
+        )
+    raise NoRoomError(
+        f"{model.path.name}: llama.cpp cannot allocate a context of {shape.context:,} tokens ({reason}).",
+        SMALLER_CONTEXT,
+    )
 
 
 def _params(model: LlamaModel, shape: SessionShape, threads: int) -> Any:
     params = llama_cpp.llama_context_default_params()
     params.n_ctx = shape.context
     # Equal, so that llama.cpp does not cut a batch once more: the last digits depend on what is read
-    # together.
-    params.n_batch = params.n_ubatch = min(_batch_size(model), shape.batch)
+    # together. By the kind of device alone, for the same reason.
+    fast = model.device is None or model.device.kind is DeviceKind.GPU
+    params.n_batch = params.n_ubatch = min(BATCH if fast else _SMALL_BATCH, shape.batch)
     params.n_seq_max = shape.sequences
     # Logits are wanted of few tokens; the default makes room for those of a whole batch.
     params.n_outputs_max = min(params.n_batch, max(shape.sequences, 16))
@@ -209,27 +216,3 @@ def _params(model: LlamaModel, shape: SessionShape, threads: int) -> Any:
     params.type_k = params.type_v = _GGML_TYPES[shape.kv_type]
     params.no_perf = True
     return params
-
-
-def _batch_size(model: LlamaModel) -> int:
-    """Of the kind of device alone: results depend on it, by rounding."""
-    return BATCH if model.device is None or model.device.kind is DeviceKind.GPU else _SMALL_BATCH
-
-
-def _refusal(model: LlamaModel, shape: SessionShape) -> SetupError:
-    """Why llama.cpp made no context."""
-    reason = last_errors() or "it gives no reason"
-    if shape.kv_type is not KvType.F16 and any(words in reason for words in _CACHE_WORDS):
-        return ModelFileError(
-            f"{model.path.name}: this model does not support the KV-cache type {shape.kv_type.value}"
-            f" ({reason}).",
-            Hint("Use f16 (", Setting.KV_TYPE.at("f16"), ")."),
-        )
-    if model.device is not None:
-        return DeviceFailed(
-            model.device.title, f"it cannot allocate a context of {shape.context:,} tokens ({reason})"
-        )
-    return NoRoomError(
-        f"{model.path.name}: llama.cpp cannot allocate a context of {shape.context:,} tokens ({reason}).",
-        SMALLER_CONTEXT,
-    )

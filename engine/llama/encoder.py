@@ -1,8 +1,4 @@
-"""An encoder at work: texts to one vector for each token, as BERTScore compares them.
-
-Knows: llama_cpp's context, how a text begins for RoBERTa or BERT, how it ends. Does not know: pairs, scores,
-stores.
-"""
+"""An encoder at work: texts to one vector for each token, as BERTScore compares them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,29 +37,24 @@ class Encoded:
 
 
 class LlamaEncoder(OwnContext):
-    """The context of one encoder."""
-
     def __init__(self, model: LlamaModel, threads: int | ThreadCount, cancel: CancelToken) -> None:
         """Make room for a text. NoRoomError where there is none, ModelFileError for what is no encoder.
 
         `threads`: see OwnContext.
         """
         self._vocabulary = Vocabulary(model)
-        self._begin, self._end = self._ends(model)
-        self._longest = min(LONGEST, model.trained_context)
-        self._width = int(llama_cpp.llama_model_n_embd(model.pointer))
-        super().__init__(model, partial(self._new_context, model), threads, cancel)
-        self._batch = TokenBatch(self._longest)
-
-    def _ends(self, model: LlamaModel) -> tuple[int, int]:
-        """The tokens that begin and end each text: `<s>` and `</s>`, or `[CLS]` and `[SEP]`."""
+        # The tokens that begin and end each text: `<s>` and `</s>`, or `[CLS]` and `[SEP]`.
         begin, end = self._vocabulary.bos, self._vocabulary.separator
         if begin is None or end is None:
             raise ModelFileError(
                 f"{model.path.name}: its tokenizer does not define how a text begins and ends.",
                 "Choose a RoBERTa or BERT encoder.",
             )
-        return begin, end
+        self._begin, self._end = begin, end
+        self._longest = min(LONGEST, model.trained_context)
+        self._width = int(llama_cpp.llama_model_n_embd(model.pointer))
+        super().__init__(model, partial(self._new_context, model), threads, cancel)
+        self._batch = TokenBatch(self._longest)
 
     def _new_context(self, model: LlamaModel, threads: int) -> Any:
         params = llama_cpp.llama_context_default_params()
@@ -108,7 +99,11 @@ class LlamaEncoder(OwnContext):
             # As RoBERTa learned it: its first word is a word like any other.
             text = f" {text}"
         # Here a text may name special tokens: bert-score takes them so, and an encoder obeys nobody.
-        ids = self._vocabulary.tokenize(_first_words(text), parse_special=True)
+        # Of a very long text, of which few tokens count, the first words are enough: llama.cpp takes time by
+        # the square of a length in which it finds special tokens everywhere.
+        end = max(text.rfind(space, 0, _MANY_LETTERS) for space in " \n\t")
+        first_words = text[:end] if len(text) > _MANY_LETTERS and end > 0 else text
+        ids = self._vocabulary.tokenize(first_words, parse_special=True)
         if len(ids) < self._longest - 2:
             ids = self._vocabulary.tokenize(text, parse_special=True)
         return [self._begin, *ids[: self._longest - 2], self._end]
@@ -131,14 +126,3 @@ class LlamaEncoder(OwnContext):
             )
         scaled: FloatVectors = vectors / lengths
         return scaled
-
-
-def _first_words(text: str) -> str:
-    """The first words of a very long text, of which few tokens count; all of it where it is one word.
-
-    llama.cpp takes time by the square of a length in which it finds special tokens everywhere.
-    """
-    if len(text) <= _MANY_LETTERS:
-        return text
-    end = max(text.rfind(space, 0, _MANY_LETTERS) for space in " \n\t")
-    return text[:end] if end > 0 else text

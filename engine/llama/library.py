@@ -1,14 +1,8 @@
-"""The devices besides the processor that llama.cpp can compute with here: GPUs.
+"""llama.cpp itself: started once, its log kept, its processor features and GPUs named.
 
-llama.cpp itself: started once, its log kept, its processor features named.
-
-The versions of the drivers by which Vulkan's devices are driven: ggml does not tell them.
-
-Layouts are those of the Vulkan 1.0 specification: VkApplicationInfo, VkInstanceCreateInfo, and the beginning
-of VkPhysicalDeviceProperties.
-
-Their libraries and drivers run in this process once one is looked for. Some drivers hang or end it, so only
-processes that may end do that.
+GPU libraries and drivers run in this process once a device is looked for. Some drivers hang or end it, so
+only processes that may end do that. ggml does not tell the versions of Vulkan's drivers: they are asked for
+by the layouts of the Vulkan 1.0 specification.
 """
 
 import ctypes
@@ -24,7 +18,7 @@ from typing import Any
 import llama_cpp
 
 from engine.settings.rows import Device, DeviceKind
-from engine.system.locks import OwnLock
+from engine.system.files import OwnLock
 from engine.system.paths import forget, set_variable
 
 log = logging.getLogger(__name__)
@@ -62,28 +56,17 @@ def start_library(gpu: bool = False) -> None:
         folder = library_folder()
         # Portable builds have a library for each kind of processor; pip's build has one, which is loaded.
         if any(folder.glob("*ggml-cpu-*")):
-            _load_processor_variant(folder)
+            # Left to itself ggml looks for the one that is made for this processor next to the executable and
+            # in the current folder, where any file of that name would be run.
+            forget("GGML_BACKEND_PATH")  # names one more library to load
+            load = _function("ggml_backend_load_all_from_path", None, ctypes.c_char_p)
+            load(os.fsencode(folder))
         llama_cpp.llama_backend_init()
         _started.append(True)
 
 
 def library_folder() -> Path:
-    """Where llama.cpp's libraries lie."""
     return Path(llama_cpp.llama_cpp._lib._name).absolute().parent
-
-
-def _load_processor_variant(folder: Path) -> None:
-    """Of a portable build, load the library that is made for this computer's processor.
-
-    Left to itself ggml looks for it next to the executable and in the current folder, where any file of that
-    name would be run.
-    """
-    forget("GGML_BACKEND_PATH")  # names one more library to load
-    # On Windows a library gives out its own functions only, elsewhere also those that it is linked with.
-    library = ctypes.CDLL(str(folder / "ggml.dll")) if sys.platform == "win32" else llama_cpp.llama_cpp._lib
-    load = library.ggml_backend_load_all_from_path
-    load.argtypes, load.restype = [ctypes.c_char_p], None
-    load(os.fsencode(folder))
 
 
 def last_errors() -> str:
@@ -97,7 +80,6 @@ def forget_errors() -> None:
 
 
 def library_version() -> str:
-    """The build of llama.cpp, for the manifest of a run."""
     build = llama_cpp.llama_version().decode("utf-8", "replace")
     return f"llama.cpp {build} (llama-cpp-python {llama_cpp.__version__})"
 
@@ -168,23 +150,19 @@ def vulkan_drivers() -> dict[str, str]:
     request = _CreateInfo(s_type=_CREATE_INFO)
     if vulkan.vkCreateInstance(ctypes.byref(request), None, ctypes.byref(instance)) != 0:
         return {}
-    try:
-        return _drivers(vulkan, instance)
-    finally:
-        vulkan.vkDestroyInstance(instance, None)
-
-
-def _drivers(vulkan: ctypes.CDLL, instance: ctypes.c_void_p) -> dict[str, str]:
     count = ctypes.c_uint32(_MOST_DEVICES)
     pointers = (ctypes.c_void_p * _MOST_DEVICES)()
-    if vulkan.vkEnumeratePhysicalDevices(instance, ctypes.byref(count), pointers) < 0:
-        return {}
     drivers = {}
-    for pointer in pointers[: count.value]:
-        room = ctypes.create_string_buffer(_PROPERTIES_BYTES)
-        vulkan.vkGetPhysicalDeviceProperties(ctypes.c_void_p(pointer), room)
-        found = _Properties.from_buffer(room)
-        drivers[found.name.decode("utf-8", "replace")] = f"{found.driver_version:08x}"
+    try:
+        if vulkan.vkEnumeratePhysicalDevices(instance, ctypes.byref(count), pointers) < 0:
+            return {}
+        for pointer in pointers[: count.value]:
+            room = ctypes.create_string_buffer(_PROPERTIES_BYTES)
+            vulkan.vkGetPhysicalDeviceProperties(ctypes.c_void_p(pointer), room)
+            found = _Properties.from_buffer(room)
+            drivers[found.name.decode("utf-8", "replace")] = f"{found.driver_version:08x}"
+    finally:
+        vulkan.vkDestroyInstance(instance, None)
     return drivers
 
 
@@ -196,7 +174,6 @@ _PROCESSOR, _ACCELERATOR = 0, 3  # the second works besides the processor, as BL
 
 
 def devices() -> list[Device]:
-    """All that there are, in llama.cpp's order."""
     drivers = vulkan_drivers() if any(_backend(each) == _VULKAN for each in _pointers()) else {}
     return [_device(pointer, drivers) for pointer in _pointers()]
 
@@ -232,12 +209,16 @@ def _load_gpu_libraries() -> None:
 
 def _device(pointer: int, drivers: dict[str, str]) -> Device:
     description = _text("ggml_backend_dev_description", pointer)
+    free, total = ctypes.c_size_t(0), ctypes.c_size_t(0)
+    sizes = ctypes.POINTER(ctypes.c_size_t)
+    memory = _function("ggml_backend_dev_memory", None, ctypes.c_void_p, sizes, sizes)
+    memory(pointer, ctypes.byref(free), ctypes.byref(total))
     return Device(
         name=_text("ggml_backend_dev_name", pointer),
         description=description,
         backend=_backend(pointer),
         kind=_KINDS.get(_type(pointer), DeviceKind.OTHER),
-        memory=_memory(pointer),
+        memory=int(total.value),
         driver=drivers.get(description, ""),
     )
 
@@ -249,15 +230,6 @@ def _backend(pointer: int) -> str:
 
 def _type(pointer: int) -> int:
     return int(_function("ggml_backend_dev_type", ctypes.c_int, ctypes.c_void_p)(pointer))
-
-
-def _memory(pointer: int) -> int:
-    free, total = ctypes.c_size_t(0), ctypes.c_size_t(0)
-    sizes = ctypes.POINTER(ctypes.c_size_t)
-    _function("ggml_backend_dev_memory", None, ctypes.c_void_p, sizes, sizes)(
-        pointer, ctypes.byref(free), ctypes.byref(total)
-    )
-    return int(total.value)
 
 
 def _text(name: str, pointer: int) -> str:

@@ -13,8 +13,8 @@ import numpy as np
 from engine.core.events import MeasureProgress
 from engine.core.numeric import ROUNDING_AT_WORST, ROUNDING_ON_AVERAGE, FloatArray
 from engine.llama.context import BATCH, SessionShape
+from engine.llama.model import LONE_TOKEN_CELLS, BranchTokens
 from engine.llama.session import Continuation, LlamaSession, Sampling
-from engine.llama.tokens import LONE_TOKEN_CELLS, BranchTokens
 from engine.settings.rows import Device
 
 TEXTS = 10  # written at once: two items on five criteria
@@ -69,19 +69,15 @@ class ModelSpeed:
 
     @property
     def disturbed(self) -> bool:
-        """Whether other programs had the processor meanwhile."""
         return self.cores < _FREE * self.threads
 
     def writing(self, texts: int) -> float:
-        """Tokens a second where this many texts are written together: a step's time grows evenly with
-        them.
-        """
+        """Tokens a second where this many texts are written together: a step's time grows evenly."""
         one, ten = 1 / self.writing_one, TEXTS / self.writing_ten
         return texts / (one + max(0.0, ten - one) * (texts - 1) / (TEXTS - 1))
 
 
 def speed_shape(trained_context: int) -> SessionShape:
-    """The session in which a model with so much context is measured."""
     needed = PROMPT + TEXTS * (_STEPS + 1) + LONE_TOKEN_CELLS
     return SessionShape(min(-(-needed // 256) * 256, trained_context), slots=1, branches=TEXTS)
 
@@ -103,7 +99,10 @@ def measuring_speed(session: LlamaSession, threads: int) -> Generator[MeasurePro
     took: list[float] = []
     while sum(took) <= _ENOUGH and (len(took) < _ROUNDS or sum(took) <= _SHORT):
         yield MeasureProgress(min(1 + len(took), _ROUNDS), _STAGES)
-        took.append(_seconds_of_reading(session, tokens))
+        session.release([0])
+        reading = time.monotonic()
+        session.read_trunk(0, tokens)
+        took.append(max(time.monotonic() - reading, 1e-9))
     yield MeasureProgress(1 + _ROUNDS, _STAGES)
     one = _seconds_of_a_step(session, tokens, 1)
     yield MeasureProgress(2 + _ROUNDS, _STAGES)
@@ -114,18 +113,10 @@ def measuring_speed(session: LlamaSession, threads: int) -> Generator[MeasurePro
 
 
 def some_text(session: LlamaSession, length: int) -> tuple[int, ...]:
-    """So many tokens of a text that says different things."""
     ids: list[int] = []
     while len(ids) < length:
         ids += session.vocabulary.tokenize(_TEXT)
     return tuple(ids[:length])
-
-
-def _seconds_of_reading(session: LlamaSession, tokens: tuple[int, ...]) -> float:
-    session.release([0])
-    began = time.monotonic()
-    session.read_trunk(0, tokens)
-    return max(time.monotonic() - began, 1e-9)
 
 
 def _seconds_of_a_step(session: LlamaSession, trunk: tuple[int, ...], texts: int) -> float:
@@ -220,9 +211,7 @@ class DeviceTrial:
 
 
 def compared(device: Device, processor: FloatArray, own: FloatArray, speed: ModelSpeed) -> DeviceFinding:
-    """What a device gave next to what the processor gave, both probabilities of shape (places,
-    vocabulary).
-    """
+    """What a device and what the processor gave: probabilities of shape (places, vocabulary)."""
     if own.shape != processor.shape or not np.isfinite(own).all():
         return DeviceFinding(device, speed=speed, reason="its results are not finite numbers")
     distances = np.abs(own - processor).sum(axis=1) / 2

@@ -1,12 +1,6 @@
-"""How well a system's labels agree with human ones, how uncertain this is, and what bias there is.
-
-How often labels agree with human ones, also beyond chance, and what the most frequent label would reach.
+"""How often labels agree with human ones, also beyond chance, next to judges that read nothing.
 
 Light, for judging prints it: scikit-learn is not needed here.
-
-What judges reach that read nothing: the most frequent label, always A, the longer response, chance.
-
-What the labels of a system say by themselves, without human ones.
 """
 
 from collections import Counter
@@ -67,12 +61,10 @@ class Accuracy:
 
     @property
     def items(self) -> int:
-        """How many items have a human label."""
         return len(self.right)
 
     @property
     def share(self) -> float:
-        """The share of them (0 to 1) that is right."""
         return sum(self.right) / len(self.right)
 
     @cached_property
@@ -144,7 +136,6 @@ def kappa(labels: HumanLabels, other: HumanLabels) -> float | None:
 
 
 def label_name(label: HumanLabel | None) -> str:
-    """A label as text, also where there is none."""
     return UNSCORED if label is None else label.value
 
 
@@ -160,7 +151,6 @@ def most_frequent_label(human: Sequence[HumanLabel]) -> Preference | None:
 
 
 def mean(values: Sequence[float]) -> float | None:
-    """The arithmetic mean; None without values."""
     return sum(values) / len(values) if values else None
 
 
@@ -181,7 +171,6 @@ class Baselines:
 
 
 def baselines(pairs: Sequence[Pair]) -> Baselines:
-    """The baselines on these pairs, of which there is at least one."""
     return Baselines(**{name: sum(right) / len(right) for name, right in baseline_judges(pairs).items()})
 
 
@@ -275,7 +264,6 @@ def count_labels(criterion: str, labels: Labels, judgments: Sequence[AnyJudgment
 
 
 def count_run(results: RunResults) -> list[LabelCounts]:
-    """The counts of each criterion of a run."""
     return [
         count_labels(name, [results.label(judgment) for judgment in column], column)
         for name, column in results.judgments.items()
@@ -312,7 +300,6 @@ class LabelMeasures(LabelCounts):
 
     @property
     def rival_accuracy(self) -> float:
-        """The accuracy of the best baseline (0 to 1)."""
         return self.accuracy - self.lead[0]
 
     @property
@@ -329,7 +316,6 @@ class LabelMeasures(LabelCounts):
 
 
 def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
-    """The measures of one criterion; there is at least one pair."""
     predicted = [pair.prediction.preference for pair in pairs]
     human = [pair.gold.label for pair in pairs]
     right = [float(is_right(pair)) for pair in pairs]
@@ -382,16 +368,15 @@ def _macro_f1(human: HumanLabels, predicted: Labels) -> float:
     wrong.
     """
     as_one = Tie.TIE in human
-    annotators, judge = (_ties_as_one(labels) if as_one else labels for labels in (human, predicted))
+    annotators, judge = (
+        [Tie.TIE if agree(label, Tie.TIE) else label for label in labels] if as_one else labels
+        for labels in (human, predicted)
+    )
     together = Counter(label for label, other in zip(annotators, judge, strict=True) if label == other)
     each = Counter(annotators) + Counter(
         judge
     )  # 2 / (1/precision + 1/recall) is twice those of both over all
     return fmean(2 * together[label] / each[label] for label in HUMAN_LABELS if each[label])
-
-
-def _ties_as_one(labels: HumanLabels) -> list[HumanLabel | None]:
-    return [Tie.TIE if agree(label, Tie.TIE) else label for label in labels]
 
 
 def _confusion(human: HumanLabels, predicted: Labels) -> dict[HumanLabel, tuple[int, ...]]:

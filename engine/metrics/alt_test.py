@@ -1,21 +1,10 @@
 """Whether a judge may stand in for an annotator: the alternative annotator test.
 
-Each annotator is left out in turn. For each of their items, the share of the others with whom they agree is
-compared with that of the judge. Their advantage is the share of items on which they agree with as many as the
-judge or with more; the judge's is the reverse. The judge wins against them if their advantage is
-significantly less than epsilon above the judge's, for an annotator costs more; a judge that wins against half
-of the annotators or more may stand in for one. Source: Calderon, Reichart and Dror, The Alternative Annotator
-Test for LLM-as-a-Judge (2025), arXiv 2501.10970, sections 3.1 to 3.4 and B.1.
-
-Theirs is the t-test of independent items. Here items of one instruction belong together, and the error is
-that of differences in `intervals`, no less than the least possible one: where the judge is worse by epsilon
-and never better, the plain t-test on thirty items lets it win in 13 to 17 % of simulations, this one in 4 to
-5 %. Simulated: `bench/coverage/annotators.py`.
-
-Knows: labels by annotator, judgment. Does not know: where they come from, what is shown of it.
+Source: Calderon, Reichart and Dror, The Alternative Annotator Test for LLM-as-a-Judge (2025), arXiv
+2501.10970, sections 3.1 to 3.4 and B.1.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
@@ -82,7 +71,6 @@ class AltTest:
     advantage: Estimate
 
     def wins(self, annotators: Annotators) -> int:
-        """Against how many annotators the judge wins."""
         return sum(annotators in held.beaten for held in self.annotators)
 
     def winning_rate(self, annotators: Annotators) -> float:
@@ -94,7 +82,6 @@ class AltTest:
         return self.winning_rate(annotators) >= ENOUGH
 
     def as_json(self) -> dict[str, Any]:
-        """As plain values."""
         return {
             "criterion": self.criterion,
             "advantage_probability": self.advantage.value,
@@ -146,6 +133,11 @@ class _Held:
         return [float(other >= one) for one, other in zip(self.judge, self.own, strict=True)]
 
 
+# Each annotator is left out in turn. For each of their items, the share of the others with whom they agree is
+# compared with that of the judge. Their advantage is the share of items on which they agree with as many as
+# the judge or with more; the judge's is the reverse. The judge wins against them if their advantage is
+# significantly less than epsilon above the judge's, for an annotator costs more; a judge that wins against
+# half of the annotators or more may stand in for one.
 def alt_tests(
     annotators: Mapping[str, Mapping[JudgmentKey, HumanLabel]],
     judge: Mapping[JudgmentKey, HumanLabel | None],
@@ -157,11 +149,7 @@ def alt_tests(
     `judge`: only items that it knows take part; None as a label is unscored, and agrees with none.
     `instructions`: by item id; items whose instruction is not known count as being of one.
     """
-    given: dict[JudgmentKey, dict[str, HumanLabel]] = {}
-    for name, labels in annotators.items():
-        for key, label in labels.items():
-            if key in judge:
-                given.setdefault(key, {})[name] = label
+    given = labels_by_item(annotators, judge)
     for criterion in criteria:
         of_criterion = {key: said for key, said in given.items() if criterion in (None, key.criterion)}
         held = {name: _held(name, of_criterion, judge, instructions) for name in annotators}
@@ -170,6 +158,18 @@ def alt_tests(
         said_before = criterion is None and len({key.criterion for key in of_criterion}) == 1
         if len(held) > 1 and not said_before:
             yield _tested(criterion, held)
+
+
+def labels_by_item(
+    annotators: Mapping[str, Mapping[JudgmentKey, HumanLabel]], among: Container[JudgmentKey] | None
+) -> dict[JudgmentKey, dict[str, HumanLabel]]:
+    """The labels of each item by annotator, of all items or of those `among`."""
+    given: dict[JudgmentKey, dict[str, HumanLabel]] = {}
+    for name, labels in annotators.items():
+        for key, label in labels.items():
+            if among is None or key in among:
+                given.setdefault(key, {})[name] = label
+    return given
 
 
 def _held(
@@ -205,6 +205,10 @@ def _tested(criterion: str | None, held: Mapping[str, _Held]) -> AltTest:
     return AltTest(criterion, tuple(told), Estimate(mean.mean, mean.share_interval()))
 
 
+# The paper's is the t-test of independent items. Here items of one instruction belong together, and the error
+# is no less than the least possible one: where the judge is worse by epsilon and never better, the plain
+# t-test on thirty items lets it win in 13 to 17 % of simulations, this one in 4 to 5 %
+# (`bench/coverage/annotators.py`).
 def _against(annotator: str, held: _Held) -> AgainstAnnotator:
     judge, own = held.judge_leads, held.annotator_leads
     lead = OverInstructions.of_one(

@@ -1,17 +1,6 @@
-"""How far annotators give the same labels: among themselves, as the judge alone, as the dataset's human
-labels.
+"""How far annotators give the same labels: among themselves, and as the judge or the dataset's labels do.
 
-How often an annotator gives the label that most of the other annotators give, and a judge instead.
-
-Two annotators agree less often with each other than a good judge may with both: where three of them split two
-to one, each two agree in a third of the items, and a judge can be with the two in all of them. So each
-annotator is taken out in turn, and both they and the judge are compared with the majority of those who are
-left, on the same items. That a judge is measured as the annotator whom it could replace is the idea of
-Calderon, Reichart and Dror, The Alternative Annotator Test for LLM-as-a-Judge (2025); theirs asks how often
-others agree with it, here it is the majority, as in the human labels of a dataset.
-
-How often two annotators agree is no limit for a judge; what one of them is worth next to a judge is measured
-in `against_others`. Annotators are those who labelled a run, and the annotators of a dataset.
+Annotators are those who labelled a run, and the annotators of a dataset.
 """
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +17,7 @@ from engine.core.numeric import BoolArray
 from engine.core.tables import Estimate
 from engine.data.dataset import Dataset
 from engine.metrics.accuracy import kappa
-from engine.metrics.alt_test import AltTest, alt_tests
+from engine.metrics.alt_test import AltTest, alt_tests, labels_by_item
 from engine.metrics.intervals import difference, share
 from engine.results.completeness import origins_in_words
 from engine.results.run_dataset import human_labels
@@ -70,6 +59,12 @@ class _Held(NamedTuple):
     judge: bool | None
 
 
+# Two annotators agree less often with each other than a good judge may with both: where three of them split
+# two to one, each two agree in a third of the items, and a judge can be with the two in all of them. So how
+# often two agree is no limit for a judge, and each annotator is taken out in turn: they and the judge are
+# compared with the majority of the others, on the same items. That a judge is measured as the annotator whom
+# it could replace is the idea of Calderon, Reichart and Dror (2025); theirs asks how often others agree with
+# it.
 def against_others(
     annotators: Mapping[str, LabelsByKey],
     judge: JudgeLabels | None,
@@ -107,12 +102,7 @@ def differing_items(equal: Mapping[JudgmentKey, float]) -> frozenset[str]:
 
 
 def _held(annotators: Mapping[str, LabelsByKey], judge: JudgeLabels | None) -> Iterator[_Held]:
-    given: dict[JudgmentKey, dict[str, HumanLabel]] = {}
-    for name, labels in annotators.items():
-        for key, label in labels.items():
-            if judge is None or key in judge:
-                given.setdefault(key, {})[name] = label
-    for key, of_item in given.items():
+    for key, of_item in labels_by_item(annotators, judge).items():
         for name, own in of_item.items() if len(of_item) > 1 else ():
             most = majority([label for other, label in of_item.items() if other != name])
             if most is None:
@@ -220,7 +210,6 @@ class AnnotatorAgreement:
     picked: Sequence[str] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """As plain values."""
         return {
             "among_people": [_plain(found) for found in self.among.values()],
             "pairs": [_plain(pair) for pair in self.pairs],
@@ -237,20 +226,13 @@ _KEYS = {"annotators": "people", "annotator": "person", "between_annotators": "b
 def _plain(found: AmongAnnotators | SharedLabels | AgainstOthers) -> dict[str, Any]:
     """The fields of a record; of a share its value, and its interval under a name of its own."""
     plain: dict[str, Any] = {}
-    for field_name, value in vars(found).items():
-        name = _KEYS.get(field_name, field_name)
-        if isinstance(value, frozenset):  # a list of items is a matter of tables
-            continue
+    for name, value in vars(found).items():
         key = _KEYS.get(name, name)
         if isinstance(value, Estimate):
             plain |= {key: value.value, f"{key}_interval": value.ends}
-        else:
+        elif not isinstance(value, frozenset):  # a list of items is a matter of tables
             plain[key] = value
     return plain
-
-
-# The keys in JSON are older than the names of the fields.
-_KEYS = {"annotator": "person", "annotators": "people", "between_annotators": "between_people"}
 
 
 def agreement_of_annotators(
@@ -336,7 +318,6 @@ def _agreement(
 
 
 def _all_annotators(results: RunResults, items: Sequence[Item]) -> list[_Side]:
-    """Those who labelled a run, and the annotators of items that it judged."""
     own = [_Side(name, labels) for name, labels in sorted(results.reviews.labels.items()) if labels]
     return [*own, *_annotators(items, {side.name for side in own})]
 
@@ -355,8 +336,6 @@ def _annotators(items: Iterable[Item], taken: Container[str] = ()) -> list[_Side
 
 
 class _Two:
-    """Two sides over what both labelled."""
-
     def __init__(self, one: _Side, other: _Side, facts: _Facts) -> None:
         self._one, self._other, self._facts = one, other, facts
         common = sorted(one.labels.keys() & other.labels.keys())
@@ -368,7 +347,6 @@ class _Two:
 
     @property
     def is_of_annotators(self) -> bool:
-        """Whether both are annotators; the first one always is."""
         return self._other.is_annotator
 
     def equal(self, criterion: str | None) -> dict[JudgmentKey, float]:
@@ -376,12 +354,10 @@ class _Two:
         return self._equal[criterion]
 
     def kappa(self, criterion: str | None) -> float | None:
-        """Cohen's kappa on a criterion."""
         keys = self.equal(criterion)
         return kappa(*[[side.labels[key] for key in keys] for side in (self._one, self._other)])
 
     def shared(self) -> Iterator[SharedLabels]:
-        """On each criterion on which both labelled anything."""
         for criterion in self._facts.criteria:
             if equal := self.equal(criterion):
                 yield SharedLabels(
@@ -420,18 +396,13 @@ def _among(
                     [each for _, equal in shared for each in equal.values()],
                     [each for _, equal in shared for each in facts.of(equal)],
                 ),
-                kappa=_weighted_mean(kappas),
+                kappa=sum(items * value for items, value in kappas) / sum(map(itemgetter(0), kappas))
+                if kappas
+                else None,
                 alpha=_alpha(counts, _ALIKE),
                 differing=frozenset().union(*(differing_items(equal) for _, equal in shared)),
             )
     return found
-
-
-def _weighted_mean(values: Sequence[tuple[int, float]]) -> float | None:
-    """Of values, each after its weight; None without any."""
-    return (
-        sum(weight * value for weight, value in values) / sum(map(itemgetter(0), values)) if values else None
-    )
 
 
 def _label_counts(annotators: Iterable[LabelsByKey], criterion: str | None) -> list[list[int]]:

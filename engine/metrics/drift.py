@@ -1,11 +1,7 @@
 """What changed between two judgments of the same items: labels, probabilities, flips, accuracy.
 
-The earlier ones are `then`, the later ones `now`. What is read together decides how sums are rounded, and
-with quantised weights that moves probabilities by points. So one of the two judges may have read the items
-once more, in another batch shape. A sentence claims no more than that and the intervals say; that they hold
-is drawn in `bench/coverage/drift.py`.
-
-Knows: what was said then, now and again, human labels, intervals. Does not know: runs, datasets, tables.
+The earlier ones are `then`, the later ones `now`. A sentence claims no more than the intervals say; that
+these hold is drawn in `bench/coverage/drift.py`.
 """
 
 from collections import Counter
@@ -17,7 +13,7 @@ from engine.core.formatting import counted, interval, percent, words
 from engine.core.items import PREFERENCES, HumanLabel, Preference, agree
 from engine.core.numeric import ROUNDING_AT_WORST, ROUNDING_ON_AVERAGE
 from engine.core.tables import Estimate
-from engine.metrics.intervals import FEW, OverInstructions, holm
+from engine.metrics.intervals import FEW, OverInstructions, holm, mean_difference, mean_share
 from engine.metrics.rounding import Noise, Opinion, Three, noise_of, strangers
 
 _UNLIKELY = 0.05
@@ -27,6 +23,8 @@ Move = tuple[Preference | None, Preference | None]
 """The label then and the label now; None is unscored."""
 
 
+# What is read together decides how sums are rounded, and with quantised weights that moves probabilities by
+# points. So one of the two judges may have read the items once more, in another batch shape.
 @dataclass(frozen=True)
 class EarlierItem:
     """An item on a criterion, as both runs judged it; `human`: its human label, if it has one.
@@ -132,12 +130,10 @@ class LabelDrift:
 
     @property
     def moved(self) -> bool:
-        """Whether any probability was read otherwise."""
         return self.distance_read is not None and self.distance_read.value > 0
 
     @property
     def labels_changed(self) -> int:
-        """How many labels are others."""
         return sum(self.moves.values())
 
 
@@ -171,7 +167,6 @@ class Drift:
 
     @property
     def knows_rounding(self) -> bool:
-        """Whether rounding was measured where both were computed."""
         return self.p_moved is not None and not self.elsewhere
 
     @property
@@ -226,7 +221,6 @@ class Drift:
 
     @property
     def tests(self) -> int:
-        """How many changes of accuracy are tested together."""
         return len(self._tested)
 
     @property
@@ -275,7 +269,6 @@ class Drift:
 
     @property
     def _of_rounding(self) -> str:
-        """How far rounding moves the same, as far as that is known."""
         if self.drawn or not self.whole.moved:
             return ""
         said, noise = [self.elsewhere], self.whole.noise
@@ -333,11 +326,7 @@ def drift(
     each = tuple(_measured(name, {name: column}) for name, column in columns.items())
     whole = _measured(None, columns) if len(each) > 1 else replace(each[0], criterion=None)
     threes = [
-        [
-            (earlier_item.instruction, three)
-            for earlier_item in column
-            if (three := earlier_item.three) is not None
-        ]
+        [(each.instruction, three) for each in column if (three := each.three) is not None]
         for column in columns.values()
     ]
     p_moved, p_labels = strangers(threes)
@@ -347,122 +336,85 @@ def drift(
 
 
 def _measured(criterion: str | None, columns: Columns) -> LabelDrift:
-    every = [earlier_item for column in columns.values() for earlier_item in column]
-    changed = _mean(columns, lambda earlier_item: float(earlier_item.changed))
-    distance = _mean(columns, lambda earlier_item: earlier_item.distance)
-    read = _mean(columns, lambda earlier_item: earlier_item.distance_read)
-    assert changed is not None  # there is an item
+    every = [each for column in columns.values() for each in column]
+    distance = _known(columns, lambda each: each.distance)
+    read = _known(columns, lambda each: each.distance_read)
+    shifts = {label: _known(columns, _shift_at(place)) for place, label in enumerate(PREFERENCES)}
     return LabelDrift(
         criterion=criterion,
         items=len(every),
-        instructions=len({earlier_item.instruction for earlier_item in every}),
+        instructions=len({each.instruction for each in every}),
         unscored=(
-            sum(earlier_item.then.label is None for earlier_item in every),
-            sum(earlier_item.now.label is None for earlier_item in every),
+            sum(each.then.label is None for each in every),
+            sum(each.now.label is None for each in every),
         ),
-        changed=changed.share,
-        distance=None if distance is None else distance.share,
-        distance_read=None if read is None else read.share,
-        shifts=_shifts(columns),
+        changed=mean_share(*_known(columns, lambda each: float(each.changed))),
+        distance=mean_share(*distance) if distance[0] else None,
+        distance_read=mean_share(*read) if read[0] else None,
+        shifts={label: mean_difference(*found) for label, found in shifts.items() if found[0]},
         flips=_change(columns, _flips),
         accuracy=_change(columns, _right),
-        moves=Counter(
-            (earlier_item.then.label, earlier_item.now.label)
-            for earlier_item in every
-            if earlier_item.changed
-        ),
-        far=sum(
-            earlier_item.changed and (earlier_item.distance_read or 0) > ROUNDING_AT_WORST
-            for earlier_item in every
-        ),
-        noise=noise_of([three for earlier_item in every if (three := earlier_item.three) is not None]),
+        moves=Counter((each.then.label, each.now.label) for each in every if each.changed),
+        far=sum(each.changed and (each.distance_read or 0) > ROUNDING_AT_WORST for each in every),
+        noise=noise_of([three for each in every if (three := each.three) is not None]),
     )
 
 
-def _shifts(columns: Columns) -> dict[Preference, Estimate]:
-    found = {}
-    for place, label in enumerate(PREFERENCES):
-
-        def shift(earlier_item: EarlierItem, place: int = place) -> float | None:
-            return earlier_item.shifts[place] if earlier_item.shifts is not None else None
-
-        if (mean := _mean(columns, shift)) is not None:
-            found[label] = mean.difference
-    return found
+def _shift_at(place: int) -> Callable[[EarlierItem], float | None]:
+    return lambda each: each.shifts[place] if each.shifts is not None else None
 
 
-def _flips(earlier_item: EarlierItem) -> tuple[float, float] | None:
-    then, now = earlier_item.then.flipped, earlier_item.now.flipped
+def _flips(each: EarlierItem) -> tuple[float, float] | None:
+    then, now = each.then.flipped, each.now.flipped
     return None if then is None or now is None else (float(then), float(now))
 
 
-def _right(earlier_item: EarlierItem) -> tuple[float, float] | None:
-    human = earlier_item.human
-    if human is None:
+def _right(each: EarlierItem) -> tuple[float, float] | None:
+    if each.human is None:
         return None
-    return float(agree(earlier_item.then.label, human)), float(agree(earlier_item.now.label, human))
+    return float(agree(each.then.label, each.human)), float(agree(each.now.label, each.human))
 
 
 def _change(columns: Columns, both: Callable[[EarlierItem], tuple[float, float] | None]) -> ThenAndNow | None:
     """Of what is known then and now; None where nothing is."""
-
-    def of(value: Callable[[float, float], float]) -> "_Mean | None":
-        def of_earlier_item(earlier_item: EarlierItem) -> float | None:
-            known = both(earlier_item)
-            return None if known is None else value(*known)
-
-        return _mean(columns, of_earlier_item)
-
-    then, now = of(lambda then, _now: then), of(lambda _then, now: now)
-    difference = of(lambda then, now: now - then)
-    if then is None or now is None or difference is None:
+    known = {
+        name: [(each, found) for each in column if (found := both(each))] for name, column in columns.items()
+    }
+    known = {name: column for name, column in known.items() if column}
+    if not known:
         return None
-    items = sum(both(earlier_item) is not None for column in columns.values() for earlier_item in column)
-    over = difference.over
-    instructions, p_value = (over.instructions, over.p_value) if over else (1, None)
-    return ThenAndNow(items, instructions, then.value, now.value, difference.difference, p_value, over)
+    groups = {name: [each.instruction for each, _ in column] for name, column in known.items()}
+    then, now, difference = (
+        {name: [value(*found) for _, found in column] for name, column in known.items()} for value in _SIDES
+    )
+    over = OverInstructions.of(difference, groups)
+    return ThenAndNow(
+        sum(map(len, known.values())),
+        over.instructions if over else 1,
+        mean_share(then, groups).value,
+        mean_share(now, groups).value,
+        mean_difference(difference, groups),
+        over.p_value if over else None,
+        over,
+    )
 
 
-@dataclass(frozen=True)
-class _Mean:
-    """The mean over criteria of the mean of `values`, of which each has its group: its instruction."""
-
-    values: Mapping[str, Sequence[float]]
-    groups: Mapping[str, Sequence[str]]
-
-    @property
-    def value(self) -> float:
-        """The mean."""
-        means = [sum(of_one) / len(of_one) for of_one in self.values.values()]
-        return sum(means) / len(means)
-
-    @cached_property
-    def over(self) -> OverInstructions | None:
-        """The same over instructions; None where there is one."""
-        return OverInstructions.of(self.values, self.groups)
-
-    @property
-    def share(self) -> Estimate:
-        """Of values from 0 to 1.
-
-        Also of distances: a narrower interval, by how much these vary, would not see that a few items in a
-        hundred are wholly others (`bench/coverage/drift.py`).
-        """
-        return Estimate(self.value, self.over.share_interval() if self.over else None)
-
-    @property
-    def difference(self) -> Estimate:
-        """Of values from -1 to 1."""
-        return Estimate(self.value, self.over.difference_interval() if self.over else None)
+_SIDES: Sequence[Callable[[float, float], float]] = (
+    lambda then, _now: then,
+    lambda _then, now: now,
+    lambda then, now: now - then,
+)
 
 
-def _mean(columns: Columns, value: Callable[[EarlierItem], float | None]) -> _Mean | None:
-    """Of a value where it is known; None where it is of no item."""
+def _known(
+    columns: Columns, value: Callable[[EarlierItem], float | None]
+) -> tuple[dict[str, list[float]], dict[str, list[str]]]:
+    """A value and the instruction of each item of which it is known, by criterion."""
     values: dict[str, list[float]] = {}
     groups: dict[str, list[str]] = {}
     for name, column in columns.items():
-        for earlier_item in column:
-            if (known := value(earlier_item)) is not None:
+        for each in column:
+            if (known := value(each)) is not None:
                 values.setdefault(name, []).append(known)
-                groups.setdefault(name, []).append(earlier_item.instruction)
-    return _Mean(values, groups) if values else None
+                groups.setdefault(name, []).append(each.instruction)
+    return values, groups

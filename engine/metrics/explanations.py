@@ -1,22 +1,6 @@
 """How good a system's explanations are, compared with human ones: ROUGE-L, BERTScore, LLM agreement.
 
-ROUGE-L between texts, and the most typical text of several.
-
-Source: Lin, ROUGE: A Package for Automatic Evaluation of Summaries (2004), as the task's script has it: words
-of the rouge-score package, no stemming, F-measure. Its scorer, to which the tests hold this one, is not
-imported: that takes two seconds (nltk, scikit-learn, pandas), at each start of a command.
-
-BERTScore: how much of each of two texts stands in the other, by the vectors of their tokens.
-
-Each token is compared by cosine with all tokens of the other text, of which the best match counts; the mean
-over the candidate's tokens is precision, over the reference's recall. Special tokens can be a match, but
-weigh nothing. This is what the package bert-score 0.3.13 computes without idf weights and without rescaling.
-
-The scores of pairs are remembered, not the vectors of texts: those of 12,000 would be gigabytes.
-
-Source: Zhang et al., BERTScore: Evaluating Text Generation with BERT, https://arxiv.org/abs/1904.09675
-
-ROUGE-L is computed here; BERTScore and agreement, which need a model, are measured elsewhere.
+ROUGE-L is computed here; BERTScore and agreement, which need a model, are measured in `model_measures`.
 """
 
 from collections import Counter
@@ -42,6 +26,9 @@ from engine.store.run_store import RunStore
 MOST_COMPARED = 256  # texts that each candidate for the most typical one is compared with
 
 
+# ROUGE-L of Lin, ROUGE: A Package for Automatic Evaluation of Summaries (2004), as the task's script has it:
+# words of the rouge-score package, no stemming, F-measure. Its scorer, to which the tests hold this one, is
+# not imported: that takes two seconds (nltk, scikit-learn, pandas), at each start of a command.
 @lru_cache(maxsize=1 << 16)  # a window scores the same texts again after each change of a label
 def rouge_l(candidate: str, reference: str) -> float:
     """The F-measure (0 to 1) of ROUGE-L; 0 where either text has no words."""
@@ -135,11 +122,7 @@ _MOST_HELD_BYTES = 1 << 28  # of vectors that are needed again later
 
 
 class TextEncoder(Protocol):
-    """What turns texts into vectors."""
-
-    def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """The texts as vectors, in their order."""
-        ...
+    def encode(self, texts: Sequence[str]) -> list[Encoded]: ...
 
 
 @dataclass(frozen=True)
@@ -154,6 +137,9 @@ class BertScore:
 _NOTHING = BertScore(0.0, 0.0, 0.0)
 
 
+# Zhang et al., BERTScore (https://arxiv.org/abs/1904.09675): each token is compared by cosine with all tokens
+# of the other text, of which the best match counts. Special tokens can be a match, but weigh nothing. This is
+# what the package bert-score 0.3.13 computes without idf weights and without rescaling.
 def score_pair(candidate: Encoded, reference: Encoded) -> BertScore:
     """Compare two texts of one encoder. All scores are 0 where one of them has no token that weighs."""
     if not candidate.weights.any() or not reference.weights.any():
@@ -165,6 +151,7 @@ def score_pair(candidate: Encoded, reference: Encoded) -> BertScore:
     return BertScore(precision, recall, 2 * precision * recall / both if both else 0.0)
 
 
+# The scores of pairs are remembered, not the vectors of texts: those of 12,000 would be gigabytes.
 def bert_scores(
     pairs: Sequence[tuple[str, str]],
     encoder_hash: str,
@@ -218,7 +205,6 @@ class _Scorer:
         self._held_bytes = 0
 
     def score(self, candidate: str, reference: str) -> BertScore:
-        """The scores of the next pair."""
         score = score_pair(self._encoded(candidate), self._encoded(reference))
         self._uses.subtract((candidate, reference))
         for text in {candidate, reference}:
@@ -425,7 +411,6 @@ def _typical(pairs: Sequence[Pair]) -> float | None:
 
 
 def _most_typical_by_fold(pairs: Sequence[Pair], guessed: Sequence[Preference | None]) -> list[int]:
-    """For each pair the index of the explanation that it is given."""
     candidates = {
         label: [index for index, pair in enumerate(pairs) if agree(label, pair.gold.label)]
         for label in set(guessed)

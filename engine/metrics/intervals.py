@@ -1,8 +1,4 @@
-"""What choosing the best of several costs: by how much it looks better than it is, because it was chosen.
-
-Cross-validation folds that keep all items with the same instruction together.
-
-How far a share or a difference over items can be trusted, where items of one instruction belong together.
+"""How far a share or a difference over items can be trusted, where items of one instruction belong together.
 
 Light, for judging prints intervals: SciPy is loaded once the first is computed.
 """
@@ -94,7 +90,7 @@ class OverInstructions:
             return None
         places = np.split(numbers, np.cumsum([len(of_one) for of_one in groups.values()])[:-1])
         rows = [np.asarray(of_one, np.float64) for of_one in values.values()]
-        means = [float(row.mean()) for row in rows]
+        means, every = [float(row.mean()) for row in rows], np.concatenate(rows)
         weights, pulls = np.zeros(count), np.zeros(count)
         for place, row, mean in zip(places, rows, means, strict=True):
             share = 1 / (len(row) * len(rows))
@@ -105,7 +101,8 @@ class OverInstructions:
             weights=weights,
             pulls=pulls,
             values=len(rows) ** 2 / sum(1 / len(row) for row in rows),
-            sides=_sides(numbers, np.concatenate(rows)),
+            # In how many groups, of the rarer kind, there is a value below 1, and one above 0.
+            sides=min(len(np.unique(numbers[every < 1])), len(np.unique(numbers[every > 0]))),
             groups=tuple(dict.fromkeys(named)),
         )
 
@@ -136,7 +133,6 @@ class OverInstructions:
         )
 
     def mirrored(self) -> Self:
-        """Of the same values with the other sign."""
         return replace(self, mean=-self.mean, pulls=-self.pulls)
 
     def repeated(self, times: int) -> Self:
@@ -153,7 +149,6 @@ class OverInstructions:
 
     @property
     def instructions(self) -> int:
-        """How many there are."""
         return len(self.weights)
 
     @property
@@ -172,7 +167,6 @@ class OverInstructions:
 
     @property
     def standard_error(self) -> float:
-        """Of the mean, in its unit, as far as its values tell."""
         return float(np.sqrt(self._variance))
 
     @property
@@ -328,15 +322,39 @@ def share_interval(values: Sequence[float], groups: Sequence[Hashable]) -> Inter
     return None if found is None else found.share_interval()
 
 
+Named = Mapping[str, Sequence[float]]
+"""By name, such as that of a criterion, its values: at least one."""
+
+
+def mean_share(values: Named, groups: Mapping[str, Sequence[Hashable]]) -> Estimate:
+    """The mean over names of the means of their values, from 0 to 1; no interval for a single instruction.
+
+    Also of distances: a narrower interval, by how much these vary, would not see that a few items in a
+    hundred are wholly others (`bench/coverage/drift.py`).
+    """
+    found = OverInstructions.of(values, groups)
+    return Estimate(_mean_of_means(values), None if found is None else found.share_interval())
+
+
+def mean_difference(values: Named, groups: Mapping[str, Sequence[Hashable]]) -> Estimate:
+    """The same of differences of shares: of values from -1 to 1."""
+    found = OverInstructions.of(values, groups)
+    return Estimate(_mean_of_means(values), None if found is None else found.difference_interval())
+
+
+def _mean_of_means(values: Named) -> float:
+    means = [sum(of_one) / len(of_one) for of_one in values.values()]
+    return sum(means) / len(means)
+
+
 def share(values: Sequence[float], groups: Sequence[Hashable]) -> Estimate:
     """A share over items: of values from 0 to 1, at least one; no interval for a single instruction."""
-    return Estimate(sum(values) / len(values), share_interval(values, groups))
+    return mean_share({_ONE: values}, {_ONE: groups})
 
 
 def difference(values: Sequence[float], groups: Sequence[Hashable]) -> Estimate:
     """A difference of two shares: of values from -1 to 1, as above."""
-    found = OverInstructions.of_one(values, groups)
-    return Estimate(sum(values) / len(values), None if found is None else found.difference_interval())
+    return mean_difference({_ONE: values}, {_ONE: groups})
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -372,11 +390,6 @@ def _t(freedom: float) -> FloatArray:
 
     quantile: FloatArray = stdtrit(freedom, 1 - _TAIL)
     return quantile
-
-
-def _sides(numbers: IntArray, values: FloatArray) -> int:
-    """In how many groups, of the rarer kind, there is a value below 1, and one above 0."""
-    return min(len(np.unique(numbers[values < 1])), len(np.unique(numbers[values > 0])))
 
 
 _DRAWS = 4000  # the error of the mean is about a hundredth of it

@@ -44,7 +44,6 @@ class System:
 
     @property
     def criteria(self) -> tuple[str, ...]:
-        """The criteria it predicts, in its own order."""
         return self.submission.criteria
 
     @property
@@ -55,7 +54,6 @@ class System:
 
     @property
     def explains(self) -> bool:
-        """True where it gives explanations."""
         return self.submission.with_explanations
 
     @property
@@ -90,7 +88,6 @@ class System:
 
     @cached_property
     def rows(self) -> Mapping[str, SubmissionRow]:
-        """Its predictions by item id."""
         return {row.id: row for row in self.submission.rows}
 
     @property
@@ -119,7 +116,6 @@ class System:
         return run_health(self.results) if self.results else submission_health(self.submission)
 
     def only(self, ids: Container[str]) -> "System":
-        """The same system on these items alone."""
         rows = tuple(row for row in self.submission.rows if row.id in ids)
         results = self.results and self.results.only(ids)
         return replace(self, submission=replace(self.submission, rows=rows), results=results)
@@ -244,13 +240,11 @@ class Matched:
 
     @property
     def items_of_both(self) -> Iterator[Item]:
-        """The items that both have, in the order of the dataset."""
         missing = frozenset(self.missing)
         return (item for item in self.dataset if item.id not in missing)
 
     @property
     def labelled_items(self) -> tuple[Item, ...]:
-        """Those of them that have a label on any criterion."""
         return tuple({pair.item.id: pair.item for pairs in self.pairs.values() for pair in pairs}.values())
 
     @property
@@ -274,7 +268,6 @@ class Matched:
 
     @property
     def left_out(self) -> list[str]:
-        """Sentences on how it was joined with the items, and on ids that one side alone has."""
         name, gold = self.system.name, self.dataset.name
         said = [self.joined] if self.joined else []
         if self.missing:
@@ -287,7 +280,6 @@ class Matched:
 
     @property
     def caveats(self) -> list[str]:
-        """Sentences that keep the measures from being taken for more than they are."""
         results = self.system.results
         whole = self.whole or self.dataset
         caveats = []
@@ -374,7 +366,6 @@ def annotator_caveats(system: System, ids: Container[str] | None = None) -> list
 
 
 def match(system: System, gold: Dataset, partial: bool = False) -> Matched:
-    """One system: see `match_together`."""
     return match_together([system], gold, partial)[0]
 
 
@@ -391,7 +382,6 @@ def match_together(systems: Sequence[System], gold: Dataset, partial: bool = Fal
 
 
 def match_items(system: System, dataset: Dataset, partial: bool = False) -> Matched:
-    """The same for what needs no human labels: without `pairs`."""
     return _joined([system], dataset, partial)[0][0]
 
 

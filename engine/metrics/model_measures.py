@@ -1,11 +1,5 @@
 """The measures of explanations that need a model: BERTScore by an encoder, agreement by a judge model.
 
-Agreement: what a second model says of a judge's explanation, compared with the human one.
-
-P(yes) and P(no) are read from the logits after the prompt; no text is generated. All questions about an
-item share its texts, which are read once. Each question is read by itself after them, so that its result
-depends on nothing else that is asked: it can be kept.
-
 All criteria of a system are measured together, so that a model is opened once. What works with the model
 is apart from the rest: a process of its own can do it (engine/system/subprocess_worker.py).
 """
@@ -28,13 +22,13 @@ from engine.core.judgments import Agreement, Unscored
 from engine.core.rubric import Criterion
 from engine.llama.context import SessionShape
 from engine.llama.library import library_version
-from engine.llama.tokens import LONE_TOKEN_CELLS, PromptTokens, common_prefix
+from engine.llama.model import LONE_TOKEN_CELLS, PromptTokens, common_prefix
 from engine.metrics.accuracy import mean
 from engine.metrics.explanations import bert_scores, explained_pairs
 from engine.metrics.matching import Matched
 from engine.models.checked_model import CheckedModel
 from engine.models.opening import OpenModel, OpenModelFactory, encoder_hash, open_encoder, open_session
-from engine.prompt.conversation import FRAME_VERSION, Part, UnbreakableTextError, own
+from engine.prompt.conversation import FRAME_VERSION, UnbreakableTextError, own
 from engine.prompt.judge_prompt import (
     AGREEMENT_VERSION,
     AgreementPrompt,
@@ -42,7 +36,6 @@ from engine.prompt.judge_prompt import (
     build_agreement_prompt,
     item_trunk,
 )
-from engine.prompt.template import ChatTemplate
 from engine.prompt.tokens import PROBES, branch_tokens, shared_tokens
 from engine.results.decision import NOT_FINITE
 from engine.settings.rows import MachineSettings, default_context
@@ -109,11 +102,14 @@ def measure_agreement(
     }
     done = sum(counts[key] for key in found)
     yield MeasureProgress(done, len(questions))
-    groups = _by_item({key: asked for key, asked in zip(keys, questions, strict=True) if key not in found})
+    groups: dict[str, dict[str, AgreementQuestion]] = {}  # those about the same texts together
+    for key, question in zip(keys, questions, strict=True):
+        if key not in found:
+            groups.setdefault(question.item.content_hash, {})[key] = question
     if groups:
         with opener() as opened:
             asker = _Asker(opened)
-            for group in groups:
+            for group in groups.values():
                 for key, question in group.items():
                     found[key] = asker.ask(question)
                     done += counts[key]
@@ -126,23 +122,17 @@ def measure_agreement(
                         if isinstance(answer, Agreement)
                     }
                 )
-    return [_result(question, found[key]) for key, question in zip(keys, questions, strict=True)]
+    return [
+        Unscored(question.item.id, question.criterion.name, answer)
+        if isinstance(answer := found[key], str)
+        else answer
+        for key, question in zip(keys, questions, strict=True)
+    ]
 
 
-def _by_item(questions: Mapping[str, AgreementQuestion]) -> list[dict[str, AgreementQuestion]]:
-    """The questions by key, those about the same texts together."""
-    groups: dict[str, dict[str, AgreementQuestion]] = {}
-    for key, question in questions.items():
-        groups.setdefault(question.item.content_hash, {})[key] = question
-    return list(groups.values())
-
-
-def _result(question: AgreementQuestion, found: Agreement | str) -> Agreement | Unscored:
-    if isinstance(found, Agreement):
-        return found
-    return Unscored(question.item.id, question.criterion.name, found)
-
-
+# P(yes) and P(no) are read from the logits after the prompt; no text is generated. All questions about an
+# item share its texts, which are read once. Each question is read by itself after them, so that its result
+# depends on nothing else that is asked: it can be kept.
 class _Asker:
     """Asks one question after another; what they share with the one before is not read again."""
 
@@ -151,7 +141,10 @@ class _Asker:
         self._template = opened.template
         self._context = opened.session.shape.context
         self._trunk: tuple[int, ...] | None = None
-        self._stem = _stem_tokens(opened.template)
+        # What all questions begin with.
+        probes = [Item("probe", text, text, text) for text in PROBES]
+        asked = [AgreementPrompt(item_trunk(item), ()).question() for item in probes]
+        self._stem = shared_tokens(asked, opened.template)
         # Where it does not fit, no question does, and each says so.
         if len(self._stem) + LONE_TOKEN_CELLS < self._context:
             self._session.hold_stem(self._stem)
@@ -163,7 +156,7 @@ class _Asker:
             tokens = self._tokenized(question)
         except UnbreakableTextError as error:
             return error.reason
-        cells = self._cells(tokens)
+        cells = len(self._stem) + LONE_TOKEN_CELLS + tokens.cells_beside(self._stem)
         if cells > self._context:
             return f"needs {cells:,} tokens, the context holds {self._context:,}"
         if tokens.trunk != self._trunk:
@@ -180,23 +173,10 @@ class _Asker:
         prompt = build_agreement_prompt(question.item, question.criterion, question.gold, question.prediction)
         replies = [prompt.question(answer_reply(agrees)) for agrees in (True, False)]
         branch = branch_tokens(replies, self._template)
-        trunk = _trunk_tokens(prompt.trunk, self._template)
+        trunk = shared_tokens(
+            [AgreementPrompt(prompt.trunk, (own(text),)).question() for text in PROBES], self._template
+        )
         return PromptTokens(trunk[: common_prefix([trunk, branch.prompt[:-1]])], (branch,))
-
-    def _cells(self, tokens: PromptTokens) -> int:
-        """Tokens of context that a question takes, with the stem and what the session needs."""
-        return len(self._stem) + LONE_TOKEN_CELLS + tokens.cells_beside(self._stem)
-
-
-def _stem_tokens(template: ChatTemplate) -> tuple[int, ...]:
-    """What all questions begin with."""
-    items = [Item("probe", text, text, text) for text in PROBES]
-    return shared_tokens([AgreementPrompt(item_trunk(item), ()).question() for item in items], template)
-
-
-def _trunk_tokens(trunk: tuple[Part, ...], template: ChatTemplate) -> tuple[int, ...]:
-    """What all questions about an item begin with; none of them takes part in finding it."""
-    return shared_tokens([AgreementPrompt(trunk, (own(text),)).question() for text in PROBES], template)
 
 
 _LEAST_MASS = 0.5  # of yes and no together, on average
@@ -296,7 +276,6 @@ def agreement_warnings(agreements: Mapping[str, Sequence[Agreement | Unscored]])
 
 
 def _by_criterion(matched: Matched, scores: Sequence[Score]) -> dict[str, Sequence[Score]]:
-    """The scores of all explained pairs, cut where the criteria change."""
     cut, start = {}, 0
     for name in matched.pairs:
         end = start + len(explained_pairs(matched, name))

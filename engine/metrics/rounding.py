@@ -1,11 +1,4 @@
-"""Rounding, as it is measured: a judge reads the same items once more, in another batch shape.
-
-Together with what another run says there are three raw predictions of each item. Where the judge is the same,
-none of them is more of a stranger than the others; how much that of the other run is, a permutation test
-tells.
-
-Knows: labels, probabilities. Does not know: runs, human labels, what else changed.
-"""
+"""Rounding, as it is measured: a judge reads the same items once more, in another batch shape."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -43,7 +36,6 @@ class Opinion:
 
     @property
     def as_read(self) -> tuple[float, ...] | None:
-        """The probabilities without a calibration."""
         return self.read or self.probabilities
 
     @classmethod
@@ -107,6 +99,8 @@ def noise_of(threes: Sequence[Three]) -> Noise | None:
     return Noise(len(twice), changed, distance, float(np.sqrt(np.mean(apart**2))), float(apart.max()))
 
 
+# With what another run says there are three raw predictions of each item. Where the judge is the same, none
+# of them is more of a stranger than the others.
 def strangers(criteria: Iterable[Sequence[tuple[str, Three]]]) -> tuple[float | None, float | None]:
     """That the probabilities, and that the labels of the run that read the items once are as near to the two
     raw predictions of the other as these are to each other: two p-values, None where no item was scored three
@@ -168,7 +162,6 @@ class _Scores:
     instructions: list[str] = field(default_factory=list)
 
     def add(self, scores: Iterable[Sequence[float]], instructions: Sequence[str]) -> None:
-        """Add items."""
         self.scores.extend(scores)
         self.instructions.extend(instructions)
 

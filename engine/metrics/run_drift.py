@@ -1,11 +1,7 @@
 """What changed between two runs that models judged, on the items and criteria that both have.
 
-What annotators overrode takes no part: it is asked whether a judge still says the same.
-
-Light, for judging prints it.
-
-Knows: stored runs, their datasets, what decides them. Does not know: how changes are measured, which settings
-differ.
+What annotators overrode takes no part: it is asked whether a judge still says the same. Light, for judging
+prints it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -111,7 +107,6 @@ def computed_elsewhere(then: StoredRun, now: StoredRun) -> str:
 
 
 def _computed_by(run: StoredRun) -> set[str]:
-    """What computed a run in all its sessions, in words."""
     if CLUSTER in run.manifest:
         return {_CLUSTER}
     found = set()

@@ -1,7 +1,4 @@
-"""How well a system does on each slice of the items: the measures of the whole, on the items of the slice.
-
-Knows: matched pairs, slices. Does not know: by what items are divided, files, tables.
-"""
+"""How well a system does on each slice of the items: the measures of the whole, on the items of the slice."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -69,7 +66,6 @@ class SliceMeasures:
 
     @property
     def human_ties(self) -> float | None:
-        """The same of the human labels."""
         return _share_of_ties(found.human for found in self.measures.values())
 
     @property
@@ -89,7 +85,6 @@ class SliceMeasures:
         return bool(self.measures) and self.instructions < FEW
 
     def as_json(self) -> dict[str, Any]:
-        """All of it under names of its own; shares are 0 to 1."""
         criteria = {
             name: {
                 "labels": found.items,

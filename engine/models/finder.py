@@ -11,8 +11,17 @@ from typing import NamedTuple
 
 from engine.core.errors import Hint, ModelFileError
 from engine.models import model_file
-from engine.system.paths import environment, home, models_folder, project_models_folder
-from engine.system.places import PathKind, real_path, reason_of, seen_at, shown
+from engine.system.paths import (
+    PathKind,
+    environment,
+    home,
+    models_folder,
+    project_models_folder,
+    real_path,
+    reason_of,
+    seen_at,
+    shown,
+)
 
 
 @dataclass(frozen=True)

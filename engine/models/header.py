@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from engine.core.errors import ModelFileError
 from engine.core.formatting import short_name, without_middle
-from engine.system.places import reason_of, refuse_impossible
+from engine.system.paths import reason_of, refuse_impossible
 
 HeaderValue = int | float | bool | str | NDArray[Any] | list[bytes]
 """A metadata value. Arrays of strings stay bytes, as llama.cpp compares them; single strings are text."""

@@ -31,8 +31,7 @@ from engine.models.header import (
     read_header,
 )
 from engine.settings.rows import KvType
-from engine.system.paths import home
-from engine.system.places import PathKind, seen_at
+from engine.system.paths import PathKind, home, seen_at
 
 _PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<parts>\d{5})(?P<suffix>\.gguf)", re.IGNORECASE)
 

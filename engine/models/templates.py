@@ -26,8 +26,7 @@ from engine.llama.library import library_version
 from engine.llama.model import Vocabulary
 from engine.prompt import conversation
 from engine.prompt.template import ChatTemplate
-from engine.system.paths import CHILD, cache_folder, self_command, text_of_path
-from engine.system.places import real_path
+from engine.system.paths import CHILD, cache_folder, real_path, self_command, text_of_path
 from engine.system.subprocess_worker import CRASHES, run_child
 
 Made = TypeVar("Made")

@@ -33,9 +33,9 @@ from engine.system.paths import (
     home,
     is_installed,
     log_folder,
+    network_file_system,
     self_command,
 )
-from engine.system.places import network_file_system
 
 _PACKAGES = (
     *("PySide6-Essentials", "llama-cpp-python", "numpy", "pandas", "pyarrow", "scipy", "scikit-learn"),

@@ -1,8 +1,5 @@
-"""Marks that foreign text must not hold: found however they are written, broken up by a space.
-
-A chat template as it was rendered: its own text around the messages.
-
-The pieces of a prompt: text, each marked with whose it is.
+"""The pieces of a prompt, each marked with whose it is; a chat template's own text around the messages; marks
+that foreign text must not hold.
 
 A text is looked at as a model may read it: in any letter case, without accents, without characters that
 nobody sees, wide letters as the normal ones, U+2581 as the space for which SentencePiece takes it.
@@ -29,12 +26,10 @@ class Part:
 
     @property
     def foreign(self) -> bool:
-        """True for text of somebody else."""
         return self.source.foreign
 
 
 def own(text: str) -> Part:
-    """Text of this project."""
     return Part(text)
 
 
@@ -101,7 +96,6 @@ class Frame:
 
 
 def plain_frame(reason: str) -> Frame:
-    """Plain text, an empty line between the messages; `reason`: why it is used, a whole clause."""
     return Frame(("", "\n\n", "\n\n", ""), (SYSTEM, USER, REPLY), f"{reason}: plain text is used.")
 
 
@@ -124,7 +118,6 @@ class UnbreakableTextError(SetupError):
 
     @property
     def reason(self) -> str:
-        """The problem as a clause."""
         return f"{self.problem[:1].lower()}{self.problem[1:].rstrip('.')}"
 
 
@@ -185,7 +178,6 @@ class Marks:
         )
 
     def found(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where each mark of a text begins and ends."""
         # Most texts have no mark: for them one search is enough, without a list of places.
         if self._pattern.search(folded(text)):
             parts = [folded(char) for char in text]
@@ -239,7 +231,6 @@ class Fences:
     end: str = DEFAULT_WORDING.end
 
     def block(self, title: str, text: str, source: Source) -> tuple[Part, ...]:
-        """Foreign text between its two marks."""
         inside = foreign(self.without(text), source)
         return own(f"[{title}]\n"), inside, own(f"\n[{put_in(self.end, title=title)}]\n\n")
 
@@ -249,11 +240,9 @@ class Fences:
 
     @cached_property
     def marks(self) -> Marks:
-        """Finds them, however they are written."""
         return Marks(map(Mark, self.texts))
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
-        """The marks of all titles."""
         ends = [put_in(self.end, title=title) for title in self.titles]
         return tuple(f"[{inside}]" for inside in (*self.titles, *ends))

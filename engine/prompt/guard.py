@@ -26,8 +26,7 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 
 from engine.core.prompt_text import Source
-from engine.llama.model import SpecialToken, Vocabulary
-from engine.llama.tokens import Pieces, token_places
+from engine.llama.model import Pieces, SpecialToken, Vocabulary, token_places
 from engine.prompt.conversation import Frame, Mark, Marks, UnbreakableTextError
 
 _MARKUP = re.compile(r"<{1,2}[^<>\n]{1,60}>{1,2}|\[[^\[\]\n]{1,60}\]")
@@ -51,18 +50,14 @@ def turn_marks(
         follows_token = False
         for run in runs:
             if isinstance(run, str):
-                found += _markup(run)
+                shapes = _MARKUP.findall(run)
+                found += (Mark(shape, counted=True) for shape in shapes if re.search(r"\w", shape))
                 found += () if opens else _labels(run, follows_token)
             follows_token = isinstance(run, SpecialToken)
     return [mark for mark in dict.fromkeys(found) if re.search(r"\S\S", mark.text)]
 
 
-def _markup(text: str) -> Iterator[Mark]:
-    return (Mark(shape, counted=True) for shape in _MARKUP.findall(text) if re.search(r"\w", shape))
-
-
 def _labels(text: str, follows_token: bool) -> Iterator[Mark]:
-    """The labels and words in a text of a template."""
     lines = text.split("\n")
     for number, line in enumerate(lines):
         parts = _MARKUP.split(line)
@@ -105,15 +100,26 @@ class Guard:
         self.pieces = Pieces(vocabulary)
         self._vocabulary = vocabulary
         structure = [token for token in vocabulary.special_tokens if _is_structure(token, frame)]
-        self._structure = frozenset((*(token.id for token in structure), *_reply_ends(vocabulary)))
+        # A letter that ends a reply is no structure, for any text has it.
+        written = {end: vocabulary.piece(end).decode("utf-8", "replace") for end in vocabulary.reply_ends}
+        ends = (end for end, text in written.items() if len(text) > 1)
+        self._structure = frozenset((*(token.id for token in structure), *ends))
         closes = {*vocabulary.reply_ends, vocabulary.bos}
         turns = turn_marks(frame, lambda text: split_at(text, structure), lambda token: token.id in closes)
-        self._turns = (*turns, *_unknown_literals(vocabulary))
+        # Some tokenizers take the name of the token of unknown letters for it.
+        unknown = [token for token in vocabulary.special_tokens if token.unknown]
+        names = (Mark(each.text) for each in unknown if each.id in vocabulary.tokenize(each.text))
+        self._turns = (*turns, *names)
         marks = Marks(self._turns)
-        self._by = _break(vocabulary)
+        # What breaks a text up so that the tokenizer reads something else.
+        whole = vocabulary.tokenize("[x")
+        parted = (by for by in _BREAKS if vocabulary.tokenize(f"[{by}x") != whole)
+        self._by = next(parted, _BREAKS[0])
         self.harmless = lru_cache(maxsize=256)(lambda text: marks.broken(text, self._by))
         self.read = lru_cache(maxsize=64)(self._read)
-        self._marks = lru_cache(maxsize=8)(self._all_marks)
+        self._marks = lru_cache(maxsize=8)(
+            lambda fences: Marks((*self._turns, *map(Mark, fences)), spaced=self._by == _BREAKS[0])
+        )
         self._structure_of = lru_cache(maxsize=64)(lambda own: self._structural(self._tokenize(own)))
         self._marks_of = lru_cache(maxsize=64)(
             lambda own, fences: len(self._marks_among(self._tokenize(own), fences))
@@ -205,9 +211,6 @@ class Guard:
             found.append((bisect_right(ends, first), bisect_right(ends, last)))
         return found
 
-    def _all_marks(self, fences: tuple[str, ...]) -> Marks:
-        return Marks((*self._turns, *map(Mark, fences)), spaced=self._by == _BREAKS[0])
-
     def _tokenize(self, run: Run) -> Sequence[int]:
         return self._vocabulary.tokenize(_text(run), parse_special=False)
 
@@ -240,26 +243,6 @@ def _is_structure(token: SpecialToken, frame: Frame) -> bool:
     if len(token.text) == 1 or token.text.isspace():
         return False
     return bool(_NO_WORDS.search(token.text)) or token.text in "".join((*frame.pieces, *frame.turns))
-
-
-def _reply_ends(vocabulary: Vocabulary) -> Iterator[int]:
-    """Tokens that end a reply; a letter that does so is none of them, for any text has it."""
-    for token in vocabulary.reply_ends:
-        if len(vocabulary.piece(token).decode("utf-8", "replace")) > 1:
-            yield token
-
-
-def _unknown_literals(vocabulary: Vocabulary) -> Iterator[Mark]:
-    """The names of the token of unknown letters, where the tokenizer takes them for it."""
-    for token in vocabulary.special_tokens:
-        if token.unknown and token.id in vocabulary.tokenize(token.text):
-            yield Mark(token.text)
-
-
-def _break(vocabulary: Vocabulary) -> str:
-    """What breaks a text up so that the tokenizer reads something else."""
-    whole = vocabulary.tokenize("[x")
-    return next((by for by in _BREAKS if vocabulary.tokenize(f"[{by}x") != whole), _BREAKS[0])
 
 
 def _text(run: Run) -> str:

@@ -1,19 +1,11 @@
-"""What a second model is asked of an explanation, next to the human one.
-
-What the model is asked: an item as a tree of text, each part marked own or foreign.
+"""What the model is asked: an item as a tree of text, each part marked own or foreign.
 
 stem     what the labels mean, labelled examples     the same for a whole run
      trunk   this item, its responses in one order       shared by all criteria
       branch the criterion's question                    one for each
 
-The words are those of the rubric's wording. Whoever changes the default ones, or how they are put together,
-raises PROMPT_VERSION: runs and calibrations are tied to it.
-
-stem     what is asked, what the answers mean      the same for all questions
-     trunk   the item: instruction, both responses     shared by all explanations of an item
-      branch the criterion, both labels and both explanations
-
-Whoever changes a word here raises AGREEMENT_VERSION: results in the store are tied to it.
+And what a second model is asked of an explanation next to the human one. Whoever changes words here, or those
+of the default rubric, raises PROMPT_VERSION or AGREEMENT_VERSION: results are tied to them.
 """
 
 from collections.abc import Sequence
@@ -31,8 +23,6 @@ PROMPT_VERSION = "1"
 
 @dataclass(frozen=True)
 class PromptTree:
-    """One item in one order, for all criteria of a rubric."""
-
     stem: tuple[Part, ...]
     trunk: tuple[Part, ...]
     branches: tuple[tuple[Part, ...], ...]
@@ -75,7 +65,6 @@ def build_prompt(item: Item, order: Order, rubric: Rubric, examples: Sequence[It
 
 
 def verdict_reply(preference: Preference, wording: PromptWording = DEFAULT_WORDING) -> str:
-    """The reply up to and with the verdict's letter."""
     return f"{wording.verdict} {LETTERS[preference]}"
 
 
@@ -86,7 +75,6 @@ def explanation_reply(preference: Preference, wording: PromptWording = DEFAULT_W
 
 @lru_cache(maxsize=8)
 def fences_of(wording: PromptWording) -> Fences:
-    """The marks around the texts of an item."""
     return Fences(wording.titles, wording.end)
 
 
@@ -106,7 +94,6 @@ def item_parts(
 
 
 def _labels(example: Item, rubric: Rubric, fences: Fences) -> list[Part]:
-    """What the user said of an example, in the form in which the model shall reply."""
     wording, parts = rubric.wording, list[Part]()
     for criterion in rubric.criteria:
         gold = example.gold.get(criterion.name)
@@ -152,8 +139,6 @@ _ANSWER = "Answer:"
 
 @dataclass(frozen=True)
 class AgreementPrompt:
-    """One explanation next to the human one; all prompts of an item have the same `trunk`."""
-
     trunk: tuple[Part, ...]
     branch: tuple[Part, ...]
 

@@ -2,8 +2,6 @@
 
 A template is a program of whoever made the model file: it may loop for ever, take all memory or break the
 interpreter down. So this runs in a child process, with limits; see `engine.models.templates`.
-
-Knows: Jinja, what templates are given, how replies begin. Does not know: tokens, processes, what is asked.
 """
 
 import faulthandler
@@ -162,7 +160,6 @@ def _quiet(render: _Render, messages: list[dict[str, str]]) -> tuple[str, bool]:
 
 
 def _or_nothing(render: _Render, **values: Any) -> str:
-    """What a template writes; nothing where it fails."""
     try:
         return render(**values)
     except UnusableTemplateError:

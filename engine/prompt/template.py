@@ -1,21 +1,16 @@
-"""Where the reply of a model begins, so that a verdict is not read inside reasoning.
+"""A conversation in the model's own chat format, as token ids; where its reply begins.
 
-A conversation in the model's own chat format, as token ids.
-
-Control tokens are recognised only in what the chat template itself wrote; messages are tokenized as plain
-text, in which nothing of a dataset is structure: no text of it can end a turn or open another.
-
-What a template lets a model continue from, and what it writes before a finished reply, should agree. But a
-model that thinks is let begin with reasoning, which a verdict would continue.
+Control tokens are recognised only in what the chat template itself wrote: no text of a dataset ends a turn.
+A verdict must not continue reasoning with which a template lets a model begin.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from engine.core.prompt_text import Source
-from engine.llama.model import SpecialToken, Vocabulary
-from engine.llama.tokens import Pieces
+from engine.llama.model import Pieces, SpecialToken, Vocabulary
 from engine.prompt.conversation import REPLY, SYSTEM, THOUGHT, USER, Conversation, Frame, Part, foreign, own
 from engine.prompt.guard import Guard, Piece, split_at
 
@@ -41,7 +36,6 @@ class ChatTemplate:
 
     @property
     def tokens_written(self) -> Pieces:
-        """What tokens write."""
         return self._guard.pieces
 
     def tokenize(self, conversation: Conversation) -> list[int]:
@@ -78,11 +72,6 @@ class ChatTemplate:
             REPLY: (own(conversation.reply),),
         }
 
-    def _message(self, parts: Sequence[Part]) -> list[Piece]:
-        texts = (self._guard.harmless(part.text) if part.foreign else part.text for part in parts)
-        pieces = [(text, part.source) for text, part in zip(texts, parts, strict=True)]
-        return _without_start(_without_end(pieces))
-
     def _runs(self, conversation: Conversation) -> Iterator[list[Piece] | SpecialToken]:
         """Control tokens of the template, and between them all plain text in one run each.
 
@@ -96,7 +85,10 @@ class ChatTemplate:
             if index < len(self.frame.slots):
                 if self.frame.slots[index] == THOUGHT and conversation.thought is None:
                     break
-                _append(runs, self._message(contents[self.frame.slots[index]]))
+                parts = contents[self.frame.slots[index]]
+                texts = (self._guard.harmless(each.text) if each.foreign else each.text for each in parts)
+                pieces = [(text, each.source) for text, each in zip(texts, parts, strict=True)]
+                _append(runs, _without_start(_without_end(pieces)))
         for index, run in enumerate(runs):
             if isinstance(run, SpecialToken):
                 yield run
@@ -181,7 +173,10 @@ def reply_start(opening: Opening) -> tuple[str, str]:
         return _with_closed_thought(finished, _note_of_more(opening, finished[len(prompt) :]))
     if _OPEN_THOUGHT.search(prompt):
         return _with_closed_thought(prompt, "")
-    common = _common_start(prompt, finished)
+    # How many characters both begin with, markup counted whole.
+    symbols = zip(_SYMBOL.findall(prompt), _SYMBOL.findall(finished), strict=False)
+    alike = takewhile(lambda pair: pair[0] == pair[1], symbols)
+    common = sum(len(symbol) for symbol, _ in alike)
     ours, theirs = prompt[common:], finished[common:]
     if not ours.strip():
         return prompt, ""
@@ -251,13 +246,3 @@ def _closed(tag: str) -> str:
 def _quoted(text: str) -> str:
     text = text.strip()
     return f"“{text if len(text) <= _LONGEST_QUOTE else f'{text[:_LONGEST_QUOTE]}…'}”"
-
-
-def _common_start(first: str, second: str) -> int:
-    """How many characters both begin with, markup counted whole."""
-    length = 0
-    for ours, theirs in zip(_SYMBOL.findall(first), _SYMBOL.findall(second), strict=False):
-        if ours != theirs:
-            break
-        length += len(ours)
-    return length

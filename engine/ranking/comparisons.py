@@ -101,7 +101,6 @@ class PairComparisons:
         )
 
     def without_absent(self) -> "PairComparisons":
-        """Without candidates that stand in no comparison."""
         used = np.unique(np.concatenate([self.first, self.second]))
         if len(used) == len(self.names):
             return self
@@ -211,7 +210,11 @@ def system_said(system: System, dataset: Dataset, criterion: str) -> FloatArray:
 
     Shape (items, 5). SetupError where it does not judge by the criterion.
     """
-    _check_criterion(system, criterion)
+    if criterion not in system.criteria:
+        raise SetupError(
+            f"{system.name} has no labels on {quoted(criterion)}.",
+            f"Its criteria: {listed(system.criteria, shown=str)}.",
+        )
     rows = system.rows
     return labels_said(
         rows[item_id].predictions[criterion].preference if item_id in rows else None
@@ -223,7 +226,6 @@ def system_expected(system: System, dataset: Dataset, criterion: str) -> FloatAr
     """The judge's own probabilities of the labels, before anybody's label stood in their place; of a
     submission, which has none, its labels. Shape (items, 5).
     """
-    _check_criterion(system, criterion)
     said = system_said(system, dataset, criterion)
     for row, item_id in zip(said, dataset.ids, strict=True):
         judgment = system.judgments.get(JudgmentKey(item_id, criterion))
@@ -245,14 +247,6 @@ def _set_shares(row: FloatArray, shares: Mapping[HumanLabel, float]) -> None:
     row[:] = 0
     for label, share in shares.items():
         row[_LABEL_AT[label]] = share
-
-
-def _check_criterion(system: System, criterion: str) -> None:
-    if criterion not in system.criteria:
-        raise SetupError(
-            f"{system.name} has no labels on {quoted(criterion)}.",
-            f"Its criteria: {listed(system.criteria, shown=str)}.",
-        )
 
 
 def left_out_in_words(items: int) -> str:

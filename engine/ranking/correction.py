@@ -1,12 +1,9 @@
-"""A ranking by the judge, corrected by human labels of a random part of the items.
+"""Shares and a ranking as annotators would have them: the judge's on all items, corrected by labels of some.
 
-Shares as annotators would say them: out of the judge's predictions on all items and annotators' on a
-random part.
-
-Prediction-powered inference: the mean of human labels, moved by a weight times what the judge says of the
-other items less what it says of these. Whatever the judge is worth, that stays right; a good one makes the
-interval narrower. Sources: Angelopoulos and others, Prediction-Powered Inference (2023); Angelopoulos, Duchi
-and Zrnic, PPI++: Efficient Prediction-Powered Inference (2023), whose tuned weight this is.
+Prediction-powered inference: the mean of human labels of a random part, moved by a weight times what the
+judge says of the other items less what it says of these. Whatever the judge is worth, that stays right; a
+good one makes the interval narrower. Sources: Angelopoulos and others, Prediction-Powered Inference (2023);
+Angelopoulos, Duchi and Zrnic, PPI++ (2023), whose tuned weight this is.
 """
 
 from collections.abc import Container, Generator, Iterable
@@ -83,7 +80,6 @@ class Corrected:
 
     @property
     def is_helped(self) -> bool:
-        """Whether the judge makes it any more precise."""
         return self.weight > 0
 
     def turned(self) -> "Corrected":
@@ -329,7 +325,6 @@ class Correction:
 
     @property
     def is_helped(self) -> bool:
-        """Whether the judge makes the rate of any candidate more precise."""
         return any(one.is_helped for one in self.candidates.values())
 
 
@@ -349,7 +344,9 @@ def correct(
     the judge's predictions may be anything. `draws`: of the Bradley-Terry scores, which are omitted at 0;
     tells how many of them are done. Raises Cancelled.
     """
-    judge = judge.with_said(_filled(judge))
+    default = judge.said[judge.known].mean(axis=0) if judge.known.any() else np.eye(len(HUMAN_LABELS))[-1]
+    default[:2] = default[:2].mean()
+    judge = judge.with_said(np.where(judge.known[:, None], judge.said, default))
     _, numbers = np.unique(judge.instructions, return_inverse=True)
     annotators, judge = (replace(each, instructions=numbers) for each in (annotators, judge))
     known = annotators.known
@@ -361,6 +358,8 @@ def correct(
         if found is not None:
             names = judge.names[one], judge.names[other]
             pairs[names], pairs[names[::-1]] = found, found.turned()
+    said, expected = annotators.scores[known], judge.scores[known]
+    varies = len(said) > 1 and said.std() > 0 and expected.std() > 0
     made = Correction(
         candidates={name: found for name, found in candidates.items() if found is not None},
         pairs=pairs,
@@ -368,7 +367,7 @@ def correct(
         bradley_terry=None,
         labelled=int(known.sum()),
         items=len(annotators),
-        correlation=_correlation(annotators.scores[known], judge.scores[known]),
+        correlation=float(np.corrcoef(said, expected)[0, 1]) if varies else None,
         unlabelled=tuple(name for name, found in candidates.items() if found is None),
         missing=int(lacking.sum()),
     )
@@ -377,13 +376,6 @@ def correct(
         return made
     bradley_terry = yield from _strengths(annotators, judge, seed, draws, cancel)
     return replace(made, bradley_terry=bradley_terry)
-
-
-def _filled(judge: PairComparisons) -> FloatArray:
-    default = judge.said[judge.known].mean(axis=0) if judge.known.any() else np.eye(len(HUMAN_LABELS))[-1]
-    default[:2] = default[:2].mean()
-    said: FloatArray = np.where(judge.known[:, None], judge.said, default)
-    return said
 
 
 def _of(
@@ -430,12 +422,6 @@ def _shares(annotators: PairComparisons, judge: PairComparisons, lacking: BoolAr
     return {name: one for name, one in found.items() if one is not None}
 
 
-def _correlation(annotators: FloatArray, judge: FloatArray) -> float | None:
-    if len(annotators) < 2 or annotators.std() == 0 or judge.std() == 0:
-        return None
-    return float(np.corrcoef(annotators, judge)[0, 1])
-
-
 def _strengths(
     annotators: PairComparisons, judge: PairComparisons, seed: int, draws: int, cancel: CancelToken | None
 ) -> Generator[MeasureProgress, None, BradleyTerryScores]:
@@ -448,7 +434,12 @@ def _strengths(
     few labelled instructions as a candidate has.
     """
     known = annotators.known
-    weight = _weight_of_strengths(annotators, judge, known)
+    # Tuned for what was won beyond what the Bradley-Terry scores by the judge alone let expect.
+    by_judge = fitted(tallies_of(judge))
+    difference = by_judge.bradley_terry[0][judge.first] - by_judge.bradley_terry[0][judge.second]
+    expected = expected_score(difference, by_judge.tie[0])
+    beyond = judge.scores - expected
+    weight = tuned_weight(annotators.scores[known] - expected[known], beyond[known], beyond[~known])
     here, there = known * 1.0, (~known) * 1.0
     won, tied = won_by_lower(judge), judge.ties
     columns = [here, there, np.where(known, won_by_lower(annotators), 0.0), here * won, there * won]
@@ -473,24 +464,12 @@ def _strengths(
         )
 
     count = int(judge.instructions.max()) + 1
-    worth = _instructions_of_one(annotators.at(known))
+    # On how many instructions labels say anything of a candidate, on average.
+    labelled = annotators.at(known)
+    of_each = [labelled.of(place)[0] for place in range(len(labelled.names))]
+    worth = float(np.mean([len(np.unique(labelled.instructions[places])) for places in of_each]))
     return (
         yield from bootstrapped(
             annotators.names, tallied, count, worth, seed=seed, draws=draws, cancel=cancel
         )
     )
-
-
-def _instructions_of_one(labelled: PairComparisons) -> float:
-    """On how many instructions labels say anything of a candidate, on average."""
-    of_each = [labelled.of(place)[0] for place in range(len(labelled.names))]
-    return float(np.mean([len(np.unique(labelled.instructions[places])) for places in of_each]))
-
-
-def _weight_of_strengths(annotators: PairComparisons, judge: PairComparisons, known: BoolArray) -> float:
-    """The tuned weight of what was won beyond what the Bradley-Terry scores by the judge alone let expect."""
-    by_judge = fitted(tallies_of(judge))
-    difference = by_judge.bradley_terry[0][judge.first] - by_judge.bradley_terry[0][judge.second]
-    expected = expected_score(difference, by_judge.tie[0])
-    beyond = judge.scores - expected
-    return tuned_weight(annotators.scores[known] - expected[known], beyond[known], beyond[~known])

@@ -1,13 +1,9 @@
 """A judge's ranking compared with human labels of a part of its items: corrected, or why it cannot be.
 
-How many labels it takes: what these data could show, what more labels would, how many a difference needs.
-
-With n labels on the N items that the judge read, whose word has the correlation r with annotators', a rate
-has the variance K (r²/N + (1 - r²)/n): Angelopoulos, Duchi and Zrnic, PPI++ (2023), with the tuned weight. K
-and r are those of the run itself where it has labels; before, K is of the judge's own labels and r a typical
-one.
-
-Whose labels may correct a judge: those of a random part of the items, and why others may not.
+Only labels of a random part may correct it. Also how many labels it takes: with n labels on the N items that
+the judge read, whose word has the correlation r with annotators', a rate has the variance
+K (r²/N + (1 - r²)/n): Angelopoulos, Duchi and Zrnic, PPI++ (2023), with the tuned weight. K and r are those
+of the run itself where it has labels; before, K is of the judge's own labels and r a typical one.
 """
 
 from collections.abc import Generator, Iterator, Sequence
@@ -24,7 +20,7 @@ from engine.core.events import CancelToken, MeasureProgress
 from engine.core.formatting import counted
 from engine.core.items import HumanLabel
 from engine.core.judgments import JudgmentKey, Origin
-from engine.core.numeric import BoolArray, FloatArray, IntArray
+from engine.core.numeric import BoolArray, FloatArray
 from engine.data.dataset import Dataset
 from engine.data.label_origins import label_origins, sampled_items, skipped_items
 from engine.metrics.intervals import FEW, group_numbers
@@ -220,7 +216,6 @@ class LabelledPart:
 
     @property
     def labels(self) -> int:
-        """How many items are labelled."""
         return int(np.sum(~np.isnan(self.said[:, 0])))
 
 
@@ -237,7 +232,8 @@ def labelled_already(system: System, dataset: Dataset, criterion: str, part: Lab
 
 def judge_expects(system: System, dataset: Dataset, criterion: str) -> FloatArray:
     """What the judge says of each item, where nobody's label stands in the place of its own."""
-    return system_expected(_judge_alone(system), dataset, criterion)
+    alone = system if system.results is None else system_of_run(system.results.model_alone())
+    return system_expected(alone, dataset, criterion)
 
 
 def labelled_part(system: System, dataset: Dataset, criterion: str) -> LabelledPart | None:
@@ -281,10 +277,6 @@ def _together(of_run: LabelledPart, of_dataset: LabelledPart, dataset: Dataset) 
     labelled = {item_id for item_id, one in zip(dataset.ids, said[:, 0], strict=True) if not np.isnan(one)}
     missing = (of_run.missing | of_dataset.missing) - labelled
     return LabelledPart(said, f"{of_dataset.whose} and {of_run.whose}", tuple(sentences), missing)
-
-
-def _judge_alone(system: System) -> System:
-    return system if system.results is None else system_of_run(system.results.model_alone())
 
 
 def _of_run(system: System, dataset: Dataset, criterion: str) -> LabelledPart | None:
@@ -413,7 +405,7 @@ def _speaks_against(expected: FloatArray, labelled: BoolArray, dataset: Dataset)
     empty.
     """
     known = ~np.isnan(expected[:, 0])
-    groups = _groups(dataset)
+    groups = group_numbers(dataset.group_column)
     measured = {
         "the judge's uncertainty on them": 1 - expected.max(axis=1),
         "the judge's rate of ties on them": expected[:, 2:].sum(axis=1),
@@ -426,13 +418,8 @@ def _speaks_against(expected: FloatArray, labelled: BoolArray, dataset: Dataset)
     return ""
 
 
-def _groups(dataset: Dataset) -> IntArray:
-    return group_numbers(dataset.group_column)
-
-
 def _enough(ids: AbstractSet[str], dataset: Dataset) -> bool:
-    """Whether items are of FEW or more instructions."""
-    numbered = zip(dataset.ids, _groups(dataset), strict=True)
+    numbered = zip(dataset.ids, group_numbers(dataset.group_column), strict=True)
     return len({int(group) for item_id, group in numbered if item_id in ids}) >= FEW
 
 

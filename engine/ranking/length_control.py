@@ -1,12 +1,10 @@
 """Win rates as they would be if both responses of each comparison were equally long.
 
 A logistic regression of what was won on the candidates and the difference of lengths, after Dubois and
-others, Length-Controlled AlpacaEval (2024): a score of each candidate, one effect of tanh(difference of
-characters / its spread), and, where all candidates meet one baseline, how hard that is to beat on each
+others, Length-Controlled AlpacaEval (2024). It has a score of each candidate, one effect of tanh(difference
+of characters / its spread), and, where all candidates meet one baseline, how hard that is to beat on each
 instruction, shrunk towards the mean. AlpacaEval fits an effect of length for each candidate, held near by two
 artificial candidates; one effect for all of them needs no such help.
-
-Knows: comparisons, lengths in characters. Does not know: labels, how results are shown.
 """
 
 from collections.abc import Mapping
@@ -62,14 +60,10 @@ def length_control(comparisons: PairComparisons) -> LengthControl | None:
     for place, name in enumerate(known.names if abs(effect) < _LARGEST_EFFECT else ()):
         if (found := model.rate(at, pulls, place)) is not None:
             rates[name] = Estimate(found.mean, found.score_interval())
-    return LengthControl(rates, effect, (effect - half * error, effect + half * error), _longer_won(known))
-
-
-def _longer_won(known: PairComparisons) -> Estimate:
-    longer = known.lengths[:, 0] - known.lengths[:, 1]
-    places = np.flatnonzero(longer)
-    won = np.where(longer > 0, known.scores, 1 - known.scores)[places]
-    return share(won.tolist(), known.instructions[places].tolist())
+    places = np.flatnonzero(differences)
+    won = np.where(differences > 0, known.scores, 1 - known.scores)[places]
+    longer_won = share(won.tolist(), known.instructions[places].tolist())
+    return LengthControl(rates, effect, (effect - half * error, effect + half * error), longer_won)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,11 +89,13 @@ class _Model:
         self._columns[rows, known.first] += 1.0
         self._columns[rows, known.second] -= 1.0
         self._columns[:, -1] = lengths
-        # A's side of what an instruction does: for the candidate, against the baseline.
-        baseline = _baseline(known)
+        # A's side of what an instruction does: for the candidate, against the baseline, which stands in every
+        # comparison. Of two candidates either would do, and one comparison an instruction says nothing of it.
         self._sides = np.zeros(len(known))
-        if baseline is not None:
-            self._sides = np.where(known.second == baseline, 1.0, -1.0)
+        for place in {int(known.first[0]), int(known.second[0])} if len(known.names) > 2 else ():
+            if bool(np.all((known.first == place) | (known.second == place))):
+                self._sides = np.where(known.second == place, 1.0, -1.0)
+                break
 
     def _odds(self, at: _Parameters) -> FloatArray:
         odds: FloatArray = self._columns @ at.shared + self._sides * at.own[self._groups]
@@ -181,13 +177,3 @@ class _Model:
             (np.bincount(groups, minlength=self._count) / len(places)).tolist(),
             range(self._count),
         )
-
-
-def _baseline(known: PairComparisons) -> int | None:
-    """The candidate that stands in every comparison; None where none does, or where there are only two."""
-    if len(known.names) < 3:  # of two either would do, and one comparison an instruction says nothing of it
-        return None
-    for place in {int(known.first[0]), int(known.second[0])}:
-        if bool(np.all((known.first == place) | (known.second == place))):
-            return place
-    return None

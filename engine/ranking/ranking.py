@@ -1,10 +1,4 @@
-"""A ranking as plain values, for a JSON file.
-
-A ranking: candidates by what was said of their comparisons, all that can be known of their order, and what
-cannot.
-
-How often each candidate won, against all others together and against each of them: ties count half.
-"""
+"""How often each candidate won, ties counting half, the ranking that follows, its caveats, and its JSON."""
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -60,7 +54,6 @@ class WinRate:
         return (low > 0.5) - (high < 0.5)
 
     def turned(self) -> "WinRate":
-        """What the other side of each comparison won."""
         return replace(self, rate=self.rate.turned())
 
 
@@ -160,7 +153,6 @@ class Ranking:
 
     @property
     def order(self) -> list[str]:
-        """The candidates, the best first: by Bradley-Terry score, else by win rate."""
         if self.bradley_terry is not None:
             return self.bradley_terry.order
         rates = self.rates.candidates
@@ -168,28 +160,20 @@ class Ranking:
 
     @property
     def caveats(self) -> list[str]:
-        """What this ranking cannot say, in sentences."""
-        return [
-            *self._few(),
-            *self._apart(),
-            *ties_caveat(self.bradley_terry),
-            *self._cycles(),
-            *self._unsaid(),
-        ]
+        ties = ties_caveat(self.bradley_terry)
+        return [*self._few(), *self._apart(), *ties, *self._cycles(), *self._unsaid()]
 
     def _few(self) -> Iterator[str]:
-        known = self.comparisons.instructions[self.comparisons.known]
-        instructions = len(np.unique(known))
+        instructions = len(np.unique(self.comparisons.instructions[self.comparisons.known]))
         if instructions < FEW:
             labelled = counted(instructions, "instruction is", "instructions are")
-            yield (f"{labelled} labelled; with fewer than {FEW} no candidate is called better than another.")
+            yield f"{labelled} labelled; with fewer than {FEW} no candidate is called better than another."
             return
         few = [name for name, rate in self.rates.candidates.items() if rate.few]
         if few:
             have = "has" if len(few) == 1 else "have"
-            yield (
-                f"{_named(few)} {have} comparisons on fewer than {FEW} instructions: too few for an estimate."
-            )
+            said = f"{_named(few)} {have} comparisons on fewer than {FEW} instructions"
+            yield f"{said}: too few for an estimate."
 
     def _apart(self) -> Iterator[str]:
         groups = self.comparisons.labelled.components

@@ -175,7 +175,6 @@ class WhoWins:
 
     @property
     def is_open(self) -> bool:
-        """Whether it needs more items."""
         return self.answered is None
 
     @property
@@ -269,17 +268,14 @@ class UntilSignificant:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether all items are judged."""
         return bool(self._is_known.all())
 
     @property
     def is_answered(self) -> bool:
-        """Whether nothing that is asked is open."""
         return not self.open
 
     @property
     def open(self) -> list[WhoWins]:
-        """The questions that need more items."""
         return [question for question in self.questions if question.is_open]
 
     def wants(self, item_id: str) -> bool:

@@ -1,9 +1,6 @@
-"""Read the comparisons of the weighted judge: scores of two responses by criterion, from a JSON file.
+"""Weights and a tie threshold that best explain human overall labels: fitted, in a file, and what they say.
 
-Weights and a tie threshold that best explain human overall labels, their uncertainty, how well they
-generalise.
-
-Weights and a tie threshold that were fitted, in a file: with what is kept of the fit.
+Also their uncertainty and how well they generalise, and the file of scores that the weighted judge compares.
 """
 
 import json
@@ -17,8 +14,8 @@ import numpy as np
 
 from engine.core.codec import plain, record_of
 from engine.core.errors import FileKind, InputError, SetupError
-from engine.core.features import FittedOn, KeptFit
 from engine.core.formatting import clipped, counted, quoted
+from engine.core.judgments import FittedOn, KeptFit
 from engine.core.numeric import FloatArray, IntArray
 from engine.data.dataset import Dataset
 from engine.data.file_kinds import expecting

@@ -1,7 +1,4 @@
-"""The weighted winner of one item, from the probabilities of its labels.
-
-The weighted judge: per-criterion scores of two responses combined into one winner.
-"""
+"""The weighted judge: scores of two responses by criterion, combined into one winner."""
 
 import math
 import sys

@@ -1,8 +1,7 @@
-"""The weighted judge on each slice of the items.
+"""The weighted judge on what a system predicted: response scores, decisions, agreement with annotators.
 
-Whether scores carry anything about the items, or a weighing would make a preference out of nothing.
-
-The weighted judge on what a system predicted: response scores, decisions, and agreement with annotators.
+Also on each slice of the items, and whether scores carry anything about the items at all: else a weighing
+would make a preference out of nothing.
 """
 
 from collections import Counter
@@ -98,6 +97,7 @@ def informativeness_of(
     calibration = system.results.calibration if system.results and not by_grades else None
     fitted = calibration.criteria if calibration else {}
     instructions = gold.groups if gold is not None else {}
+    does_not_judge = bool(system.judgments) and system.health.verdict is HealthVerdict.DOES_NOT_JUDGE
     for name in criteria:
         own = [row for row in rows if JudgmentKey(row["id"], name) not in system.overrides]
         follows = _follows(own, name, gold.labels(name), instructions) if gold is not None else None
@@ -107,7 +107,7 @@ def informativeness_of(
             (nothing if system.judgments else unshown)[name] = same + how
         elif follows is not None and not follows.significantly:
             unshown[name] = follows.in_words
-        elif follows is None and name not in fitted and _does_not_judge(system):
+        elif follows is None and name not in fitted and does_not_judge:
             nothing[name] = "the health check says that the model does not judge"
         elif follows is None and calibration and _no_better(calibration.measured.get(name)):
             unshown[name] = "its calibration, cross-validated, is no better than the class prior"
@@ -128,10 +128,6 @@ def _same(rows: Sequence[Mapping[str, Any]], name: str, read: bool) -> str:
     points = f", {abs(lead):.1f} points for {'A' if lead > 0 else 'B'}" if abs(lead) > _SAME else ""
     what = "the scores are the same" if read else "there is one label"
     return f"{what} for all {len(rows):,} items{points}"
-
-
-def _does_not_judge(system: System) -> bool:
-    return bool(system.judgments) and system.health.verdict is HealthVerdict.DOES_NOT_JUDGE
 
 
 def _no_better(measured: Any) -> bool:
@@ -182,7 +178,6 @@ def _follows(
 
 
 def _listed(reasons: Mapping[str, str]) -> str:
-    """Criteria with the same reason together."""
     found: dict[str, list[str]] = {}
     for name, reason in reasons.items():
         found.setdefault(reason, []).append(words(name))
@@ -304,7 +299,6 @@ class WeightedScoring:
 
     @property
     def margins(self) -> list[float]:
-        """The margin of each comparison, in score points."""
         return [float(decision["margin"]) for decision in self.result["results"]]
 
     @property
@@ -360,8 +354,12 @@ def _agreement(
         "accuracy": [winners[item_id] == label for item_id, label in human.items()],
         "most_frequent": [label == frequent for label in human.values()],
     }
-    if system is not None and (own := _own_label(human, system)) is not None:
-        right["own_label"] = own
+    if system is not None and OVERALL in system.criteria:
+        labels = {item_id: system.rows[item_id].predictions[OVERALL].preference for item_id in human}
+        if None not in labels.values():
+            right["own_label"] = [
+                winner_of(label) == human[item_id] for item_id, label in labels.items() if label is not None
+            ]
     shares = {name: sum(column) / len(human) for name, column in right.items()}
     return OverallAgreement(
         items=len(human),
@@ -371,15 +369,6 @@ def _agreement(
         confusion=tuple(tuple(pairs[row, column] for column in WINNERS) for row in WINNERS),
         intervals={name: _interval(column, human, instructions) for name, column in right.items()},
     )
-
-
-def _own_label(human: Mapping[str, str], system: System) -> list[bool] | None:
-    """Where the system's own overall label, as a winner, is the human one."""
-    if OVERALL not in system.criteria:
-        return None
-    labels = {item_id: system.rows[item_id].predictions[OVERALL].preference for item_id in human}
-    same = [label and winner_of(label) == human[item_id] for item_id, label in labels.items()]
-    return None if None in same else [bool(each) for each in same]
 
 
 def _interval(
@@ -406,7 +395,6 @@ class SliceScoring:
     interval: Interval | None
 
     def as_json(self) -> dict[str, Any]:
-        """All of it under names of its own."""
         rates = {name: {"share": share, "interval": ends} for name, (share, ends) in self.rates.items()}
         return self.part.as_json(
             {
@@ -435,8 +423,17 @@ def weigh_slices(
             decided = weigh(
                 ScoredPairs(of_slice), weighted_scoring.weights, weighted_scoring.tie_threshold, gold
             )
-            asked = {instructions[row["id"]] for row in of_slice}
-            found.append(_of_slice(part, decided, len(asked)))
+            agreement = decided.agreement
+            found.append(
+                SliceScoring(
+                    part,
+                    items=len(decided.result["results"]),
+                    instructions=len({instructions[row["id"]] for row in of_slice}),
+                    rates=decided.rates,
+                    agreement=agreement,
+                    interval=agreement.intervals["accuracy"] if agreement else None,
+                )
+            )
     return SlicedWeightedScoring(division, tuple(found))
 
 
@@ -459,10 +456,3 @@ def weigh_by_default(matched: Matched, division: Slicing) -> SlicedWeightedScori
         if weighted_scoring.informative.refused
         else weigh_slices(pairs, weighted_scoring, matched.dataset, division)
     )
-
-
-def _of_slice(part: Slice, decided: WeightedScoring, instructions: int) -> SliceScoring:
-    agreement = decided.agreement
-    interval = agreement.intervals["accuracy"] if agreement else None
-    items = len(decided.result["results"])
-    return SliceScoring(part, items, instructions, decided.rates, agreement, interval)

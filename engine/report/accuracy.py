@@ -73,7 +73,6 @@ _DEEPEST = 0.5  # share of the judge's colour in a full cell: numbers stay reada
 
 
 def accuracy_section(evaluation: Evaluation) -> Section:
-    """How often the judge gives the human label, next to baselines."""
     return Section(
         "accuracy",
         "Accuracy",
@@ -86,7 +85,6 @@ def accuracy_section(evaluation: Evaluation) -> Section:
 
 
 def accuracy_table(evaluation: Evaluation) -> Table:
-    """Accuracy with its interval, next to baselines on the same items."""
     measures = list(evaluation.labels.values())
     rows: list[Row] = [
         [
@@ -104,13 +102,11 @@ def accuracy_table(evaluation: Evaluation) -> Table:
 
 
 def _baseline_values(baselines: Iterable[Baselines]) -> list[float | None]:
-    """What each baseline reaches, on average."""
     listed = list(baselines)
     return [mean_of(getattr(baseline, column.key) for baseline in listed) for column in _BASELINES]
 
 
 def label_section(evaluation: Evaluation) -> Section:
-    """Which labels the judge and annotators gave, and how they meet."""
     of_submission = evaluation.matched.system.results is None
     unknown = " “-”: a submission file has only labels, no orders and no probabilities."
     given = Picture(
@@ -130,7 +126,6 @@ def label_section(evaluation: Evaluation) -> Section:
 
 
 def label_table(evaluation: Evaluation) -> Table:
-    """Which labels the judge and annotators gave, and what the judge's lean to."""
     rows: list[Row] = []
     partly = any(measure.partly_in_both_orders for measure in evaluation.labels.values())
     with_ties = any(Tie.TIE in measure.human for measure in evaluation.labels.values())
@@ -149,7 +144,6 @@ def label_table(evaluation: Evaluation) -> Table:
 
 
 def confusion_section(evaluation: Evaluation) -> Section:
-    """The figure of the same name in numbers."""
     tables = [confusion_table(measures) for measures in evaluation.labels.values()]
     return Section("confusion", "Human labels and labels of the judge", tables, _CONFUSION)
 
@@ -274,7 +268,6 @@ _UNSCORED_NAME = "un-\nscored"
 
 
 def label_figure(evaluation: Evaluation, dark: bool = False) -> drawing.Figure:
-    """How often annotators and the judge gave each label, by criterion."""
     measures = list(evaluation.labels.values())
     unscored = any(measure.unscored for measure in measures)
     with drawing.themed(dark) as theme:
@@ -324,7 +317,6 @@ _COUNTED = (
 
 
 def accuracy_figures(evaluation: Evaluation) -> dict[str, drawing.ReportFigure]:
-    """The figures of the labels of an evaluation, by name."""
     measures = evaluation.labels.values()
     accuracies = "; ".join(
         f"{words(measure.criterion)} {Estimate(measure.accuracy, measure.interval)} %, best baseline"

@@ -10,7 +10,7 @@ from engine.core.formatting import counted, interval, listed, number, percent, w
 from engine.core.tables import Column, Estimate, ItemsBehind, Kind, Part, Row, Section, Sentences, Table, Tone
 from engine.metrics.alt_test import LEAST_ITEMS, AltTest, Annotators
 from engine.metrics.annotator_agreement import AnnotatorAgreement
-from engine.report.columns import CRITERION, KAPPA
+from engine.report.columns import CRITERION, KAPPA, cells
 from engine.results.annotation_import import AnnotatorJoined, FileJoined, Joining
 
 _ALL = "all criteria"
@@ -196,7 +196,6 @@ def _stands_in_section(tests: Sequence[AltTest]) -> Section:
 
 
 def stands_in_table(tests: Sequence[AltTest]) -> Table:
-    """The judge in the place of each annotator, on each criterion."""
     rows: list[Row] = []
     for test in tests:
         rates = [f"omega {test.winning_rate(kind):.2f}" for kind in Annotators]
@@ -243,16 +242,11 @@ def _verdict(test: AltTest) -> str:
 
 
 def against_others_table(agreement: AnnotatorAgreement) -> Table:
-    """Annotators and the judge against the majority of the others: on each criterion, and all together."""
     rows: list[Row] = [
         [
             _named(found.criterion),
             _IN_TURN if found.annotator is None else _short(found.annotator),
-            found.items,
-            found.undecided,
-            found.own,
-            found.judge,
-            found.lead,
+            *cells(found, _OTHERS[2:]),
         ]
         for found in agreement.against_others
     ]
@@ -270,16 +264,8 @@ def against_others_table(agreement: AnnotatorAgreement) -> Table:
 
 
 def among_annotators_table(agreement: AnnotatorAgreement) -> Table:
-    """Inter-annotator agreement on each criterion, and all together."""
     rows: list[Row] = [
-        [
-            _named(found.criterion),
-            found.annotators,
-            found.items,
-            found.equal,
-            found.kappa,
-            found.alpha,
-        ]
+        [_named(found.criterion), found.annotators, *cells(found, _AMONG[2:])]
         for found in agreement.among.values()
     ]
     behind = [
@@ -289,16 +275,8 @@ def among_annotators_table(agreement: AnnotatorAgreement) -> Table:
 
 
 def annotator_pairs_table(agreement: AnnotatorAgreement) -> Table:
-    """Each two sides, annotators first: on each criterion, and all together."""
     rows: list[Row] = [
-        [
-            _short(pair.one),
-            _short(pair.other),
-            _named(pair.criterion),
-            pair.items,
-            pair.equal,
-            pair.kappa,
-        ]
+        [_short(pair.one), _short(pair.other), _named(pair.criterion), *cells(pair, _PAIRS[3:])]
         for pair in agreement.pairs
     ]
     behind = [
@@ -363,7 +341,6 @@ _MOST_SAID = 20  # contradictions, each a sentence
 
 
 def joining_sections(joining: Joining) -> list[Section]:
-    """What each file comes to."""
     return [_file_section(place, file, joining) for place, file in enumerate(joining.files)]
 
 
@@ -383,11 +360,7 @@ def _file_section(place: int, file: FileJoined, joining: Joining) -> Section:
 def imported_table(annotators: Sequence[AnnotatorJoined], asked: Container[str]) -> Table:
     """What is new of each annotator of a file; `asked`: names not yet known to be one annotator or two."""
     rows: list[Row] = [
-        [
-            each.name,
-            "?" if each.name in asked else each.called,
-            *(each.labels, each.states, each.notes, each.turned, each.known),
-        ]
+        [each.name, "?" if each.name in asked else each.called, *cells(each, _ANNOTATORS[2:])]
         for each in annotators
     ]
     return Table(_ANNOTATORS, rows)
@@ -414,7 +387,6 @@ def _caveats(file: FileJoined, joining: Joining) -> list[str]:
 
 
 def joined_sentence(joining: Joining) -> str:
-    """What was added, once it is."""
     if not joining.new:
         return f"Nothing in this file is new to {joining.run.called}."
     annotators = sorted({each.called for file in joining.files for each in file.annotators if each.new})

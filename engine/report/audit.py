@@ -1,11 +1,4 @@
-"""The audit of a judge as a section: what is wrong with it, line by line.
-
-A report and the window show it for runs of perturbations alone (probe sets): of other runs most of what it
-says stands in other sections already, and the rest cannot be measured.
-
-Knows: titles, meanings, in which words verdicts are said. Does not know: how anything is measured, terminals,
-HTML, windows.
-"""
+"""The audit of a judge as a section: what is wrong with it, line by line."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -46,7 +39,6 @@ _NOTE = (
 
 
 def audit_section(found: Audit) -> Section:
-    """All lines in a table, and a sentence on each below it."""
     rows: list[Row] = [
         [line.title, line.value_text, line.bound_text, line.verdict.value] for line in found.lines
     ]
@@ -63,6 +55,7 @@ def audit_section(found: Audit) -> Section:
     )
 
 
+# Of other runs most of what an audit says stands in other sections already, and the rest cannot be measured.
 def audit_of_copies(results: RunResults, dataset: Dataset | None) -> Audit | None:
     """What a run of perturbations tells, by its own dataset; None of any other run, or without its
     dataset.

@@ -7,8 +7,7 @@ from statistics import fmean
 
 import numpy as np
 
-from engine.calibration.cross_validation import CalibrationReport, added, mean_accuracies
-from engine.calibration.fitting import AS_READ
+from engine.calibration.fitting import AS_READ, CalibrationReport, added, mean_accuracies
 from engine.calibration.run_calibration import CalibratedRun
 from engine.calibration.scaling import ReliabilityBin, reliability
 from engine.core.formatting import percent, words
@@ -86,8 +85,7 @@ _GAIN = (
         "By how much the log-loss is below that of the class prior only.",
         digits=3,
     ),
-    Column("low", "from", Kind.NUMBER, "The lower end of the gain's 95 % interval over instructions.", 3),
-    Column("high", "to", Kind.NUMBER, "Its upper end.", 3),
+    *columns.ends(of="the gain's"),
     Column(
         "surely",
         "significant?",
@@ -117,8 +115,7 @@ _SOURCES = (
         "By how much the log-loss rises without it: above 0, it helps.",
         digits=4,
     ),
-    Column("low", "from", Kind.NUMBER, "The lower end of the 95 % interval over instructions.", 4),
-    Column("high", "to", Kind.NUMBER, "Its upper end.", 4),
+    *columns.ends(4),
     Column(
         "right",
         "accuracy gain",
@@ -171,7 +168,6 @@ _PARTS = (
 
 
 def calibration_sections(made: CalibratedRun) -> list[Section]:
-    """All that is shown of a calibration: what it is worth, what each source adds, what was fitted."""
     return [quality_section(made), *sources_section(made), parameter_section(made)]
 
 
@@ -203,7 +199,6 @@ def calibration_warnings(made: CalibratedRun) -> Iterator[str]:
 
 
 def quality_section(made: CalibratedRun) -> Section:
-    """What the calibration is worth on labels that it was not fitted on."""
     return Section(
         "quality",
         "Before and after calibration",
@@ -214,7 +209,6 @@ def quality_section(made: CalibratedRun) -> Section:
 
 
 def quality_table(reports: Mapping[str, CalibrationReport]) -> Table:
-    """Labels before and after, cross-validated, next to the most frequent label."""
     rows: list[Row] = [
         [words(name), report.items, *_accuracies({name: report})] for name, report in reports.items()
     ]
@@ -223,7 +217,6 @@ def quality_table(reports: Mapping[str, CalibrationReport]) -> Table:
 
 
 def gain_table(reports: Mapping[str, CalibrationReport]) -> Table:
-    """What was chosen for each criterion, and what its probabilities gain over the frequencies."""
     rows: list[Row] = [
         [
             words(name),
@@ -263,7 +256,6 @@ def sources_section(made: CalibratedRun) -> list[Section]:
 
 
 def parameter_section(made: CalibratedRun) -> Section:
-    """What the calibration consists of."""
     tables = [parameter_table(made.reports), *part_tables(made.reports)]
     return Section("parameters", "What was fitted", tables)
 
@@ -279,7 +271,6 @@ def part_tables(reports: Mapping[str, CalibrationReport]) -> list[Table]:
 
 
 def parameter_table(reports: Mapping[str, CalibrationReport]) -> Table:
-    """The scale and biases that were fitted on all labels, and the strength of the shrinkage."""
     fitted = {name: report.calibration for name, report in reports.items()}
     rows: list[Row] = [
         [words(name), one.scale, *one.biases, math.inf if one.strength is None else one.strength]
@@ -375,7 +366,6 @@ def _draw_reliability(
 
 
 def reliability_report(bins: Mapping[str, Sequence[ReliabilityBin]], name: str) -> drawing.ReportFigure:
-    """The figure of `reliability_of`, with its numbers; `name`: of the system."""
     shown = "; ".join(
         f"{words(criterion)}: "
         + ", ".join(

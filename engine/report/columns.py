@@ -1,11 +1,8 @@
-"""Columns that several tables have.
-
-Knows: titles, kinds and meanings. Does not know: measures, which tables have them, terminals, windows.
-Imports nothing that measures: judging shows some of these columns too.
-"""
+"""Columns that several tables have. Imports nothing that measures: judging shows some of them too."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from engine.core import formatting
 from engine.core.formatting import words
@@ -81,13 +78,28 @@ BERTSCORE = Column(
 AGREEMENT = Column("agreement", "agreement", Kind.NUMBER, formatting.AGREEMENT)
 
 
+CANDIDATE = Column("candidate", "candidate", Kind.TEXT, "A model that wrote responses.")
+
+
+def ends(digits: int = 3, of: str = "the") -> tuple[Column, Column]:
+    """The two ends of an interval over instructions, `of` what, in columns of their own."""
+    low = f"The lower end of {of} 95 % interval over instructions."
+    return (
+        Column("low", "from", Kind.NUMBER, low, digits),
+        Column("high", "to", Kind.NUMBER, "Its upper end.", digits),
+    )
+
+
+def cells(record: object, columns: Sequence[Column]) -> list[Any]:
+    """The fields of a record that some columns are named after."""
+    return [getattr(record, column.key) for column in columns]
+
+
 def with_both_orders(columns: Sequence[Column]) -> tuple[Column, ...]:
-    """The same columns with IN_BOTH_ORDERS after FLIPPED."""
     place = columns.index(FLIPPED) + 1
     return (*columns[:place], IN_BOTH_ORDERS, *columns[place:])
 
 
 def with_human_ties(columns: Sequence[Column]) -> tuple[Column, ...]:
-    """The same columns with TIE after those of the four labels."""
     place = columns.index(LABELS_GIVEN[-1])
     return (*columns[:place], TIE, *columns[place:])

@@ -1,8 +1,4 @@
-"""A comparison of systems as tables of values and as plain values for JSON.
-
-Knows: which columns stand side by side, what they mean, which cells are the best, what was published.
-Does not know: terminals, windows, files.
-"""
+"""A comparison of systems as tables and as plain values for JSON; what was published of the task."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -140,7 +136,6 @@ _PUBLISHED = (
 
 
 def comparison_sheet(comparison: Comparison, matched: Sequence[Matched]) -> Sheet:
-    """All that is said of a comparison of these systems, but for the single differences."""
     first = matched[0]
     chosen = best_of("systems", comparison.choice)
     published = Section(
@@ -199,7 +194,6 @@ def _on_items(comparison: Comparison, first: Matched) -> str:
 
 
 def measure_table(comparison: Comparison) -> Table:
-    """All measures by criterion, each with its rank, and their means."""
     rows: list[Row] = []
     best: list[Sequence[float | None]] = []
     for name in dict.fromkeys(measure.name for measure in comparison.measures):
@@ -207,7 +201,7 @@ def measure_table(comparison: Comparison) -> Table:
         rows += [
             [
                 f"{_TITLES[name]}, {words(measure.criterion)}",
-                *_ranked(measure),
+                *list(map(Ranked, measure.values, measure.ranks, measure.intervals)),
                 _baseline(comparison, measure),
             ]
             for measure in measures
@@ -248,7 +242,6 @@ def _systems(comparison: Comparison, kind: Kind) -> list[Column]:
 
 
 def agreement_table(comparison: Comparison) -> Table:
-    """Each two systems on each criterion: equal labels, kappa, and who is more often right."""
     rows = [
         [
             f"{pair.one} / {pair.other}",
@@ -308,17 +301,13 @@ def comparison_json(
         **({"published": published} if of_the_task([found.matched for found in evaluations]) else {}),
         "scores": {found.name: official_json(found, judge_name) for found in evaluations},
         **({"slices": of_each} if of_each else {}),
-        **({"wins": [_wins_json(by_system) for by_system in wins]} if wins else {}),
+        **(
+            {"wins": [{name: weighed.as_json() for name, weighed in by_system.items()} for by_system in wins]}
+            if wins
+            else {}
+        ),
         **({"side_by_side": beside.as_json()} if beside else {}),
     }
-
-
-def _wins_json(by_system: Mapping[str, SlicedWeightedScoring]) -> Mapping[str, Any]:
-    return {name: weighed.as_json() for name, weighed in by_system.items()}
-
-
-def _ranked(measure: Measure) -> list[Ranked]:
-    return list(map(Ranked, measure.values, measure.ranks, measure.intervals))
 
 
 def _best(rows: Sequence[Sequence[float | None]]) -> frozenset[tuple[int, int]]:

@@ -1,23 +1,21 @@
-"""A judge's ranking corrected by human labels, and how many labels it takes, as sections of a sheet.
-
-Knows: titles, columns, meanings, sentences. Does not know: how it is computed, terminals, HTML, windows.
-"""
+"""A judge's ranking corrected by human labels, and how many labels it takes."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
-from engine.core.errors import Hint, SetupError
+from engine.core.errors import Hint
 from engine.core.formatting import INTERVAL, counted, listed, short_name, words
-from engine.core.tables import Column, Estimate, Kind, Row, Section, Sentences, Table, Tone
+from engine.core.tables import Column, Kind, Row, Section, Sentences, Table, Tone
 from engine.metrics.intervals import FEW
 from engine.ranking.correction import Corrected, Correction
 from engine.ranking.labelled_part import COST, TYPICAL, RankedByLabels, SampleSize
 from engine.ranking.ranking import ties_caveat
+from engine.report.columns import CANDIDATE, cells
 
 HintText = Callable[[Hint | str], str]
 
-_CANDIDATE = Column("candidate", "candidate", Kind.TEXT, "A model that wrote responses.")
 _PAIR = (
-    Column("one", "candidate", Kind.TEXT, "A model that wrote responses."),
+    replace(CANDIDATE, key="one"),
     Column("other", "against", Kind.TEXT, "The one that it met."),
 )
 _LABEL = Column("label", "label", Kind.NAME, "A label, of any candidates.")
@@ -123,7 +121,8 @@ def correction_sections(found: RankedByLabels, word: HintText = str) -> list[Sec
     """
     sections = []
     if found.refused is not None:
-        sections.append(_refused(found.refused, word))
+        said = [f"Not corrected. {found.refused.problem}", word(found.refused.hint)]
+        sections.append(Section("corrected", "Corrected by human labels", [Sentences(said, Tone.CAVEAT)]))
     elif found.correction is not None:
         sections.append(_corrected(found, found.correction))
     elif found.part is not None:
@@ -132,11 +131,6 @@ def correction_sections(found: RankedByLabels, word: HintText = str) -> list[Sec
     if found.sample_size is not None:
         sections.append(_how_many(found.sample_size))
     return sections
-
-
-def _refused(refused: SetupError, word: HintText) -> Section:
-    said = [f"Not corrected. {refused.problem}", word(refused.hint)]
-    return Section("corrected", "Corrected by human labels", [Sentences(said, Tone.CAVEAT)])
 
 
 def _corrected(found: RankedByLabels, correction: Correction) -> Section:
@@ -200,13 +194,12 @@ def _what_it_adds(correction: Correction) -> Iterator[str]:
 
 
 def corrected_candidates(correction: Correction) -> Table:
-    """A row for each candidate with enough labels, the best first."""
     found = correction.bradley_terry
     rows: list[Row] = []
     for name, one in sorted(correction.candidates.items(), key=lambda each: -each[1].rate.value):
         strength = [found.scores[name]] if found else []
         rows.append([name, *_cells(one), *strength])
-    return Table([_CANDIDATE, *_CORRECTED, *((_STRENGTH,) if found else ())], rows)
+    return Table([CANDIDATE, *_CORRECTED, *((_STRENGTH,) if found else ())], rows)
 
 
 def pairs(correction: Correction) -> Table:
@@ -220,14 +213,12 @@ def pairs(correction: Correction) -> Table:
 
 
 def shares(correction: Correction) -> Table:
-    """A row for each label."""
     rows: list[Row] = [[words(name), *_cells(one)] for name, one in correction.shares.items()]
     return Table([_LABEL, *_CORRECTED], rows)
 
 
 def _cells(one: Corrected) -> Row:
-    rate: Estimate = one.rate
-    return [rate, one.of_these, one.labels, one.judge, one.weight, one.worth, one.labelled, one.items]
+    return [one.rate, *cells(one, _CORRECTED[1:])]
 
 
 def _how_many(found: SampleSize) -> Section:

@@ -60,7 +60,6 @@ class ReportFigure:
     numbers: Table | None = None
 
     def as_bytes(self, form: str, dark: bool = False) -> bytes:
-        """As `png` or `svg`."""
         figure = self.draw(dark)
         return as_svg(figure, self.in_words) if form == "svg" else as_png(figure)
 
@@ -129,7 +128,6 @@ def themed(dark: bool) -> Iterator[Theme]:
 
 
 def new_figure(height: float) -> Figure:
-    """An empty figure, `height` inches high."""
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     return Figure(figsize=(_WIDTH, height), layout="constrained")
@@ -190,7 +188,6 @@ def narrow_count(count: int) -> str:
 
 
 def drawn_words(criterion: str) -> str:
-    """The name of a criterion as words."""
     return drawable(words(criterion))
 
 
@@ -203,7 +200,6 @@ def drawable(name: str) -> str:
 
 @cache
 def _characters() -> frozenset[int]:
-    """What the font can draw."""
     from matplotlib import font_manager  # noqa: PLC0415
 
     path = font_manager.findfont(_FONT)

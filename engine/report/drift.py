@@ -1,8 +1,4 @@
-"""What changed between two runs: what differs in how they were made, labels, probabilities, accuracy.
-
-Knows: which columns stand side by side, and what they mean. Does not know: how changes are measured, where
-they are shown.
-"""
+"""What changed between two runs: what differs in how they were made, labels, probabilities, accuracy."""
 
 from collections.abc import Iterator, Sequence
 

@@ -111,7 +111,6 @@ def _in_short_section(
 
 
 def in_short(evaluation: Evaluation) -> Iterator[str]:
-    """The sentences that a reader in a hurry needs."""
     measures = list(evaluation.labels.values())
     ends = f" (95 % interval {interval(evaluation.interval, 100)})" if evaluation.interval else ""
     yield (
@@ -160,7 +159,6 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
 
 
 def _verdicts(measures: Sequence[LabelMeasures]) -> Iterator[str]:
-    """For which criteria the judge beats the best baseline, said plainly."""
     groups: dict[str, list[str]] = {}
     for measure in measures:
         held_against = f"{words(measure.criterion)} ({BASELINE[measure.rival]})"
@@ -207,7 +205,6 @@ def explanation_section(evaluation: Evaluation, warnings: Sequence[str] = ()) ->
 
 
 def explanation_table(evaluation: Evaluation) -> Table:
-    """The explanations' measures, next to the most typical human explanation."""
     measures = list(evaluation.explanations.values())
     of = evaluation.explanation_mean
     ends = evaluation.explanation_interval

@@ -15,15 +15,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from engine.analysis.audit_run import Audit
-from engine.calibration.learning import LearningCurve
-from engine.calibration.order_margin import MarginReport
+from engine.calibration.learning import LearningCurve, MarginReport
 from engine.calibration.scaling import ReliabilityBin
 from engine.core import VERSION
 from engine.core.formatting import capitalised, percent, visible, words
 from engine.core.items import PREFERENCES
 from engine.core.tables import Facts, Section, Sheet
 from engine.metrics.evaluation import Disagreement, Evaluation, largest_disagreements
-from engine.metrics.matching import Pair
 from engine.metrics.slices import SlicedMeasures
 from engine.models.model_file import ModelFile
 from engine.ranking.weighted_scoring import WeightedScoring
@@ -102,7 +100,6 @@ class Report:
 
     @cached_property
     def figures(self) -> dict[str, ReportFigure]:
-        """The figures of the report, by name."""
         found = evaluation_figures(self.evaluation, self.bins, self.orders, self.weighted_scoring)
         if self.curve:
             name = self.evaluation.name
@@ -142,14 +139,17 @@ def gather(
 
 def report_html(report: Report, drawn: Mapping[str, bytes] | None = None) -> str:
     """The whole page; `drawn`: the figures of the report as SVG, drawn here unless given."""
-    evaluation, figures = report.evaluation, report.figures
+    evaluation, figures, notice = report.evaluation, report.figures, ""
+    if report.results is not None and report.model is not None and report.model.notice:
+        # Under the name that the model has in the report.
+        notice = f"{report.results.run.identity.model_name}: {report.model.notice}"
     if drawn is None:
         drawn = {name: figure.as_bytes("svg") for name, figure in figures.items()}
     return _template().render(
         version=VERSION,
         name=evaluation.name,
         dataset=evaluation.matched.dataset.name,
-        notice=_notice(report),
+        notice=notice,
         is_run=report.results is not None,
         sections=report_sheet(report).sections,
         figures={
@@ -167,7 +167,6 @@ def report_html(report: Report, drawn: Mapping[str, bytes] | None = None) -> str
 
 
 def report_sheet(report: Report) -> Sheet:
-    """The sheet of its evaluation, and below it what a report alone shows."""
     more = [
         *(report.ranking.sections if report.ranking else ()),
         *slice_sections(report.slices),
@@ -206,6 +205,9 @@ def _written_out(value: object) -> object:
 def _shown(disagreement: Disagreement) -> dict[str, Any]:
     """What the template shows of a disagreement, next to its texts."""
     judgment = disagreement.pair.judgment
+    own = disagreement.pair.prediction.explanation or ""
+    if judgment is not None:  # the judge's own, also where an annotator wrote another
+        own = judgment.explanation.text if judgment.explanation else ""
     probabilities = zip(PREFERENCES, judgment.probabilities, strict=True) if judgment else ()
     return {
         "criterion": words(disagreement.criterion),
@@ -216,24 +218,10 @@ def _shown(disagreement: Disagreement) -> dict[str, Any]:
         "probabilities": [(label, percent(probability)) for label, probability in probabilities],
         "explanations": [
             ("Human", disagreement.pair.gold.explanation or ""),
-            ("The judge", _judges_explanation(disagreement.pair)),
+            ("The judge", own),
         ],
         "stale": judgment is not None and judgment.stale,
     }
-
-
-def _judges_explanation(pair: Pair) -> str:
-    """The judge's own, also where an annotator wrote another."""
-    if pair.judgment is None:
-        return pair.prediction.explanation or ""
-    return pair.judgment.explanation.text if pair.judgment.explanation else ""
-
-
-def _notice(report: Report) -> str:
-    """What the model says to its users, under the name that it has in the report; empty for nothing."""
-    if report.results is None or report.model is None or not report.model.notice:
-        return ""
-    return f"{report.results.run.identity.model_name}: {report.model.notice}"
 
 
 def _how_it_was_made(report: Report) -> Section:
@@ -251,7 +239,6 @@ def _how_it_was_made(report: Report) -> Section:
 
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
-    """Names and values of all that the numbers depend on."""
     gold = report.evaluation.matched.dataset
     if report.results:
         run = report.results.run

@@ -21,10 +21,6 @@ _NOTE = (
 )
 _READ = "Left: lower is better. Right: higher is better. The number of labels doubles from point to point."
 _LABELS = Column("labels", "labels", Kind.COUNT, "The number of training labels per criterion.")
-_ENDS = (
-    Column("low", "from", Kind.NUMBER, "The lower end of the 95 % interval over instructions.", _DIGITS),
-    Column("high", "to", Kind.NUMBER, "Its upper end.", _DIGITS),
-)
 _POINTS = (
     _LABELS,
     Column(
@@ -34,7 +30,7 @@ _POINTS = (
         "The log-loss of the human labels after calibration on this number of labels: lower is better.",
         _DIGITS,
     ),
-    *_ENDS,
+    *columns.ends(),
     Column(
         "frequencies",
         "frequencies",
@@ -67,7 +63,7 @@ _DOUBLINGS = (
     ),
     replace(_LABELS, key="to_labels", title="to labels", meaning="The number of training labels after it."),
     Column("gained", "log-loss reduction", Kind.NUMBER, "By how many nats the log-loss fell.", _DIGITS),
-    *_ENDS,
+    *columns.ends(),
     Column("surely", "significant?", Kind.FLAG, "Whether that interval is above 0."),
     Column(
         "more_right",
@@ -95,9 +91,6 @@ _IN_TURN = "all, in turn"
 
 
 def learning_section(curve: LearningCurve) -> Section:
-    """The picture's place, what the last doubling brought in words, all points, and annotators next to
-    them.
-    """
     parts: list[Part] = [
         Picture(LEARNING_FIGURE, _READ),
         Sentences([*doubling_sentences(curve), *_further_sentences(curve)]),
@@ -111,7 +104,6 @@ def learning_section(curve: LearningCurve) -> Section:
 
 
 def point_table(curve: LearningCurve) -> Table:
-    """A row for each number of labels, the least first."""
     rows: list[Row] = [
         [
             *(point.labels, point.log_loss.value, *_ends(point.log_loss), point.frequencies),
@@ -123,7 +115,6 @@ def point_table(curve: LearningCurve) -> Table:
 
 
 def doubling_table(curve: LearningCurve) -> Table:
-    """What the last doubling brought on each criterion."""
     rows: list[Row] = [
         [
             *(words(name), last.from_labels, last.to_labels),
@@ -141,7 +132,6 @@ def annotator_table(curve: LearningCurve) -> Table:
 
 
 def who(held: AgainstOthers) -> str:
-    """Who is compared with the others: a name, or all in turn."""
     return _IN_TURN if held.annotator is None else held.annotator
 
 
@@ -182,7 +172,6 @@ def doubling_sentences(curve: LearningCurve) -> Iterator[str]:
 
 
 def _further_sentences(curve: LearningCurve) -> Iterator[str]:
-    """What takes part unevenly or not at all, and how annotators are read next to the curve."""
     if len(set(curve.labelled.values())) > 1:
         counts = [f"{words(name)} {count:,}" for name, count in curve.labelled.items()]
         yield (
@@ -262,14 +251,12 @@ def learning_figure(curve: LearningCurve, title: str = "", dark: bool = False) -
 
 
 def learning_report_figure(curve: LearningCurve, name: str) -> drawing.ReportFigure:
-    """The figure of a learning curve; `name`: of the system."""
     return drawing.ReportFigure(
         partial(learning_figure, curve, name), learning_in_words(curve), point_table(curve)
     )
 
 
 def learning_in_words(curve: LearningCurve) -> str:
-    """What the figure shows, for those who do not see it."""
     points = [
         f"{point.labels:,} labels: log-loss {in_nats(point.log_loss)}, class prior"
         f" {number(point.frequencies, 3)}; accuracy {point.right} %, most frequent label"
@@ -297,5 +284,13 @@ def _draw_curve(
 def _draw_baseline(
     axes: drawing.Axes, labels: Sequence[int], values: Sequence[float], theme: drawing.Theme
 ) -> None:
-    line = {"color": theme.marked, "linestyle": "--", "linewidth": 1.2, "marker": "D", "markersize": 3.5}
-    axes.plot(labels, values, **line, label="class prior, most frequent label")
+    axes.plot(
+        labels,
+        values,
+        color=theme.marked,
+        linestyle="--",
+        linewidth=1.2,
+        marker="D",
+        markersize=3.5,
+        label="class prior, most frequent label",
+    )

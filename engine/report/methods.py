@@ -42,7 +42,6 @@ class Reference:
 
     @property
     def entry(self) -> str:
-        """Its entry in BibTeX."""
         return _ENTRIES[self.key]
 
     @property

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from engine.calibration.order_margin import MarginPoint, MarginReport, groups_by_instruction, margin_report
+from engine.calibration.learning import MarginPoint, MarginReport, groups_by_instruction, margin_report
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, interval, percent, words
 from engine.core.tables import Column, Estimate, Kind, Part, Picture, Row, Section, Sentences, Table
@@ -43,7 +43,6 @@ _CALIBRATED = Column(
 
 
 def margin_sections(report: MarginReport) -> list[Section]:
-    """What each margin keeps on these items, and what the least margin keeps that keeps enough."""
     least: list[Part] = [chosen_table(report), Sentences(list(margin_sentences(report)))]
     return [
         Section("margins", "Each margin threshold on these items", [margin_table(report)]),
@@ -203,7 +202,6 @@ def order_figure(report: MarginReport, name: str = "", dark: bool = False) -> dr
 
 
 def order_report_figure(report: MarginReport, name: str) -> drawing.ReportFigure:
-    """The figure with its numbers; `name`: of the system."""
     said = (
         f"Share of labels kept if fewer items are read in both orders. {' '.join(margin_sentences(report))}"
     )

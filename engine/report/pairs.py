@@ -1,7 +1,4 @@
-"""Pairs made out of outputs: what is said of them.
-
-Knows: the sections, titles, meanings. Does not know: how pairs are made, terminals, windows.
-"""
+"""Pairs made out of outputs: what is said of them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,8 +6,8 @@ from pathlib import Path
 from engine.core.formatting import counted, listed, named
 from engine.core.tables import Column, Facts, Kind, Part, Section, Sentences, Sheet, Table, Tone
 from engine.data.pairs import MatchedOutputs, Pairs, UsedOutputs
+from engine.report.columns import CANDIDATE
 
-_CANDIDATE = Column("candidate", "candidate", Kind.TEXT, "A model that wrote responses.")
 _FILE = Column("file", "file", Kind.TEXT, "The file of its responses.")
 _RESPONSES = Column("responses", "responses", Kind.COUNT, "The number of responses in the file.")
 _LEFT_OUT = Column(
@@ -33,7 +30,6 @@ _MOST_NAMED = 3
 
 
 def pairs_sheet(made: Pairs, written: Path) -> Sheet:
-    """What was made, and what was omitted and why."""
     found = made.matched
     facts = [
         ("Candidates", f"{len(found.candidates):,}"),
@@ -80,7 +76,7 @@ def _how_many(made: Pairs) -> str:
 
 
 def _candidates(found: MatchedOutputs, made: Pairs | None) -> Table:
-    columns = [_CANDIDATE, _FILE, _RESPONSES, *_if_any(found)]
+    columns = [CANDIDATE, _FILE, _RESPONSES, *_if_any(found)]
     rows = [
         [
             kept.outputs.candidate,

@@ -29,11 +29,9 @@ from engine.ranking.length_control import LengthControl
 from engine.ranking.ranking import Ranking, ranking_json
 from engine.ranking.stopping import UntilSignificant
 from engine.report import drawing
+from engine.report.columns import CANDIDATE
 from engine.report.correction import HintText, corrected_candidates, correction_sections
 from engine.report.stopping import until_section
-
-CANDIDATE = Column("candidate", "candidate", Kind.TEXT, "A model that wrote responses.")
-
 
 _WIN_RATE = Column(
     "win_rate",
@@ -207,7 +205,6 @@ def _candidates(ranking: Ranking) -> Section:
 
 
 def candidate_table(ranking: Ranking) -> Table:
-    """A row for each candidate, the best first."""
     found, lengths = ranking.bradley_terry, ranking.lengths
     rates = ranking.rates.candidates
     ties = {name: (rate.good_ties, rate.bad_ties, rate.other_ties) for name, rate in rates.items()}
@@ -271,7 +268,6 @@ def _pairs(ranking: Ranking) -> Section:
 
 
 def pair_table(ranking: Ranking) -> Table:
-    """A row and a column for each candidate, in the same order."""
     order, pairs = ranking.order, ranking.rates.pairs
     columns = [
         Column(
@@ -360,7 +356,6 @@ def ranking_figure(ranking: Ranking, title: str, dark: bool = False) -> drawing.
 
 
 def ranking_in_words(ranking: Ranking) -> str:
-    """What the figure shows, for those who do not see it."""
     shown = [f"{name} {estimate} %" for name, estimate in _estimates(ranking).items()]
     groups = "; ".join(", ".join(group) for group in _groups(ranking))
     apart = f" Not significantly different: {groups}." if groups else ""

@@ -20,16 +20,16 @@ from engine.core.tables import Column, Kind, Row, Section, Sentences, Table, Ton
 from engine.data.dataset import Dataset
 from engine.metrics.matching import Matched, System
 from engine.ranking import comparisons as compared
-from engine.ranking.bradley_terry import DRAWS, rank_in_words
+from engine.ranking.bradley_terry import DRAWS, PairTold, TwoRankings, rank_in_words, side_by_side
 from engine.ranking.comparisons import PairComparisons
 from engine.ranking.correction import Correction
 from engine.ranking.labelled_part import LabelledPart, RankedByLabels, by_labels
 from engine.ranking.ranking import Ranking, rank
-from engine.ranking.side_by_side import PairTold, TwoRankings, side_by_side
 from engine.ranking.stopping import UntilSignificant, told_of, until_significant
 from engine.ranking.weighted_scoring import WeightedScoring
 from engine.report import methods
-from engine.report.ranking import CANDIDATE, RANK, STRENGTH, ranking_sheet
+from engine.report.columns import CANDIDATE
+from engine.report.ranking import RANK, STRENGTH, ranking_sheet
 from engine.results.run_dataset import dataset_of_run
 from engine.results.run_results import RunResults
 
@@ -54,7 +54,6 @@ class RankedBy:
 
     @classmethod
     def by_annotators(cls, dataset: Dataset, criterion: str) -> "RankedBy":
-        """By the human labels of a dataset."""
         return cls(dataset, compared.human_said(dataset, criterion), criterion)
 
     @classmethod
@@ -64,7 +63,6 @@ class RankedBy:
 
     @classmethod
     def by_weights(cls, system: System, dataset: Dataset, weighted_scoring: WeightedScoring) -> "RankedBy":
-        """By the winners of the weighted judge."""
         winners = {decision["id"]: decision["winner"] for decision in weighted_scoring.result["results"]}
         return cls(dataset, compared.winners_said(winners, dataset), None, system, weighted_scoring)
 
@@ -286,12 +284,10 @@ class RankingsBeside:
 
     @property
     def section(self) -> Section:
-        """As a sheet says it."""
         titles = self.one.title, self.other.title
         return side_by_side_section(self.found, *titles, stopped(self.one, self.other))
 
     def as_json(self) -> dict[str, Any]:
-        """As plain values; shares in percent."""
         return {"ranked": self.one.title, **side_by_side_json(self.found, self.other.title)}
 
 

@@ -1,9 +1,4 @@
-"""Two runs side by side: their facts, those that differ first; what differs is marked.
-
-What is known of a run, as facts: in the terminal, in a report, and next to those of another run.
-
-What a run says by itself, in all its elicitation methods and in each alone, and how often that is right.
-"""
+"""What a run says by itself, by each elicitation method too; its facts, also next to those of another run."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -226,23 +221,17 @@ AccuracyByMethod = Mapping[str, Mapping[str, Accuracy]]
 
 
 def labels_given_section(results: RunResults) -> Section:
-    """The labels of a run, without a dataset of human labels."""
+    missing = results.judges_missing_sentence
     return Section(
         "labels_given",
         "Labels given",
-        [distribution_table(count_run(results)), *_missing(results)],
+        [distribution_table(count_run(results)), *([Sentences([missing], Tone.CAVEAT)] if missing else ())],
         "The effective labels. Flip rate: the share of position-inconsistent judgments, where the label"
         " changes if the responses are swapped. Answer mass near 1: the model understood the question.",
     )
 
 
-def _missing(results: RunResults) -> Iterator[Sentences]:
-    if results.judges_missing_sentence:
-        yield Sentences([results.judges_missing_sentence], Tone.CAVEAT)
-
-
 def distribution_table(counts: Sequence[LabelCounts]) -> Table:
-    """The effective labels of each criterion, how often the order decided, and the answer mass."""
     partly = any(count.partly_in_both_orders for count in counts)
     rows: list[Row] = [
         [
@@ -259,7 +248,6 @@ def distribution_table(counts: Sequence[LabelCounts]) -> Table:
 
 
 def run_accuracy_table(accuracies: Mapping[str, Accuracy]) -> Table:
-    """The accuracy of each criterion, next to that of the most frequent label, and their means."""
     rows: list[Row] = [
         [words(name), found.items, found.share, found.interval, found.baseline, found.most_frequent]
         for name, found in accuracies.items()
@@ -275,7 +263,6 @@ def _of_mean(accuracies: Mapping[str, Accuracy]) -> Interval | None:
 
 
 def changes_section(before: RunResults, after: RunResults) -> Section:
-    """What another calibration of the same run does to its labels."""
     said = after.fit_in_words
     return Section(
         "changes",
@@ -285,7 +272,6 @@ def changes_section(before: RunResults, after: RunResults) -> Section:
 
 
 def changes_table(before: RunResults, after: RunResults) -> Table:
-    """How many of the judge's own labels another calibration of the same run changes."""
     rows: list[Row] = []
     for name, column in after.judgments.items():
         pairs = zip(column, before.judgments[name], strict=True)

@@ -1,14 +1,10 @@
-"""Measures slice by slice as tables of values, and what is to be said of many of them.
-
-Knows: which columns stand side by side, and what they mean. Does not know: how items are divided
-and measured, terminals, windows.
-"""
+"""Measures slice by slice, and what is to be said of many slices."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from engine.core.formatting import SLICES_NOTE, best_of, clipped, visible, words
-from engine.core.tables import Column, Estimate, Kind, Part, Row, Section, Sentences, Table, Value
+from engine.core.tables import Column, Estimate, Kind, Part, Row, Section, Sentences, Table
 from engine.metrics.intervals import FEW, cost_of_choosing
 from engine.metrics.matching import Matched
 from engine.metrics.slices import SlicedMeasures, SliceMeasures, lead
@@ -21,17 +17,17 @@ from engine.report.columns import (
     LABELS,
     MOST_FREQUENT,
     SHARE_INTERVAL,
+    cells,
     with_both_orders,
 )
 
 _ITEMS = Column("items", "items", Kind.COUNT, "The number of items of this slice that the judge answers.")
 _LABELLED = replace(LABELS, title="labelled", meaning="The number of items of this slice with a human label.")
 _MEAN = replace(ACCURACY, meaning="The mean accuracy over the criteria.")
-_SHARES = (
-    replace(KAPPA, meaning=f"{KAPPA.meaning} Here the mean over the criteria."),
-    Column("ties", "ties", Kind.SHARE, "The share of the judge's labels that prefer neither response."),
-    Column("human_ties", "human ties", Kind.SHARE, "The share of human labels that prefer neither response."),
-    FLIPPED,
+_KAPPA = replace(KAPPA, meaning=f"{KAPPA.meaning} Here the mean over the criteria.")
+_TIES = Column("ties", "ties", Kind.SHARE, "The share of the judge's labels that prefer neither response.")
+_HUMAN_TIES = Column(
+    "human_ties", "human ties", Kind.SHARE, "The share of human labels that prefer neither response."
 )
 _NOTE = Column("note", "", Kind.NAME, "Whether there are enough labelled items.")
 _WINS = tuple(
@@ -94,45 +90,25 @@ def slice_caveats(found: SlicedMeasures | SlicedWeightedScoring) -> list[str]:
 
 def slice_table(measured: SlicedMeasures) -> Table:
     """A row for each slice: how many items, the mean accuracy next to the most frequent label, ties and
-    flips.
-
-    Without human labels the columns that need them are omitted.
+    flips. Without human labels the columns that need them are omitted.
     """
-    first = _first(measured.division.words)
-    pairs = [found.in_both_orders for found in measured.slices]
-    partly = any(0 < twice < scored for twice, scored in pairs)
-    columns: tuple[Column, ...]
+    partly = any(0 < twice < scored for twice, scored in (found.in_both_orders for found in measured.slices))
+    first: tuple[Column, ...] = (_first(measured.division.words), _ITEMS)
     if not any(found.measures for found in measured.slices):
-        columns = (first, _ITEMS, _SHARES[1], FLIPPED)
-        rows = [[_name(found), found.items, found.ties, *_flips(found, partly)] for found in measured.slices]
-    else:
-        columns = (first, _ITEMS, _LABELLED, _MEAN, SHARE_INTERVAL, MOST_FREQUENT, *_SHARES, _NOTE)
-        rows = [_row(found, partly) for found in measured.slices]
-    return Table(with_both_orders(columns) if partly else columns, rows)
-
-
-def _flips(found: SliceMeasures, partly: bool) -> list[Value]:
-    return [found.flipped, found.in_both_orders] if partly else [found.flipped]
-
-
-def _row(found: SliceMeasures, partly: bool) -> list[Value]:
-    return [
-        _name(found),
-        found.items,
-        found.labelled,
-        found.accuracy,
-        found.interval,
-        found.most_frequent,
-        found.kappa,
-        found.ties,
-        found.human_ties,
-        *_flips(found, partly),
-        _TOO_FEW if found.few else "",
+        shown = with_both_orders((_TIES, FLIPPED)) if partly else (_TIES, FLIPPED)
+        return Table(
+            (*first, *shown), [[_name(found), found.items, *cells(found, shown)] for found in measured.slices]
+        )
+    shown = (_MEAN, SHARE_INTERVAL, MOST_FREQUENT, _KAPPA, _TIES, _HUMAN_TIES, FLIPPED)
+    shown = with_both_orders(shown) if partly else shown
+    rows = [
+        [_name(found), found.items, found.labelled, *cells(found, shown), _TOO_FEW if found.few else ""]
+        for found in measured.slices
     ]
+    return Table((*first, _LABELLED, *shown, _NOTE), rows)
 
 
 def criterion_slice_table(measured: SlicedMeasures) -> Table:
-    """The accuracy of each slice on each criterion, with its interval, in percent."""
     names = dict.fromkeys(name for found in measured.slices for name in found.measures)
     columns = [
         Column(

@@ -10,9 +10,10 @@ from engine.core.formatting import counted
 from engine.core.tables import Column, Estimate, Kind, Row, Section, Sentences, Table
 from engine.ranking.comparisons import left_out_in_words
 from engine.ranking.stopping import UntilSignificant, WhoWins
+from engine.report.columns import CANDIDATE
 
 _COLUMNS = (
-    Column("candidate", "candidate", Kind.TEXT, "A model that wrote responses."),
+    CANDIDATE,
     Column("opponent", "against", Kind.TEXT, "The opponent: one candidate, or all."),
     Column(
         "win_rate",
@@ -48,7 +49,6 @@ _COLUMNS = (
 
 
 def until_section(until: UntilSignificant) -> Section:
-    """What is clear, and what it would take for the rest."""
     rows = [_row(until, question) for question in until.questions]
     return Section("until", "Resolved comparisons", [Sentences(list(_verdict(until))), Table(_COLUMNS, rows)])
 

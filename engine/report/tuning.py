@@ -1,19 +1,14 @@
-"""What came of the search for the best settings, as a sheet: what was chosen, what it is worth, what was
-tried.
-
-Knows: which tables and sentences there are, their words. Does not know: how settings are found, terminals,
-windows.
-"""
+"""What came of the search for the best settings: what was chosen, what it is worth, what was tried."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from engine.analysis.held_out import GAIN_TO_SEE, HeldOut
 from engine.analysis.recipe import Recipe
-from engine.analysis.tuning import TuningResult
+from engine.analysis.tuning import GAIN_TO_SEE, HeldOut, TuningResult
 from engine.analysis.tuning_choice import RatedSettings
 from engine.core.formatting import counted, duration, number, words
 from engine.core.tables import Column, Facts, Kind, Part, Section, Sentences, Sheet, Table, Tone
+from engine.report import columns
 
 DEFAULT_IN_WORDS = "label tokens, both orders, no examples"
 _WORTH = (
@@ -25,8 +20,7 @@ _WORTH = (
         "By how many percentage points the accuracy is higher, with its 95 % interval.",
     ),
     Column("nats", "nats", Kind.NUMBER, "By how much the log-loss is lower.", digits=3),
-    Column("low", "from", Kind.NUMBER, "The lower end of that gain's 95 % interval over instructions.", 3),
-    Column("high", "to", Kind.NUMBER, "Its upper end.", 3),
+    *columns.ends(of="that gain's"),
 )
 _WORTH_NOTE = (
     "On held-out items, the mean over the criteria, calibrated on the other items. If an interval is"
@@ -64,12 +58,10 @@ _COMPARED_NOTE = (
 
 
 def tuning_sheet(tuning_result: TuningResult) -> Sheet:
-    """All of it, the outcome first."""
     return Sheet("The best settings", [_outcome(tuning_result), _compared(tuning_result)])
 
 
 def told(tuning_result: TuningResult) -> Recipe:
-    """The recipe that came of it, which says what was found."""
     return replace(tuning_result.recipe, says=tuple(outcome_in_words(tuning_result)))
 
 
@@ -95,7 +87,6 @@ def _outcome(tuning_result: TuningResult) -> Section:
 
 
 def outcome_in_words(tuning_result: TuningResult) -> list[str]:
-    """What the chosen settings are worth on items that took no part, in sentences."""
     worth = tuning_result.held_out
     if worth is None:
         return ["Too few items were held out: the quality of the chosen settings is not known."]
@@ -124,7 +115,6 @@ def outcome_in_words(tuning_result: TuningResult) -> list[str]:
 
 
 def _on_criteria(tuning_result: TuningResult, worth: HeldOut) -> Iterator[str]:
-    """What was not measured, or is not calibrated, for want of labels; what could not be judged."""
     if unmeasured := [name for name in tuning_result.criteria if name not in worth.criteria]:
         yield f"Not measured on {_listed(unmeasured)}: too few labels."
     if plain := [
@@ -191,12 +181,5 @@ def _compared(tuning_result: TuningResult) -> Section:
 def _row(standing: RatedSettings, is_chosen: bool) -> list[str | float | None]:
     cost = standing.cost
     state = "chosen" if is_chosen else "equally good" if standing.as_good else ""
-    return [
-        standing.look.in_words,
-        standing.log_loss,
-        standing.behind,
-        standing.error,
-        round(cost.tokens),
-        cost.seconds,
-        state,
-    ]
+    of_loss = (standing.log_loss, standing.behind, standing.error)
+    return [standing.look.in_words, *of_loss, round(cost.tokens), cost.seconds, state]

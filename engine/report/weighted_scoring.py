@@ -102,7 +102,6 @@ def weighted_scoring_section(weighted_scoring: WeightedScoring, system: System, 
 
 
 def weighted_scoring_table(weighted_scoring: WeightedScoring) -> Table:
-    """How many comparisons it decided, and how."""
     decided = weighted_scoring.result
     won: list[Row] = [[_WON[name], _estimate(*found)] for name, found in weighted_scoring.rates.items()]
     rows: list[Row] = [
@@ -116,7 +115,6 @@ def weighted_scoring_table(weighted_scoring: WeightedScoring) -> Table:
 
 
 def overall_agreement_table(agreement: OverallAgreement) -> Table:
-    """How often its winner is that of the human overall label."""
     ends = agreement.intervals
     rows: list[Row] = [
         ["items with a human overall label", Fact(Kind.COUNT, agreement.items)],
@@ -138,7 +136,6 @@ def winner_table(agreement: OverallAgreement) -> Table:
 
 
 def fit_table(fit: WeightFit) -> Table:
-    """How often fitted weights find the human winner, cross-validated."""
     columns = (
         Column("how", f"cross-validated on {counted(fit.items, 'item', 'items')}", Kind.TEXT, _FIT),
         Column(
@@ -157,7 +154,6 @@ def fit_table(fit: WeightFit) -> Table:
 
 
 def fitted_weight_table(fit: WeightFit) -> Table:
-    """Each fitted weight, and the threshold, with its range."""
     rows: list[Row] = [
         [words(name), Fact(Kind.SHARE, weight), Fact(Kind.SHARE_INTERVAL, fit.ranges[name])]
         for name, weight in fit.weights.items()
@@ -167,7 +163,6 @@ def fitted_weight_table(fit: WeightFit) -> Table:
 
 
 def ranges_in_words(fit: WeightFit) -> str:
-    """The ranges in a line, for where the weights go without their table."""
     weights = [f"{words(name)} {interval(ends, 100)} %" for name, ends in fit.ranges.items()]
     return f"95 % ranges: {', '.join(weights)}; tie threshold {interval(fit.threshold_range)} points"
 
@@ -249,7 +244,6 @@ def _counts_within(margins: Sequence[float], edges: FloatArray) -> IntArray:
 
 
 def margin_report_figure(weighted_scoring: WeightedScoring, name: str) -> drawing.ReportFigure:
-    """The figure of the margins; `name`: of the system."""
     decided = Counter(decision["winner"] for decision in weighted_scoring.result["results"])
     winners = ", ".join(f"{who} {decided[who]:,}" for who in WINNERS)
     said = (

@@ -91,7 +91,6 @@ class AnnotationFile:
 
     @property
     def annotators(self) -> tuple[str, ...]:
-        """The annotators, sorted by name."""
         return annotators_of(self.words)
 
     @property
@@ -164,7 +163,6 @@ def save_annotation_file(path: Path, made: AnnotationFile) -> None:
 
 
 def as_json(made: AnnotationFile) -> dict[str, Any]:
-    """The plain values of the file."""
     run, places = made.run, _first_ids(made.items)
     lists: dict[str, list[dict[str, Any]]] = {name: [] for name in _LISTS}
     for word in made.words:
@@ -236,7 +234,6 @@ class _Reader:
         self.problems: list[str] = []
 
     def read(self, values: Mapping[str, Any]) -> AnnotationFile | None:
-        """All of it; None where it has problems."""
         head = self._try(lambda: _head(values))
         facts = self._try(lambda: _facts_of(values["run"]))
         known_as = dict(self._each("people", values, _annotator))
@@ -296,10 +293,10 @@ class _Reader:
         word = records.checked(annotation_of(validator, kind, values, _NAMES))
         if word.seed is not None:
             checked_seed(word.seed)
-        for name, of in _TIMES.items():
-            at = row.get(name) and time_in_file(validator, name, row[name])
-            word = replace(word, **{of: at})
-        return word
+        times: dict[str, Any] = {
+            of: row.get(name) and time_in_file(validator, name, row[name]) for name, of in _TIMES.items()
+        }
+        return replace(word, **times)
 
 
 def _head(values: Mapping[str, Any]) -> tuple[str, datetime]:

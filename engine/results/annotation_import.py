@@ -62,7 +62,6 @@ class AnnotatorJoined:
 
     @property
     def new(self) -> int:
-        """How many annotations change the run."""
         return self.labels + self.states + self.notes + self.turned
 
 
@@ -82,7 +81,6 @@ class Namesake:
 
     @property
     def in_words(self) -> str:
-        """The question."""
         words = "an annotation" if self.here == 1 else f"{self.here:,} annotations"
         return (
             f"The run has {words} of {quoted(self.name)} that the file does not have. Is this one annotator,"
@@ -138,7 +136,6 @@ class Joining:
 
     @property
     def new(self) -> int:
-        """How many annotations change the run."""
         return sum(annotator.new for file in self.files for annotator in file.annotators)
 
     @property
@@ -222,7 +219,6 @@ def join_items(theirs: Mapping[str, str], here: Mapping[str, str]) -> ItemsJoine
 
 
 def _of_run(made: AnnotationFile, items: ItemsJoined, hashes: Mapping[str, str]) -> list[Annotation]:
-    """The annotations of a file on items of the run, by the ids that these have here."""
     contents = {hashes[item_id] for item_id in items.same.values()}
     return [
         word if word.kind is Kind.NOTE else replace(word, item_id=items.same[word.item_id])

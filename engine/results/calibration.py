@@ -1,7 +1,4 @@
-"""A calibration with what it was made for, as a file and in the run store.
-
-Knows: the JSON form, which runs a calibration fits. Does not know: how one is fitted.
-"""
+"""A calibration with what it was made for, as a file and in the run store."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,18 +10,19 @@ from msgspec.structs import astuple
 
 from engine.core.codec import plain, record_of
 from engine.core.errors import FileKind, Hint, SetupError, Step
-from engine.core.features import (
+from engine.core.formatting import without_middle, words
+from engine.core.items import METHOD_TITLES, PREFERENCES, Method, Preference, digest
+from engine.core.judgments import (
     LENGTHS,
+    CriterionCalibration,
     Feature,
     FeatureKind,
     FittedOn,
+    JudgedItem,
     Overlap,
     Share,
     parts_in_words,
 )
-from engine.core.formatting import without_middle, words
-from engine.core.items import METHOD_TITLES, PREFERENCES, Method, Preference, digest
-from engine.core.judgments import CriterionCalibration, JudgedItem
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.tables import Estimate
 from engine.data.file_kinds import expecting
@@ -57,7 +55,6 @@ class AskedQuestion:
 
 
 def asked_questions(rubric: Rubric) -> dict[str, AskedQuestion]:
-    """What a rubric asks, by criterion."""
     return {
         criterion.name: AskedQuestion(criterion.question, digest([list(criterion.asked), rubric.wording.own]))
         for criterion in rubric.criteria
@@ -91,7 +88,6 @@ class JudgeIdentity:
 
 
 def judge_of_run(identity: RunIdentity) -> JudgeIdentity:
-    """The judge of a run."""
     return JudgeIdentity(
         model_name=identity.model_name,
         model_hash=identity.model_hash,
@@ -110,7 +106,6 @@ def asked_by(identity: RunIdentity) -> set[PredictionSource]:
 
 
 def _read_by(identity: RunIdentity, judged: Sequence[JudgedItem]) -> set[PredictionSource]:
-    """By whom and how the raw predictions of a run were made."""
     if identity.kind is RunKind.JUDGED:
         return asked_by(identity)
     return set().union(*(CriterionPredictions(judged, name).read_by for name in identity.criteria))
@@ -284,7 +279,6 @@ class Calibration:
         return Hint(Step.TUNE, " Or use another recipe.") if self.of_recipe else Hint(Step.CALIBRATE)
 
     def as_json(self) -> dict[str, Any]:
-        """All of it, as plain values."""
         values: dict[str, Any] = plain(_file_of(self))
         return values
 
@@ -302,7 +296,6 @@ def _question(asked: AskedQuestion | None) -> str:
 
 
 def lengths_unknown(run: str) -> SetupError:
-    """What is said of a run without the lengths of its responses, where they are to count."""
     return SetupError(
         f"{run} was judged by an earlier version, which did not store the lengths of responses.",
         "Judge its items again, or use a calibration without the lengths of responses.",

@@ -1,24 +1,27 @@
-"""What a stored run lacks, and what in it is not the model's: a sentence for each.
+"""What a stored run lacks, and what in it is not the model's; a submission that is opened to be completed."""
 
-Which items annotators labelled in the random samples of a run, in whichever order they labelled some of
-these, and which ones they skipped.
-
-A random sample is the beginning of a drawn order, as far as an annotator came in it. An item of that
-beginning is in the sample also if it had been labelled before, in order of uncertainty: else the hardest
-ones would be missing. A run has a sample for each seed that annotators labelled by; all of them together are
-as random.
-"""
-
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
+from pathlib import Path
+from typing import Any
 
 from engine.annotations.effective import Reviews, count_overrides, picked_in_words, skipped_in_words
-from engine.core.judgments import Origin
+from engine.core.errors import Hint, SetupError, Step
+from engine.core.formatting import listed
+from engine.core.items import digest
+from engine.core.judgments import JudgedItem, Origin
+from engine.core.rubric import ELOQUENT, rubric_of_names
+from engine.data.dataset import Dataset
 from engine.data.file_kinds import SAMPLED, SKIPPED
 from engine.data.label_origins import drawn_place
-from engine.results.run_results import RunResults
+from engine.data.submission import Submission, SubmissionRow, check_submission, read_submission
+from engine.results.run_results import RunResults, submission_of
+from engine.settings.identity import COLUMNS, NOT_IN_DATASET, RunIdentity, RunKind, StoredRun
+from engine.settings.rows import Mode
 from engine.settings.sampling import DEFAULT_SEED
+from engine.store.run_store import RunStore
+from engine.system.files import file_hash
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,6 @@ def sample_of(
 
 
 def _reached(reviews: Reviews, author: str | None, criterion: str | None = None) -> dict[int, bytes]:
-    """How far annotators came in the order of each seed."""
     reached: dict[int, bytes] = {}
     for each in (*reviews.overrides, *reviews.confirmations):
         wanted = author in (None, each.author) and criterion in (None, each.criterion)
@@ -60,6 +62,10 @@ def _reached(reviews: Reviews, author: str | None, criterion: str | None = None)
     return reached
 
 
+# A random sample is the beginning of a drawn order, as far as an annotator came in it. An item of that
+# beginning is in the sample also if it had been labelled before, in order of uncertainty: else the hardest
+# ones would be missing. A run has a sample for each seed that annotators labelled by; all of them together
+# are as random.
 def random_part(reviews: Reviews, author: str | None = None) -> RandomPart:
     """The items up to the last one that anybody, or an `author`, came to in each order that was drawn."""
     reached = _reached(reviews, author)
@@ -180,3 +186,104 @@ def gaps(results: RunResults) -> list[IncompletePart]:
         ),
     ]
     return [gap for gap in found if gap.number]
+
+
+NOT_ANSWERED = "the submission does not answer this item"
+
+
+def open_submission(path: Path, dataset: Dataset, store: RunStore) -> StoredRun:
+    """Keep a submission in the store; where it is there already, with the same dataset, that one.
+
+    What it lacks of the dataset stands next to what it answers, unscored, for annotators to complete it; rows
+    for items that the dataset lacks are named in the manifest. SetupError where the file is no submission, or
+    answers no item of the dataset.
+    """
+    submission = read_submission(path)
+    places = {item_id: place for place, item_id in enumerate(dataset.ids)}
+    answered = [row for row in submission.rows if row.id in places]
+    if not answered:
+        raise SetupError(
+            f"{path.name} answers no item of {dataset.name}: they have no id in common.",
+            Hint(Step.CHOOSE_ANSWERED_DATASET),
+        )
+    with store.begin(_identity(path, submission, dataset)) as run:
+        if not run.judged:
+            store.add(run.id, [_judged(row, places[row.id], dataset) for row in answered])
+        add_unanswered(store, run, dataset)
+        made = _manifest(submission, places, dataset)
+        if made != run.manifest:
+            store.describe(run.id, made)
+    return store.run(run.id)
+
+
+def add_unanswered(store: RunStore, run: StoredRun, dataset: Dataset) -> None:
+    """Add the items of its dataset that the store lacks of a submission, while nobody else holds the run.
+
+    Earlier versions kept only those that it answers.
+    """
+    known = store.content_hashes(run.id)
+    reasons = dict.fromkeys(run.identity.criteria, NOT_ANSWERED)
+    lacking = [
+        JudgedItem(place, item_id, dataset[place].content_hash, raw_predictions={}, unscored=reasons)
+        for place, item_id in enumerate(dataset.ids)
+        if item_id not in known
+    ]
+    if lacking:
+        store.add(run.id, lacking)
+
+
+def share_answered(submission: Submission, ids: Container[str]) -> float:
+    """The share (0 to 1) of a submission's rows whose ids are among these."""
+    return sum(row.id in ids for row in submission.rows) / len(submission.rows)
+
+
+def findings(results: RunResults, dataset: Dataset) -> list[str]:
+    """What keeps a run, with all that annotators changed, from being the official submission for its dataset.
+
+    Nothing where all is well. Of an opened submission also which of its rows are omitted.
+    """
+    extra = results.run.not_in_dataset
+    left_out = (
+        [f"ids that are not in the dataset ({len(extra):,}), omitted: {listed(extra)}."] if extra else []
+    )
+    return [*check_submission(submission_of(results), dataset, results.run.identity.rubric), *left_out]
+
+
+def _identity(path: Path, submission: Submission, dataset: Dataset) -> RunIdentity:
+    content = file_hash(path)
+    mode = Mode.EXPLAIN if submission.with_explanations else Mode.LABELS
+    rubric = rubric_of_names(submission.criteria, dataset.rubric)
+    return RunIdentity(
+        key=digest([RunKind.SUBMITTED, dataset.hash, content]),
+        dataset_path=dataset.path.absolute(),
+        dataset_hash=dataset.hash,
+        items=len(dataset),
+        model_path=path.absolute(),
+        model_name=path.name,
+        model_hash=content,
+        prompt_version="",
+        criteria=submission.criteria,
+        settings={"mode": mode.value, "orders": [], "examples": None},
+        kind=RunKind.SUBMITTED,
+        rubric=None if rubric.is_part_of(ELOQUENT) else rubric,
+    )
+
+
+def _manifest(submission: Submission, ids: Container[str], dataset: Dataset) -> dict[str, Any]:
+    """Which of its rows are omitted, and by which columns its dataset was read this time."""
+    made: dict[str, Any] = {}
+    if extra := [row.id for row in submission.rows if row.id not in ids]:
+        made[NOT_IN_DATASET] = extra
+    if dataset.columns is not None:
+        made[COLUMNS] = dataset.columns.as_json()
+    return made
+
+
+def _judged(row: SubmissionRow, place: int, dataset: Dataset) -> JudgedItem:
+    return JudgedItem(
+        position=place,
+        item_id=row.id,
+        content_hash=dataset[place].content_hash,
+        raw_predictions={},
+        given=row.predictions,
+    )

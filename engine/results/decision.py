@@ -1,13 +1,4 @@
-"""Readings put together into a judgment: un-swap, average, calibrate, decide.
-
-The raw predictions of many items as arrays: un-swapped, averaged, and by the parts that a calibration
-looks at.
-
-Each judge of a jury counts alike; of a judge each order counts alike, and within an order each method. A
-judge of a jury that said nothing of an item counts too, as one to which all labels are equally likely: what
-is left of the jury is less confident than all of it would be, and no label changes by that. Knows: raw
-predictions, the two orders, parts. Does not know: labels, decisions, where raw predictions come from.
-"""
+"""Raw predictions put together into a judgment: un-swap, average, calibrate, decide."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,12 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import structs
 
-from engine.core.features import LENGTHS, Feature, FeatureKind
 from engine.core.items import PREFERENCES, Method, Order
 from engine.core.judgments import (
+    LENGTHS,
     AnyJudgment,
     CriterionCalibration,
     Explanation,
+    Feature,
+    FeatureKind,
     JudgedItem,
     Judgment,
     RawPrediction,
@@ -101,7 +94,6 @@ class CriterionPredictions:
 
     @cached_property
     def mean(self) -> FloatArray:
-        """The average of all raw predictions."""
         return self.average()
 
     @cached_property
@@ -131,7 +123,6 @@ class CriterionPredictions:
         return [bool(each) for each in found]
 
     def facts_of(self, place: int) -> PredictionFacts:
-        """What the raw predictions of an item say of themselves."""
         return self._facts[place]
 
     @cached_property
@@ -166,7 +157,6 @@ class CriterionPredictions:
 
     @property
     def read_by(self) -> set[PredictionSource]:
-        """By whom and how any of the raw predictions was made."""
         return {each for asked, _, _ in self._groups for each in asked}
 
     @property
@@ -221,7 +211,6 @@ class RunPredictions:
         self._of: dict[str, CriterionPredictions] = {}
 
     def of(self, criterion: str) -> CriterionPredictions:
-        """On one criterion."""
         if criterion not in self._of:
             self._of[criterion] = CriterionPredictions(self.judged, criterion, self._panel)
         return self._of[criterion]
@@ -306,6 +295,9 @@ def _unswapped(
     return values
 
 
+# Each judge of a jury counts alike; of a judge each order counts alike, and within an order each method. A
+# judge of a jury that said nothing of an item counts too, as one to which all labels are equally likely: what
+# is left of the jury is less confident than all of it would be, and no label changes by that.
 def _shares(asked: Sequence[PredictionSource], is_in: IsIn | None, panel: int) -> FloatArray:
     """How much of the mean each raw prediction is, shape (raw predictions,); 0 for those that are not in it.
     The judges of a jury that said nothing have the rest: equally likely labels, which change no difference
@@ -332,7 +324,6 @@ NO_LABEL = "the submission gives no label"
 def decide(
     judged: JudgedItem, criterion: str, calibration: CriterionCalibration | None = None
 ) -> AnyJudgment:
-    """The judgment of one item on one criterion, from its stored raw predictions."""
     return decide_all([judged], criterion, calibration)[0]
 
 
@@ -378,8 +369,6 @@ def decide_all(
 
 
 class _Facts(NamedTuple):
-    """What is decided of an item."""
-
     label: int
     probabilities: Sequence[float]
     place_decides: bool | None
@@ -403,7 +392,6 @@ class _Deciding:
 
     @property
     def parts(self) -> Sequence[Feature]:
-        """What it looks at, also as if the responses had changed places."""
         own = tuple(self.used.parts) if self.used else ()
         return (*own, *exchanged(own))
 

@@ -1,9 +1,4 @@
-"""All data of a run as one CSV file: a row for each item and criterion.
-
-All that is known of a run, as plain values for JSON.
-
-`pandas.read_csv(path, dtype=str, keep_default_na=False)` gives back what was written, cell for cell.
-"""
+"""All that is known of a run, as plain values for JSON and as one CSV file."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -75,7 +70,6 @@ def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, An
 
 
 def run_json(results: RunResults) -> dict[str, Any]:
-    """How a run was made, as plain values."""
     run, identity = results.run, results.run.identity
     return {
         "id": run.id,
@@ -314,7 +308,8 @@ class _DatasetCells:
 def _run_cells(
     results: RunResults, item: JudgedItem, judgment: AnyJudgment, in_sample: str
 ) -> tuple[str, ...]:
-    left_out = item.shortening
+    left_out, given = item.shortening, results.reviews.given_on(judgment.key)
+    own = None if isinstance(judgment, Unscored) else judgment.explanation
     return (
         *(str(results.run.id), item.item_id, str(item.position), judgment.criterion),
         results.label(judgment) or "",
@@ -322,14 +317,15 @@ def _run_cells(
         *_override_cells(results.overrides.get(judgment.key)),
         results.source.in_words,
         *_review_cells(results, item.item_id),
-        *_labels_by_annotators(results, judgment),
+        _object({name: each.preference for name, each in given.items()}),
+        _object({name: each.origin for name, each in given.items()}),
         in_sample,
         *_words_of_annotators(results, item, judgment),
         *_probability_cells(judgment),
         *_reading_cells(item, judgment.criterion),
         results.explanation(judgment) or "",
         _truth(results.is_stale(judgment)),
-        *_explanation_cells(judgment),
+        *((own.text, own.preference, _truth(own.cut)) if own else _EMPTY * 3),
         judgment.reason if isinstance(judgment, Unscored) else "",
         *((str(left_out.left_out_a), str(left_out.left_out_b)) if left_out else _EMPTY * 2),
         repr(item.seconds),
@@ -354,13 +350,6 @@ def _review_cells(results: RunResults, item_id: str) -> tuple[str, ...]:
         return _EMPTY * 3
     last = max(marks, key=lambda mark: mark.created)
     return last.state or "", last.author, last.created.isoformat()
-
-
-def _labels_by_annotators(results: RunResults, judgment: AnyJudgment) -> tuple[str, ...]:
-    """The label of each annotator, and how they came to the item."""
-    given = results.reviews.given_on(judgment.key)
-    labels = {name: each.preference for name, each in given.items()}
-    return _object(labels), _object({name: each.origin for name, each in given.items()})
 
 
 def _words_of_annotators(results: RunResults, item: JudgedItem, judgment: AnyJudgment) -> tuple[str, ...]:
@@ -403,11 +392,6 @@ def _reading_cells(item: JudgedItem, criterion: str) -> Iterator[str]:
     by_order = {reading.order: reading.log_probs for reading in raw_predictions}
     for order in Order:
         yield from map(repr, by_order[order]) if order in by_order else _EMPTY * len(PREFERENCES)
-
-
-def _explanation_cells(judgment: AnyJudgment) -> tuple[str, ...]:
-    own = None if isinstance(judgment, Unscored) else judgment.explanation
-    return (own.text, own.preference, _truth(own.cut)) if own else _EMPTY * 3
 
 
 def _truth(value: bool | None) -> str:

@@ -1,30 +1,31 @@
 """Whether a run judged at all: no human label is needed to see that it did not.
 
-The limits that a judge's measures are compared with, and when one of them is significantly beyond its
-limit.
-
-Sentences of an explanation: where it repeats itself, and where it has said enough.
+The limits that its measures are compared with, sentences of an explanation that repeat themselves, and how
+well a model kept to the format of its answers in its newest run.
 """
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
+from pathlib import Path
 from statistics import fmean
 
 from engine.core.errors import Hint, Setting
 from engine.core.formatting import listed, percent, words
 from engine.core.health import Health, Sign, Symptom
 from engine.core.items import PREFERENCES, Method, Preference
-from engine.core.judgments import AnyJudgment, Judgment, RawPrediction, SubmittedLabel, Unscored
+from engine.core.judgments import AnyJudgment, Judgment, SubmittedLabel, Unscored
 from engine.core.methods import together
 from engine.core.numeric import clopper_pearson, worth_of
 from engine.core.rubric import Rubric
 from engine.data.submission import Submission
-from engine.results.decision import NO_LABEL
+from engine.results.decision import NO_LABEL, decide_all
 from engine.results.run_results import RunResults
+from engine.store.opening import has_store
+from engine.store.run_store import RunStore
 
 
 @dataclass(frozen=True)
@@ -117,19 +118,8 @@ def _is_serious(measured: Collection[Mean], limit: Limit) -> bool:
 
 # Abbreviations and the numbers of a list have a full stop, and the sentence goes on.
 _NO_END = (
-    "[a-z]",
-    "[A-Z]\\.[A-Z]",
-    r"\d",
-    r"\d\d",
-    r"e\.g",
-    r"i\.e",
-    "vs",
-    "etc",
-    "Dr",
-    "Mr",
-    "Mrs",
-    "Ms",
-    "St",
+    *("[a-z]", r"[A-Z]\.[A-Z]", r"\d", r"\d\d", r"e\.g", r"i\.e"),
+    *("vs", "etc", "Dr", "Mr", "Mrs", "Ms", "St"),
 )
 _END = re.compile(
     "(?<=[.!?])" + "".join(rf"(?<!\b{word}\.)" for word in _NO_END) + r"[\"'”’)\]]*\s+|(?<=[。！？])|\n+"
@@ -219,7 +209,6 @@ Answers = Mapping[str, Sequence[Answer]]  # by criterion, the items in one order
 
 
 def run_health(results: RunResults) -> Health:
-    """The health of a run's model, without human overrides."""
     results = results.model_alone().answered
     places = _spread(len(results.judged))
     answers = {
@@ -264,7 +253,6 @@ class HealthWatch:
 
     @property
     def health(self) -> Health:
-        """What was found by now."""
         return _of_all(answers_health(self._answers, self._explains, self._in_english), self.items)
 
 
@@ -317,13 +305,12 @@ def _answer(judgment: AnyJudgment) -> Answer:
         answer_mass=max(masses.values(), default=judgment.answer_mass),
         flipped=judgment.flipped,
         method_masses=masses,
-        seen=tuple(map(_seen_label, together(judgment.raw_predictions))),
+        # The likeliest, the first of equal ones.
+        seen=tuple(
+            PREFERENCES[each.log_probs.index(max(each.log_probs))]
+            for each in together(judgment.raw_predictions)
+        ),
     )
-
-
-def _seen_label(reading: RawPrediction) -> Preference:
-    """The likeliest, the first of equal ones."""
-    return PREFERENCES[reading.log_probs.index(max(reading.log_probs))]
 
 
 def _method_masses(judgment: Judgment) -> dict[Method, float]:
@@ -353,7 +340,11 @@ def _plain_signs(answers: Answers) -> Iterator[Symptom]:
 
 
 def _unscored_sign(answers: Answers, least: int = LEAST_ITEMS) -> Iterator[Symptom]:
-    unscored = _means(answers, lambda answer: float(answer.unscored) if _asked(answer) else None, least)
+    unscored = _means(
+        answers,
+        lambda answer: float(answer.unscored) if (answer.unscored or answer.label is not None) else None,
+        least,
+    )
     yield from looked_for(
         Sign.UNSCORED,
         unscored,
@@ -366,10 +357,6 @@ def _unscored_sign(answers: Answers, least: int = LEAST_ITEMS) -> Iterator[Sympt
             ".",
         ),
     )
-
-
-def _asked(answer: Answer) -> bool:
-    return answer.unscored or answer.label is not None
 
 
 def _mass_sign(answers: Answers, least: int = LEAST_ITEMS) -> Iterator[Symptom]:
@@ -414,7 +401,9 @@ def _flipped_sign(answers: Answers, least: int = LEAST_ITEMS) -> Iterator[Sympto
     flipped = _means(answers, _significantly_flipped if partly else lambda answer: answer.flipped, least)
 
     def said(high: Mapping[str, float]) -> str:
-        share = f"{_range(high)} of the" if least == LEAST_ITEMS else _flips(answers, high)
+        given = [answer for name in high for answer in answers[name] if answer.label]
+        few = f"{sum(answer.flipped is True for answer in given):,} of {len(given):,}"
+        share = f"{_range(high)} of the" if least == LEAST_ITEMS else few
         some = f"; {read:,} of {labels:,} labels were read in both orders" if partly else ""
         return (
             f"{f'At least {share}' if partly else share} labels on {_names(high, flipped)} are"
@@ -423,12 +412,6 @@ def _flipped_sign(answers: Answers, least: int = LEAST_ITEMS) -> Iterator[Sympto
         )
 
     yield from looked_for(Sign.FLIPPED, flipped, said, _LARGER)
-
-
-def _flips(answers: Answers, criteria: Iterable[str]) -> str:
-    """How many labels are flipped, of few: `8 of 8`."""
-    labels = [answer for name in criteria for answer in answers[name] if answer.label]
-    return f"{sum(answer.flipped is True for answer in labels):,} of {len(labels):,}"
 
 
 def _significantly_flipped(answer: Answer) -> float | None:
@@ -485,7 +468,6 @@ def _means(
 
 
 # Explanations
-
 
 _RESPONSE = re.compile(
     r"\b(?:both|neither|none|either|each|first|second|former|latter|responses|answers)\b"
@@ -558,15 +540,12 @@ def _text_signs(answers: Answers, english: bool) -> Iterator[Symptom]:
             for name, column in answers.items()
         }
         shares = _means(asked, wanted.found)
-        said = partial(_text_sign_text, wanted.sentence, shares)
+        said = partial(_of_texts, wanted.sentence, shares)
         yield from looked_for(wanted.sign, shares, said, wanted.hint)
 
 
-def _text_sign_text(sentence: str, shares: Mapping[str, object], high: Mapping[str, float]) -> str:
+def _of_texts(sentence: str, shares: Mapping[str, object], high: Mapping[str, float]) -> str:
     return sentence.format(_range(high), _names(high, shares))
-
-
-# Words
 
 
 def _range(values: Mapping[str, float]) -> str:
@@ -576,8 +555,44 @@ def _range(values: Mapping[str, float]) -> str:
 
 
 def _names(some: Mapping[str, object], measured: Mapping[str, object]) -> str:
-    """The criteria as text."""
     if len(some) == len(measured) > 1:
         return "all criteria"
     *others, last = map(words, some)
     return f"{', '.join(others)} and {last}" if others else last
+
+
+_MOST_ITEMS = 500  # of a run: more say the same
+
+
+@dataclass(frozen=True)
+class RunMass:
+    """The mean answer mass (0 to 1) of a run over its criteria, and how many items it is the mean of.
+
+    Of a run that used several methods it is that of label tokens, or of the first method without these: how a
+    model answers one method says nothing of another.
+    """
+
+    run_id: int
+    mass: float
+    items: int
+
+
+def newest_masses(store_path: Path, hashes: Container[str]) -> Mapping[str, RunMass]:
+    """By the hash of a model's file: what its newest run that judged something gave; StoreError."""
+    found: dict[str, RunMass] = {}
+    if not has_store(store_path):
+        return found
+    with RunStore(store_path) as store, store.reading():
+        for run in reversed(store.runs()):
+            model = run.identity.model_hash
+            counts = run.judged and run.by_a_model and not run.is_tuning  # of settings that were given up
+            if counts and model in hashes and model not in found:
+                judged = tuple(islice(store.judged(run.id), _MOST_ITEMS))
+                first = run.identity.judge_settings.methods[0]
+                alone = [item.of_method(first) for item in judged]
+                decided = [one for name in run.identity.criteria for one in decide_all(alone, name, None)]
+                scored = [one.answer_mass for one in decided if isinstance(one, Judgment)]
+                masses = [mass for mass in scored if mass is not None]
+                if masses:
+                    found[model] = RunMass(run.id, fmean(masses), len(judged))
+    return found

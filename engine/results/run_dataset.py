@@ -1,10 +1,4 @@
-"""A run's dataset with its annotations as human labels: what was reviewed becomes data.
-
-The items that a run judged, found again in the file that they came from; the annotations of them.
-
-What the judge alone said is no human label: it is omitted, unless it is asked for, and then a column says of
-each label whose it is.
-"""
+"""The items that a run judged, found again in their file; its annotations as human labels of them."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -31,7 +25,7 @@ from engine.results.run_results import RunResults, load_reviews
 from engine.settings.identity import StoredRun
 from engine.store.row_validator import DamagedError
 from engine.store.run_store import RunStore
-from engine.system.places import is_there, real_path
+from engine.system.paths import is_there, real_path
 
 
 def dataset_of_run(
@@ -174,6 +168,8 @@ class LabelledDataset:
     sentences: Sequence[str]
 
 
+# What the judge alone said is no human label: it is omitted, unless it is asked for, and then a column says
+# of each label whose it is.
 def labelled_dataset(results: RunResults, dataset: Dataset, with_judge: bool = False) -> LabelledDataset:
     """The items of a run with the effective labels as human labels, and all other columns of the dataset.
 
@@ -203,7 +199,7 @@ def labelled_dataset(results: RunResults, dataset: Dataset, with_judge: bool = F
         columns |= {**one.annotators, **one.shares, **one.facts}
     sampled = list(map(random_part(results.reviews).of, dataset.ids))
     columns |= {IN_SAMPLE: sampled} if any(sampled) else {}
-    old = [name for name in dataset.table.column_names if _is_on(name, made)]
+    old = [name for name in dataset.table.column_names if label_column(name) in _labels_of(made)]
     kept = [name for name in dataset.table.column_names if name not in {*columns, *old}]
     columns |= {name: _texts(dataset, name) for name in kept}
     before = {kept_column(name): _texts(dataset, name) for name in old if any(_texts(dataset, name))}
@@ -232,8 +228,6 @@ def written_otherwise(path: Path, made: LabelledDataset, dataset: Dataset) -> li
 
 
 class _Criterion:
-    """The annotations of the items of a dataset on one criterion, column by column."""
-
     def __init__(self, results: RunResults, dataset: Dataset, name: str, with_judge: bool) -> None:
         self._results = results
         self._name = name
@@ -245,7 +239,6 @@ class _Criterion:
 
     @property
     def labels(self) -> Mapping[str, Sequence[Cell]]:
-        """The label and the explanation."""
         return {
             f"{self._name}_preference": [label or None for label in self._labels],
             f"{self._name}_explanation": self._explanations,
@@ -253,7 +246,6 @@ class _Criterion:
 
     @property
     def annotators(self) -> Mapping[str, Sequence[Cell]]:
-        """What each annotator said."""
         label = f"{self._name}_preference"
         return {
             annotator_column(label, annotator): [given.annotators.get(annotator) for given in self._given]
@@ -276,7 +268,10 @@ class _Criterion:
     def facts(self) -> Mapping[str, Sequence[Cell]]:
         """Whose the label and the explanation are, and how annotators came to the item."""
         by = {
-            f"{self._name}_label_by": [self._by(at, label) for at, label in enumerate(self._labels)],
+            f"{self._name}_label_by": [
+                (", ".join(self._behind(at)) or self._judge) if label else None
+                for at, label in enumerate(self._labels)
+            ],
             f"{self._name}_explanation_by": [
                 text and self._explained_by(judgment)
                 for judgment, text in zip(self._judgments, self._explanations, strict=True)
@@ -287,17 +282,14 @@ class _Criterion:
 
     @cached_property
     def annotator_names(self) -> Sequence[str]:
-        """Who gave or confirmed a label, by name."""
         return sorted({name for given in self._given for name in given.annotators})
 
     @cached_property
     def of_annotators(self) -> int:
-        """How many labels are an annotator's."""
         return sum(label is not None and bool(self._behind(at)) for at, label in enumerate(self._labels))
 
     @property
     def of_judge(self) -> int:
-        """How many labels are the judge's alone."""
         return sum(label is not None for label in self._labels) - self.of_annotators
 
     @property
@@ -310,7 +302,6 @@ class _Criterion:
 
     @cached_property
     def _given(self) -> Sequence[Gold]:
-        """The annotations of each item."""
         labels = self._results.reviews.labels
         return [
             Gold(annotators={name: of_one[key] for name, of_one in labels.items() if key in of_one})
@@ -335,7 +326,6 @@ class _Criterion:
 
     @property
     def authors(self) -> set[str]:
-        """Whose labels these are, where they are annotators'."""
         return {name for at, label in enumerate(self._labels) if label for name in self._behind(at)}
 
     def _behind(self, at: int) -> Sequence[str]:
@@ -350,9 +340,6 @@ class _Criterion:
             return ()
         label = self._results.label(judgment)
         return [name for name, given in self._given[at].annotators.items() if given is label]
-
-    def _by(self, at: int, label: Preference | None) -> str | None:
-        return (", ".join(self._behind(at)) or self._judge) if label else None
 
     def _explained_by(self, judgment: AnyJudgment | None) -> str:
         override = self._results.overrides.get(judgment.key) if judgment else None
@@ -384,11 +371,6 @@ def _texts(dataset: Dataset, column: str) -> list[str]:
 
 def _labels_of(criteria: Iterable[str]) -> list[str]:
     return [f"{name}_{part}" for name in criteria for part in ("preference", "explanation")]
-
-
-def _is_on(column: str, criteria: Iterable[str]) -> bool:
-    """Whether a column is of the dataset's own labels on one of some criteria."""
-    return label_column(column) in _labels_of(criteria)
 
 
 def _sentences(

@@ -1,11 +1,4 @@
-"""What the judge of a stored run said of its items when it read them once more, in another batch shape.
-
-Where a calibration gives one label to everything, so that nothing is judged any more; the words for it.
-
-A stored run as it counts: its judgments, with human overrides.
-
-Kept next to the run, as numbers: how far rounding moves what it says.
-"""
+"""A stored run as it counts: its judgments with human overrides, and what it said when it was read again."""
 
 import math
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -158,7 +151,6 @@ class RunResults:
         return None if label is None else certain(label)
 
     def explanation(self, judgment: AnyJudgment) -> str | None:
-        """The effective explanation for one of `judgments`, if any."""
         return self._told(judgment)[0]
 
     def model_explanation(self, judgment: AnyJudgment) -> Explanation | None:
@@ -233,7 +225,6 @@ class RunResults:
 
     @property
     def content_hashes(self) -> dict[str, str]:
-        """The hash of the content of each item that was judged, by item id."""
         return {item.item_id: item.content_hash for item in self.judged}
 
     @property
@@ -320,17 +311,14 @@ class RunResults:
 
     @property
     def unscored(self) -> int:
-        """How many judgments have no effective label."""
         return sum(self.label(judgment) is None for judgment in self._all())
 
     @property
     def overridden(self) -> OverrideCount:
-        """How many labels and explanations are an annotator's."""
         return count_overrides(self.overrides.values())
 
     @property
     def explains(self) -> bool:
-        """True for a run that writes explanations."""
         return self.run.identity.mode is Mode.EXPLAIN
 
     @property
@@ -359,7 +347,6 @@ class RunResults:
         return replace(self, reviews=reviews, overrides=overrides, notes=notes)
 
     def model_alone(self) -> "RunResults":
-        """The same without human overrides."""
         return self.by(JUDGE_ALONE)
 
     def only(self, ids: Container[str]) -> "RunResults":

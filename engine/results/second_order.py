@@ -1,7 +1,4 @@
-"""Where one order leaves a decision open, so that the second must be read.
-
-Knows: raw predictions and decisions. Does not know: how a reading is made, what it costs, human labels.
-"""
+"""Where one order leaves a decision open, so that the second must be read."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -17,74 +17,43 @@ from engine.core.errors import Hint, SetupError, Step
 from engine.core.formatting import counted, file_stem, listed, short_name, value_in_words, words
 from engine.core.items import Method, Order
 from engine.core.rubric import Rubric, rubric_of_names
-from engine.settings.rows import (
-    DEFAULT_METHODS,
-    JudgeSettings,
-    Mode,
-    methods_in_words,
-    row_of,
-    settings_of,
-)
+from engine.settings import rows
 from engine.settings.sampling import DEFAULT_SEED, ItemSample, StoppingRule, dataset_in_words
 
-REWRITTEN = "rewritten"
-"""In the manifest of a run: when explanations were written again, how many, and with what."""
-THREADS_ADAPT = "threads_adapt"
-"""In the manifest of a run: that as many of its threads were used as the computer was free; else missing."""
-DEVICE = "device"
-"""In the settings of a run: what computed besides the processor, by its key; else missing."""
-DEVICE_LEFT = "device_left"
-"""In the manifest of a run: why its device was left for the processor, and after how many items."""
-EXAMPLES = "examples"
-"""In the settings of a run: the hash of the labelled examples that its prompts show; empty for none."""
-EXPLAINED_WITH = "explained_with_calibration"
-"""In the settings of a run: the hash of the calibration whose labels are explained; missing for none."""
-CLUSTER = "cluster"
-"""In the manifest of a run: the kinds of computers that judged it, each with what was judged by it."""
-PLACES = "judged"
-"""With a kind of computers: which items it judged, by their places: `0-15,32-47`."""
-OVER_CLUSTER = "over_a_cluster"
-"""In the manifest of a session of a run: that other computers judged, so that no threads are named."""
-COMPUTED_ON, DRIVER, GPU_LAYERS = "computed_on", "driver", "gpu_layers"
-"""In the manifest of a run: the device that computed and its driver, missing for the processor alone; how
-many layers of the model were on it.
-"""
-CONTINUED = "continued_with"
-"""In the manifest of a run: how its later sessions worked, where that is another way than the first."""
-CHOSEN = "chosen_items"
-"""In the settings of a run: the ids of its items where these were chosen or drawn; missing where it has the
-first ones.
-"""
-SAMPLE = "items_drawn"
-"""In the settings of a run: how its items were drawn; missing where they were not. Their ids alone tell the
-run from others.
-"""
+# Keys of the settings of a run; each is missing where it says nothing.
+DEVICE = "device"  # what computed besides the processor, by its key
+EXAMPLES = "examples"  # the hash of the labelled examples that prompts show
+EXPLAINED_WITH = "explained_with_calibration"  # the hash of the calibration whose labels are explained
+CHOSEN = "chosen_items"  # the ids of its items where these were chosen or drawn
+SAMPLE = "items_drawn"  # how they were drawn; it makes no other run
 
+# Keys of its manifest, likewise.
+COMPUTED_ON, DRIVER = "computed_on", "driver"  # the device that computed, and its driver
+GPU_LAYERS = "gpu_layers"  # how many layers of the model were on it
+THREADS_ADAPT = "threads_adapt"  # as many of its threads were used as the computer was free
+DEVICE_LEFT = "device_left"  # why its device was left for the processor, and after how many items
+CONTINUED = "continued_with"  # how its later sessions worked, where that is another way than the first
+REWRITTEN = "rewritten"  # when explanations were written again, how many, and with what
+COLUMNS = "columns"  # by which map its dataset, a foreign file, was read
+CLUSTER = "cluster"  # the kinds of computers that judged it, each with what was judged by it
+PLACES = "judged"  # with a kind of computers: which items it judged, by their places: `0-15,32-47`
+OVER_CLUSTER = "over_a_cluster"  # of a session: other computers judged, so that no threads are named
+NOT_IN_DATASET = "ids that are not in the dataset"  # rows of an opened submission that answer no item
+JUDGES = "judges"  # of a jury: its judges by name, and what they are
+CERTAINTY = "certainty_of_labels"  # of a jury: the probability that was given to a submission's label
 RANDOM_ORDER = "random_order"
-"""In the manifest of a run that was judged until something was clear: the seed that draws its instructions,
-one after another; how many items had been judged before, in the order of their file; whether items were left
-out of which nothing more was asked; how wide an interval was to be, 0 to 1, none where it was to be sure;
-whether it was which settings are the best (TUNING), and nothing of these. Missing for any other. No result
-depends on it.
+"""Of a run that was judged until something was clear: the seed that draws its instructions, one by one; how
+many items had been judged `after` which it began, in the order of their file; whether it `leaves_out` items
+of which nothing more was asked; the `width` of an interval, 0 to 1, none where it was to be significant;
+whether it was which settings are the best (TUNING). No result depends on it.
 """
 TUNING = "tuning"
-COLUMNS = "columns"
-"""In the manifest of a run: by which map its dataset, a foreign file, was read; missing for any other."""
-NOT_IN_DATASET = "ids that are not in the dataset"
-"""In the manifest of an opened submission: its rows that answer no item."""
-
-JUDGES, CERTAINTY = "judges", "certainty_of_labels"
-"""In the manifest of a jury: its judges, each with its name and what it is; the probability that was given
-to a label of a submission.
-"""
 
 LONGEST_NAME, LONGEST_NOTE = 255, 20_000  # letters, of a run
 _LONGEST_STEM, _LONGEST_PART = 60, 30  # bytes: the ends of file names must have room
 
 
 class RunKind(StrEnum):
-    """Where the judgments of a run come from."""
-
     JUDGED = "judged"  # a model judged, here
     SUBMITTED = "submitted"  # a submission file that was opened to be reviewed
     PANEL = "panel"  # what several runs and submissions say of the same items, decided together
@@ -118,30 +87,29 @@ class RunIdentity:
         return self.rubric or rubric_of_names(self.criteria)
 
     @cached_property
-    def judge_settings(self) -> JudgeSettings:
+    def judge_settings(self) -> rows.JudgeSettings:
         """The settings by which a model judged. SetupError for a run that no model judged, and of a damaged
         one KeyError, TypeError or ValueError.
         """
-        return settings_of(self.settings)
+        return rows.settings_of(self.settings)
 
     @property
-    def mode(self) -> Mode | None:
+    def mode(self) -> rows.Mode | None:
         """What was made; None of a jury."""
-        return Mode(self.settings["mode"]) if "mode" in self.settings else None
+        return rows.Mode(self.settings["mode"]) if "mode" in self.settings else None
 
     @property
     def orders(self) -> tuple[Order, ...]:
-        """In which the responses were shown; none for an opened submission."""
         return tuple(map(Order, self.settings["orders"]))
 
     @property
     def second_order_below(self) -> float | None:
-        margin: float | None = self.settings.get(row_of("second_order_below").key)
+        margin: float | None = self.settings.get(rows.row_of("second_order_below").key)
         return margin
 
     @property
     def methods(self) -> tuple[Method, ...]:
-        return tuple(map(Method, self.settings.get(row_of("methods").key, DEFAULT_METHODS)))
+        return tuple(map(Method, self.settings.get(rows.row_of("methods").key, rows.DEFAULT_METHODS)))
 
     @property
     def examples(self) -> str:
@@ -182,12 +150,10 @@ class RunIdentity:
 
     @property
     def methods_in_words(self) -> str:
-        """How the model was asked, where that is not by label tokens alone: `chain of thought (4 reasoning
-        samples)`.
-        """
-        key = row_of("reasoning_samples").key
-        asked = methods_in_words(self.methods, self.settings.get(key, 1))
-        return "" if self.methods == DEFAULT_METHODS else asked
+        """The methods where they are not label tokens alone: `chain of thought (4 reasoning samples)`."""
+        key = rows.row_of("reasoning_samples").key
+        asked = rows.methods_in_words(self.methods, self.settings.get(key, 1))
+        return "" if self.methods == rows.DEFAULT_METHODS else asked
 
     @property
     def dataset_in_words(self) -> str:
@@ -209,8 +175,6 @@ class RunIdentity:
 
 @dataclass(frozen=True)
 class Archived:
-    """A run was put away: when, and by whom."""
-
     when: datetime
     by: str
 
@@ -238,7 +202,6 @@ class StoredRun:
 
     @property
     def complete(self) -> bool:
-        """True once all items are in the store."""
         return self.judged == self.identity.items
 
     @property
@@ -259,7 +222,6 @@ class StoredRun:
 
     @property
     def is_tuning(self) -> bool:
-        """True where it was judged to see which settings are the best."""
         return self.order_seed is not None and bool(self.manifest[RANDOM_ORDER].get(TUNING))
 
     @property
@@ -294,7 +256,6 @@ class StoredRun:
 
     @property
     def submitted(self) -> bool:
-        """True for an opened submission: no model judged it here."""
         return self.identity.kind is RunKind.SUBMITTED
 
     @property
@@ -322,9 +283,7 @@ class StoredRun:
 
     @property
     def in_both_orders(self) -> bool:
-        """Whether its judge reads both orders of items; of a jury, whether none reads one alone, as far as
-        that is known.
-        """
+        """Whether its judge, or as far as is known all judges of a jury, read both orders of items."""
         if not self.panel:
             return len(self.identity.orders) > 1
         return all(len(judge.get("orders", ())) != 1 for judge in self.manifest.get(JUDGES, ()))
@@ -347,7 +306,6 @@ class StoredRun:
 
     @property
     def device_left(self) -> bool:
-        """Whether its device failed, so that the processor resumes it."""
         return DEVICE_LEFT in self.manifest
 
     @property
@@ -398,7 +356,6 @@ class StoredRun:
 
     @property
     def searched_text(self) -> str:
-        """All by which it is found: number, name, note, model, dataset, settings, how it was made."""
         identity = self.identity
         made = {
             **identity.settings_in_short,
@@ -445,16 +402,13 @@ class DamagedRun:
 
     @property
     def title(self) -> str:
-        """What it is called."""
         return f"Run {self.id} (damaged)"
 
     @property
     def called(self) -> str:
-        """The same within a sentence."""
         return f"run {self.id} (damaged)"
 
     def found_by(self, text: str) -> bool:
-        """Whether all words of a text are in its title."""
         return all(word in self.called for word in text.casefold().split())
 
 
@@ -521,8 +475,6 @@ def how_to_complete(lacking: int) -> str:
 
 @dataclass(frozen=True)
 class Effort:
-    """What judging an item took: seconds at work with it, tokens read and generated."""
-
     seconds: float
     tokens_read: int
     tokens_generated: int

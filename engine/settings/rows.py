@@ -37,8 +37,6 @@ JUDGED_BY = tuple(group for group in Group if group not in {Group.COMPUTER, Grou
 
 
 class Surface(Flag):
-    """What offers a setting."""
-
     NONE = 0
     JUDGE = auto()
     TUNE = auto()
@@ -202,8 +200,6 @@ DEFAULT_MARGIN = 0.5  # where nothing is learned; how it was chosen: docs/measur
 
 
 class Mode(StrEnum):
-    """What a run makes: labels alone, or labels and explanations."""
-
     LABELS = "labels"
     EXPLAIN = "explain"
 
@@ -216,9 +212,7 @@ class ExampleKind(StrEnum):
 
 
 class KvType(StrEnum):
-    """What the numbers of the KV cache are stored in: 16 bits, or 8.5 for half the room and rounder
-    results.
-    """
+    """The numbers of the KV cache: in 16 bits, or in 8.5 for half the room and rounder results."""
 
     F16 = "f16"
     Q8_0 = "q8_0"
@@ -257,12 +251,10 @@ class ChosenSettings:
 
     @property
     def reasons(self) -> bool:
-        """True where the model writes reasoning samples."""
         return Method.CHAIN_OF_THOUGHT in self.methods
 
     @property
     def explains(self) -> bool:
-        """True where explanations are written."""
         return self.mode is Mode.EXPLAIN
 
     @property
@@ -314,20 +306,16 @@ class JudgeSettings(ChosenSettings):
         return criteria * (self.explains + self._reasoning_texts)
 
     def most_written(self, criteria: int) -> int:
-        """How many tokens they have together at most."""
         reasoning = self._reasoning_texts * self.max_reasoning_tokens
         return criteria * (self.explains * self.max_explanation_tokens + reasoning)
 
     @property
     def longest_text(self) -> int:
-        """How many tokens any of them may have."""
         thought = self.max_reasoning_tokens if self.reasons else 0
         return max(thought, self.max_explanation_tokens if self.explains else 0)
 
     def as_json(self) -> dict[str, Any]:
-        """The settings that count and that their rows do not leave unsaid, as plain values, for the store and
-        for a run's identity.
-        """
+        """The settings that are kept, as plain values, for the store and for a run's identity."""
         return {row.key: getattr(self, row.name) for row in rows_of(JudgeSettings) if row.said_of(self)}
 
 
@@ -345,9 +333,7 @@ def settings_of(values: Mapping[str, Any]) -> JudgeSettings:
 
 
 def settings_in_words(settings: ChosenSettings) -> str:
-    """What distinguishes these settings, of a run or of a setup, from the default ones: `labels only, one
-    order, context 4,096`; empty for the default.
-    """
+    """What distinguishes the settings of a run or of a setup from the default: `labels only, one order`."""
     phrases = (row.phrase_in(settings) for row in SETTINGS if hasattr(settings, row.name))
     return ", ".join(filter(None, phrases))
 
@@ -367,8 +353,6 @@ CPU = "cpu"
 
 
 class DeviceKind(StrEnum):
-    """How a device is built in, by which one can guess what it is good for."""
-
     GPU = "graphics card"
     INTEGRATED = "integrated graphics"
     OTHER = "other device"
@@ -405,7 +389,6 @@ class Device:
         return (self.key, self.driver) == (other.key, other.driver)
 
     def is_called(self, words: str) -> bool:
-        """Whether words are its whole name or key, small or capital."""
         return words.casefold() in (self.name.casefold(), self.key.casefold())
 
 
@@ -426,7 +409,6 @@ class MachineSettings:
 
 
 def default_context(trained: int) -> int:
-    """Tokens of context for a model trained with this many."""
     return min(DEFAULT_CONTEXT, trained)
 
 
@@ -468,6 +450,12 @@ def _orders_in_words(settings: Any) -> str:
     return "one order" if len(settings.orders) == 1 else ""
 
 
+def _context_in_words(settings: Any) -> str:
+    # A run keeps what came out for its model, chosen or not.
+    is_chosen = not isinstance(settings, JudgeSettings) and settings.context is not None
+    return f"context {settings.context:,}" if is_chosen else ""
+
+
 def _methods_in_words(settings: ChosenSettings) -> str:
     if settings.methods == DEFAULT_METHODS:
         return ""
@@ -497,7 +485,7 @@ SETTINGS = (
     ),
     SettingRow(
         name="context", kind=int, called=Setting.CONTEXT, group=Group.COMPUTER, surfaces=~Surface.NONE,
-        phrase="context {:,}", least=SMALLEST_CONTEXT,
+        phrase=_context_in_words, least=SMALLEST_CONTEXT,
         title="Context length, in tokens", offered=(0, 2**24), step=1024, instead=0, special="Automatic",
         tip=f"Context length in tokens. Automatic: {DEFAULT_CONTEXT:,}, or less if the model was trained with"
         " less.",
@@ -629,7 +617,6 @@ def row_of(name: str) -> SettingRow:
 
 
 def rows_of(record: type) -> tuple[SettingRow, ...]:
-    """The rows of the settings that a record holds."""
     held = {each.name for each in fields(record)}
     return tuple(row for row in SETTINGS if row.name in held)
 

@@ -97,9 +97,7 @@ def run_in_a_line(run: StoredRun) -> str:
 
 
 def of_what(run: StoredRun) -> str:
-    """What stands behind the name of a run, so that it is distinguished from others: `(demo.tsv,
-    demo-judge)`.
-    """
+    """What distinguishes a run behind its name: `(demo.tsv, demo-judge)`."""
     by = [] if run.submitted else [short_name(run.identity.model_name)]
     return f"({', '.join([short_name(run.identity.dataset_path.name), *by])})"
 
@@ -111,7 +109,6 @@ def _far(run: StoredRun) -> str:
 
 
 def _moment(when: datetime) -> str:
-    """A time as the clock here shows it."""
     return f"{when.astimezone():%Y-%m-%d %H:%M}"
 
 
@@ -139,9 +136,7 @@ class RunContents:
 
     @property
     def decisions(self) -> str:
-        """What annotators decided, and who: `3 overrides and 12 confirmed labels, by Ada`; empty for
-        nothing.
-        """
+        """What annotators decided: `3 overrides and 12 accepted labels, by Ada`; empty for nothing."""
         parts = [
             counted(number, one, more)
             for number, one, more in (
@@ -157,7 +152,6 @@ class RunContents:
 
     @property
     def in_words(self) -> str:
-        """What would be deleted, in a sentence."""
         judged = counted(self.run.judged, "judged item", "judged items")
         annotators = f", {self.decisions}" if self.decided else "; it has no annotations"
         return f"{self.run.title}: {judged}, about {amount_of_file(self.n_bytes)}{annotators}."
@@ -173,7 +167,6 @@ class Deleted:
 
     @property
     def in_words(self) -> str:
-        """What is gone, and what that freed."""
         numbers = ", ".join(map(str, self.ids))
         gone = f"Run {numbers} is deleted" if len(self.ids) == 1 else f"Runs {numbers} are deleted"
         kept = (

@@ -1,8 +1,4 @@
-"""RunSetup: one run as it was asked for, by the window or by the command line; plain values that can be kept.
-
-Knows: the choices of a run, and what the defaults are. Does not know: widgets, arguments, how a run is made
-of them.
-"""
+"""RunSetup: one run as it was asked for, by the window or a command; plain values that can be kept."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -136,7 +132,6 @@ class RunSetup(ChosenSettings):
 
     @property
     def asks(self) -> bool:
-        """Whether there is anything to ask: a criterion, and an elicitation method."""
         return bool(self.criteria and self.methods)
 
     @property
@@ -145,7 +140,6 @@ class RunSetup(ChosenSettings):
 
     @property
     def shows_examples(self) -> bool:
-        """True where the model is shown labelled examples."""
         return self.examples_path is not None
 
     @property
@@ -154,7 +148,6 @@ class RunSetup(ChosenSettings):
         return self.device != CPU
 
     def as_json(self) -> dict[str, Any]:
-        """All choices as plain values."""
         keys: dict[str, str] = {row.name: row.key for row in rows_of(type(self))}
         own: dict[str, Any] = {
             "rubric": self.rubric.as_json(),
@@ -201,7 +194,6 @@ class RunSetup(ChosenSettings):
 
 
 def checked_device(words: str) -> str:
-    """What a device is called by the user. SetupError for nothing."""
     if not words.strip():
         raise SetupError("The device has no name.", f"Name it, or use {CPU}.")
     return words

@@ -1,9 +1,4 @@
-"""PairsPlan: which pairs are made out of the outputs of several candidates.
-
-ItemSample: this many items of a dataset, drawn by a seed; how they, or chosen ones, are called.
-
-The stopping rule of a run: until when items are judged.
-"""
+"""Which items and pairs are judged: drawn by a seed, until something is clear, of all candidates."""
 
 import math
 from contextlib import suppress
@@ -51,9 +46,7 @@ class ItemSample:
 
 
 def dataset_in_words(path: Path, chosen: int = 0, sample: ItemSample | None = None) -> str:
-    """A dataset, or this many items that were chosen or drawn of it: `demo.tsv`, `5 chosen items of
-    demo.tsv`, `100 items of demo.tsv at random, seed 0`.
-    """
+    """`demo.tsv`, `5 chosen items of demo.tsv`, `100 items of demo.tsv at random, seed 0`."""
     if sample is not None:
         return sample.of(path.name)
     return f"{counted(chosen, 'chosen item', 'chosen items')} of {path.name}" if chosen else path.name
@@ -123,9 +116,7 @@ class PairsPlan:
             raise SetupError(f"{self.pairs:,} pairs are requested.", "Request 1 or more.")
 
     def possible(self, candidates: int, instructions: int) -> int:
-        """How many pairs there are of this many candidates that all answered this many instructions, without
-        a number that is asked for.
-        """
+        """How many pairs there are of this many candidates that all answered this many instructions."""
         others = candidates - 1
         met = others if self.baseline is not None else candidates * others // 2
         return met * instructions

@@ -122,7 +122,7 @@ def _what_of(kind: str, values: dict[str, Any]) -> AnyWord:
     return records.Undo(**texts, step=step, again=validator.flag("again", again))
 
 
-def annotation_rows(db: sqlite3.Connection, run_id: int, kinds: Iterable[Kind] = OF_RUN) -> list[Annotation]:
+def rows_of_run(db: sqlite3.Connection, run_id: int, kinds: Iterable[Kind] = OF_RUN) -> list[Annotation]:
     """The annotations of a run, also those that are undone, those of each kind with the oldest first."""
     return [word for kind in kinds for word in _rows(db, kind, "run_id = ?", (run_id,), f"Run {run_id}")]
 
@@ -176,14 +176,12 @@ def insert_word(db: sqlite3.Connection, run_id: int | None, word: Annotation) ->
 
 
 def _place_of(run_id: int | None, word: Annotation) -> dict[str, object]:
-    """By column, where the row of an annotation is found; that of a note in whichever run."""
     of_item = {"content_hash": word.content_hash} if word.kind is Kind.NOTE else {"run_id": run_id}
     names = ("author", "created", *CONTENT[word.kind], *(() if word.kind is Kind.NOTE else ("item_id",)))
     return of_item | {name: _plain(getattr(word, name)) for name in names}
 
 
 def _plain(value: object) -> object:
-    """A value as a column holds it."""
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, tuple):
@@ -336,7 +334,6 @@ def take_words(db: sqlite3.Connection, write_ahead_log: str, words: Sequence[Log
 
 
 def _change(db: sqlite3.Connection, name: str, said: Said) -> None:
-    """What is said comes to this. SetupError where the store cannot hold it."""
     what, run_id, words = said.what, said.run_id, records.annotations_in(said.what)
     if any(word.kind is Kind.NOTE for word in words):
         add_words(db, None, words, said.at)
@@ -398,13 +395,11 @@ _ID_BYTES = 8
 
 
 def read_id(db: sqlite3.Connection) -> str | None:
-    """That of this store; None where none was drawn yet."""
     row = db.execute("SELECT id FROM own_store").fetchone()
     return None if row is None else RowValidator("The run store").text("id", row[0])
 
 
 def drawn_id(db: sqlite3.Connection, keep: bool = True) -> str:
-    """That of this store, drawn where there is none yet."""
     if (known := read_id(db)) is not None:
         return known
     drawn = secrets.token_hex(_ID_BYTES)
@@ -430,7 +425,7 @@ def meet(db: sqlite3.Connection, met: ImportedAnnotators) -> None:
 def all_annotations(db: sqlite3.Connection, run_id: int) -> list[Annotation]:
     """All annotations of a run, and those noted of its items, but for damaged ones."""
     notes = chain.from_iterable(note_rows(db, content_hashes(db, run_id).values()).values())
-    return [*annotation_rows(db, run_id), *(note for note in notes if note.created != records.NEVER)]
+    return [*rows_of_run(db, run_id), *(note for note in notes if note.created != records.NEVER)]
 
 
 def add_imported(db: sqlite3.Connection, run: StoredRun, words: Iterable[Annotation]) -> None:

@@ -11,7 +11,6 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from typing import Any
 
 from engine.core.items import Method, Order, Prediction, Preference
@@ -49,7 +48,6 @@ def add_rewritten(
 
 
 def judged_positions(db: sqlite3.Connection, run_id: int) -> set[int]:
-    """Places in the dataset whose items are judged."""
     rows = db.execute("SELECT position FROM judged_item WHERE run_id = ?", (run_id,))
     validator = RowValidator(f"Run {run_id}")
     return {validator.count("position", position) for (position,) in rows}
@@ -111,17 +109,13 @@ def item_rows(
     for row in rows:
         position = validator.count("position", row[0])
         item = _item(db, run_id, row, rewritten.get(position, {}), given.get(position, {}))
-        yield _with_labels_alone(item, labels_alone) if labels_alone else item
-
-
-def _with_labels_alone(item: JudgedItem, judges: Collection[int]) -> JudgedItem:
-    return replace(
-        item,
-        raw_predictions={
-            name: tuple(replace(each, label_alone=each.judge in judges) for each in own)
-            for name, own in item.raw_predictions.items()
-        },
-    )
+        if labels_alone:
+            predictions = {
+                name: tuple(replace(each, label_alone=each.judge in labels_alone) for each in own)
+                for name, own in item.raw_predictions.items()
+            }
+            item = replace(item, raw_predictions=predictions)
+        yield item
 
 
 def _item(
@@ -175,17 +169,23 @@ def _raw_predictions(
     db: sqlite3.Connection, validator: RowValidator, place: tuple[int, int]
 ) -> dict[str, tuple[RawPrediction, ...]]:
     raw_predictions: dict[str, list[RawPrediction]] = {}
-    for criterion, order, *values in db.execute(
-        "SELECT criterion, seen_order, log_a, log_b, log_both_good, log_both_bad FROM reading"
+    logs = "log_a, log_b, log_both_good, log_both_bad"
+    for criterion, judge, method, order, *values in db.execute(
+        f"SELECT criterion, 0, '{Method.LABEL_TOKENS.value}', seen_order, {logs} FROM reading"
+        " WHERE run_id = ? AND position = ?"
+        f" UNION ALL SELECT criterion, judge, way, seen_order, {logs} FROM panel_reading"
         " WHERE run_id = ? AND position = ?",
-        place,
+        (*place, *place),
     ):
-        a, b, both_good, both_bad = validator.log_probs("reading", values)
-        reading = RawPrediction(validator.one_of(Order, "seen_order", order), (a, b, both_good, both_bad))
+        a, b, both_good, both_bad = validator.log_probs("panel_reading" if judge else "reading", values)
+        reading = RawPrediction(
+            validator.one_of(Order, "seen_order", order),
+            (a, b, both_good, both_bad),
+            validator.one_of(Method, "way", method),
+            judge=validator.count("judge", judge),
+        )
         raw_predictions.setdefault(validator.text("criterion", criterion), []).append(reading)
-    for criterion, reading in chain(
-        _readings_of_answers(db, validator, place), _predictions_of_jury(db, validator, place)
-    ):
+    for criterion, reading in _readings_of_answers(db, validator, place):
         raw_predictions.setdefault(criterion, []).append(reading)
     return {criterion: tuple(values) for criterion, values in raw_predictions.items()}
 
@@ -202,47 +202,21 @@ def _readings_of_answers(
     ):
         asked = (validator.text("criterion", criterion), validator.one_of(Order, "seen_order", order))
         key = (*asked, validator.one_of(Method, "way", method))
-        answers.setdefault(key, []).append(_answer(validator, question, values, thought, cut))
+        numbers = validator.plain("log_probs", values)
+        if not isinstance(numbers, list):
+            validator.refuse("log_probs", values, "a list of numbers")
+        answer = AnswerLogProbs(
+            validator.text("question", question),
+            validator.log_probs("log_probs", numbers),
+            validator.text("thought", thought),
+            validator.flag("cut", cut),
+        )
+        answers.setdefault(key, []).append(answer)
     for (criterion, order, method), own in answers.items():
         yield (
             criterion,
             validator.made("answer", [*map(str, own)], partial(raw_prediction_of, method, order, own)),
         )
-
-
-def _predictions_of_jury(
-    db: sqlite3.Connection, validator: RowValidator, place: tuple[int, int]
-) -> Iterator[tuple[str, RawPrediction]]:
-    """Raw predictions of an item by a jury's judges, with their criteria."""
-    for criterion, judge, method, order, *values in db.execute(
-        "SELECT criterion, judge, way, seen_order, log_a, log_b, log_both_good, log_both_bad"
-        " FROM panel_reading WHERE run_id = ? AND position = ?",
-        place,
-    ):
-        a, b, both_good, both_bad = validator.log_probs("panel_reading", values)
-        yield (
-            validator.text("criterion", criterion),
-            RawPrediction(
-                validator.one_of(Order, "seen_order", order),
-                (a, b, both_good, both_bad),
-                validator.one_of(Method, "way", method),
-                judge=validator.count("judge", judge),
-            ),
-        )
-
-
-def _answer(
-    validator: RowValidator, question: object, values: object, thought: object, cut: object
-) -> AnswerLogProbs:
-    numbers = validator.plain("log_probs", values)
-    if not isinstance(numbers, list):
-        validator.refuse("log_probs", values, "a list of numbers")
-    return AnswerLogProbs(
-        validator.text("question", question),
-        validator.log_probs("log_probs", numbers),
-        validator.text("thought", thought),
-        validator.flag("cut", cut),
-    )
 
 
 def _add_readings(

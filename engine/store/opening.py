@@ -27,9 +27,8 @@ from weakref import finalize
 from engine.core.errors import Hint, Step, StoreError
 from engine.core.formatting import amount
 from engine.store.migrations import STEPS, upgrade
-from engine.system.files import free_room
-from engine.system.locks import OwnLock, is_forked, when_forked
-from engine.system.places import (
+from engine.system.files import OwnLock, free_room, is_forked, when_forked
+from engine.system.paths import (
     PathKind,
     look_at,
     network_file_system,
@@ -45,7 +44,7 @@ _TRIES = 5
 _SECONDS_BETWEEN = 0.3
 _SPARE = 64 << 20  # bytes that are left free for others
 _IN_MEMORY = "/dev/shm"  # Linux has it: where the disk is full, the default folder is mostly on the same one
-_SETTLED_SECONDS = (
+_UNCHANGED_SECONDS = (
     3.0  # file systems tell the time of a change to two seconds; until then another may not show
 )
 
@@ -74,7 +73,6 @@ class PrivateCopy:
             raise
 
     def delete(self) -> None:
-        """Delete the copy. May be called twice."""
         self._deletion()
 
     def _copy(self, path: Path) -> None:
@@ -103,7 +101,6 @@ def _remove(folder: str, owner: int) -> None:
 
 
 def _place_for(store: Path | None, why: str) -> str:
-    """The folder for temporary files that has room for a copy of a store."""
     default = tempfile.gettempdir()
     if store is None:
         return default
@@ -137,7 +134,6 @@ class LentCopy:
         self._open = True
 
     def close(self) -> None:
-        """Give it back. May be called twice."""
         with _keeping:
             if self._open:
                 self._open = False
@@ -158,8 +154,8 @@ def _newest(store: Path | None, why: str) -> PrivateCopy:
         _delete_unused(store, kept)
     began = time.time()
     copy = PrivateCopy(store, why)
-    adjudicated = began - max(changed for _size, changed in copy.state.values()) / 1e9 > _SETTLED_SECONDS
-    if adjudicated and not is_forked():
+    unchanged = began - max(changed for _size, changed in copy.state.values()) / 1e9 > _UNCHANGED_SECONDS
+    if unchanged and not is_forked():
         _kept[store] = copy
     return copy
 
@@ -237,7 +233,6 @@ def files_mark(path: Path) -> Hashable:
 
 
 def size_on_disk(path: Path) -> int:
-    """Bytes of the store at `path`, with what is not yet written into its file."""
     size = 0
     for file in (path, path.with_name(f"{path.name}-wal")):
         with suppress(FileNotFoundError, NotADirectoryError):
@@ -254,7 +249,10 @@ def open_in_place(path: Path, network: str | None) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     db, steps = _opened(path, network)
     if steps < len(STEPS):
-        _let_it_shrink(db, path)
+        # That of an earlier version is written whole, if that can be now: from then on it shrinks by steps.
+        with suppress(sqlite3.Error, OSError):
+            if not shrinks(db) and (free_room(path.parent) or 0) > 4 * size_on_disk(path):
+                rewrite_whole(db)
     return db
 
 
@@ -313,13 +311,6 @@ def _leave_shared_memory(db: sqlite3.Connection, path: Path, network: str) -> No
         ) from error
 
 
-def _let_it_shrink(db: sqlite3.Connection, path: Path) -> None:
-    """Write a store of an earlier version whole, if that can be now: from then on it shrinks by steps."""
-    with suppress(sqlite3.Error, OSError):
-        if not shrinks(db) and (free_room(path.parent) or 0) > 4 * size_on_disk(path):
-            rewrite_whole(db)
-
-
 def shrinks(db: sqlite3.Connection) -> bool:
     """Whether a store can become smaller step by step; those of earlier versions must be written whole."""
     (kind,) = db.execute("PRAGMA auto_vacuum").fetchone()
@@ -341,7 +332,6 @@ def plain_code(error: sqlite3.Error) -> int:
 
 
 def cannot_write(error: sqlite3.Error | OSError) -> bool:
-    """Whether an error says that nothing may be written here."""
     return isinstance(error, OSError) or plain_code(error) in _UNWRITABLE
 
 

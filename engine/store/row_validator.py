@@ -52,7 +52,6 @@ class RowValidator:
         raise DamagedError(self.of, field, f"found {_in_words(value)}, expected {wanted}")
 
     def text(self, field: str, value: object) -> str:
-        """A text that can be shown and written."""
         if not isinstance(value, str):
             self.refuse(field, value, "a text")
         # Most texts are ASCII, and that is asked in no time.
@@ -93,13 +92,11 @@ class RowValidator:
         return tuple(read)
 
     def flag(self, field: str, value: object) -> bool:
-        """Yes or no."""
         if value not in (0, 1) or not isinstance(value, int):
             self.refuse(field, value, "0 or 1")
         return bool(value)
 
     def time(self, field: str, value: object) -> datetime:
-        """A time with its zone."""
         wanted = "a time in UTC"
         try:
             time = datetime.fromisoformat(self.text(field, value))
@@ -128,14 +125,12 @@ class RowValidator:
         return read
 
     def record(self, field: str, value: object) -> dict[str, Any]:
-        """Plain values by name, kept as JSON."""
         read = self.plain(field, value)
         if not isinstance(read, dict):
             self.refuse(field, value, "a record")
         return read
 
     def texts(self, field: str, read: object) -> tuple[str, ...]:
-        """A list of texts, out of plain values."""
         if not isinstance(read, list) or not all(isinstance(each, str) for each in read):
             self.refuse(field, read, "a list of texts")
         return tuple(read)
@@ -151,7 +146,6 @@ class RowValidator:
 
 
 def numbers_of_row(text: object) -> tuple[float, ...]:
-    """What was measured, and can be again."""
     validator = RowValidator("A measure")
     read = validator.plain("numbers", text)
     if not isinstance(read, list) or not all(type(each) in (int, float) for each in read):
@@ -162,8 +156,8 @@ def numbers_of_row(text: object) -> tuple[float, ...]:
 def _why(error: Exception) -> str:
     if isinstance(error, KeyError):
         return f"{error} is missing"
-    said = error.problem if isinstance(error, SetupError) else str(error)
-    return f"cannot be read ({said.rstrip('.')[:200]})"
+    said = (error.problem if isinstance(error, SetupError) else str(error)).rstrip(".")
+    return said if said.endswith(" is missing") else f"cannot be read ({said[:200]})"
 
 
 def _is_whole(text: str) -> bool:

@@ -62,7 +62,6 @@ def run_row(db: sqlite3.Connection, run_id: int) -> StoredRun | None:
 
 
 def has_run(db: sqlite3.Connection, run_id: int) -> bool:
-    """Whether there is a run of this number, whatever its row holds."""
     with suppress(OverflowError):
         return db.execute("SELECT 1 FROM run WHERE id = ?", (run_id,)).fetchone() is not None
     return False
@@ -87,7 +86,6 @@ def damaged_run(db: sqlite3.Connection, run_id: int) -> DamagedRun | None:
 
 
 def run_ids(db: sqlite3.Connection) -> list[int]:
-    """The numbers of all runs, the oldest first."""
     return [run_id for (run_id,) in db.execute("SELECT id FROM run ORDER BY id")]
 
 
@@ -95,14 +93,6 @@ def newest_of(db: sqlite3.Connection, key: str) -> int | None:
     """The latest run of an identity's key; None where there is none."""
     (run_id,) = db.execute("SELECT max(id) FROM run WHERE key = ?", (key,)).fetchone()
     return None if run_id is None else int(run_id)
-
-
-def _deleted_on(db: sqlite3.Connection, run_id: int) -> str:
-    """The day on which a run of this number was deleted; empty where none was."""
-    with suppress(OverflowError):
-        row = db.execute("SELECT deleted FROM deleted_run WHERE id = ?", (run_id,)).fetchone()
-        return str(row[0])[:10] if row else ""
-    return ""
 
 
 def add_run(db: sqlite3.Connection, identity: RunIdentity) -> int:
@@ -141,7 +131,10 @@ def add_run(db: sqlite3.Connection, identity: RunIdentity) -> int:
 
 def no_run(db: sqlite3.Connection, run_id: int, path: Path) -> StoreError:
     """What is said where the store at `path` has no run of a number."""
-    day = _deleted_on(db, run_id)
+    row = None
+    with suppress(OverflowError):
+        row = db.execute("SELECT deleted FROM deleted_run WHERE id = ?", (run_id,)).fetchone()
+    day = str(row[0])[:10] if row else ""
     return StoreError(
         f"Run {run_id} was deleted on {day}: the run store {path} has no data of it."
         if day

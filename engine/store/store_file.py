@@ -31,8 +31,7 @@ from engine.store.opening import (
 )
 from engine.store.run_table import has_run, no_run, run_ids
 from engine.system.files import free_room
-from engine.system.paths import program_id
-from engine.system.places import PathKind, network_file_system, real_path, seen_at, shown
+from engine.system.paths import PathKind, network_file_system, program_id, real_path, seen_at, shown
 
 _Kinds = tuple[type[sqlite3.Error] | type[OSError], ...]
 _OF_FILES: _Kinds = (sqlite3.Error, OSError)
@@ -114,7 +113,6 @@ class StoreFile:
 
     @property
     def size(self) -> int:
-        """Bytes of the store on its disk."""
         return size_on_disk(self.path)
 
     @contextmanager
@@ -210,27 +208,29 @@ class StoreFile:
             try:
                 lock.acquire(blocking=False)
             except Timeout as error:
-                raise _busy(db, run_id) from error
+                (worker,) = db.execute("SELECT worker FROM run WHERE id = ?", (run_id,)).fetchone()
+                own = worker == program_id()
+                by = "this program" if own else f"another process (process id {worker})"
+                raise RunBusyError(
+                    f"Run {run_id} is being judged by {by} already.",
+                    "Wait until it ends, or stop it; then try again. All judgments are stored.",
+                ) from error
         try:
             yield
         finally:
             lock.release()
 
     def any_held(self) -> bool:
-        """Whether one of the runs is being judged now."""
         with self.writing() as db:
-            return any(map(self._is_held, run_ids(db)))
-
-    def _is_held(self, run_id: int) -> bool:
-        path = self.lock_path(run_id)
-        if seen_at(path) is PathKind.NOTHING:
-            return False
-        lock = FileLock(path)
-        try:
-            lock.acquire(blocking=False)
-        except (Timeout, OSError):
-            return True
-        lock.release()
+            paths = (self.lock_path(run_id) for run_id in run_ids(db))
+            for path in paths:
+                if seen_at(path) is not PathKind.NOTHING:
+                    lock = FileLock(path)
+                    try:
+                        lock.acquire(blocking=False)
+                    except (Timeout, OSError):
+                        return True
+                    lock.release()
         return False
 
     def lock_path(self, run_id: int) -> Path:
@@ -238,7 +238,6 @@ class StoreFile:
         return self.path.with_name(f"{self.path.name}.run-{run_id}.lock")
 
     def forget_lock(self, run_id: int) -> None:
-        """Take the file of a lock away that nobody needs any more."""
         with suppress(OSError):
             self.lock_path(run_id).unlink(missing_ok=True)
 
@@ -264,14 +263,16 @@ class StoreFile:
 
     @property
     def is_tight(self) -> bool:
-        """Whether there is so little room on the disk that each change must be small."""
         return self._free() < _TIGHT
 
     def _keep_reserve(self) -> None:
         """Keep a little room, as long as there is enough, for the day on which the disk is full."""
         kept = reserve_of(self.path)
         with suppress(OSError):
-            if _is_wanting(kept) and self._free() > 4 * _RESERVE:
+            # There is none, or only the small one of an earlier version.
+            found = kept.lstat() if os.path.lexists(kept) else None
+            wanting = found is None or (stat.S_ISREG(found.st_mode) and found.st_size < _RESERVE)
+            if wanting and self._free() > 4 * _RESERVE:
                 kept.unlink(missing_ok=True)
                 with kept.open("xb") as file:  # x: where no link leads elsewhere
                     file.write(os.urandom(_RESERVE))  # which no file system can pack into less room
@@ -287,21 +288,3 @@ class StoreFile:
         except kinds as error:
             what = f"Cannot {action} the run store {shown(self.named)}"
             raise StoreError(f"{what}: {error}.", hint_of(error, real_path(self.named))) from error
-
-
-def _is_wanting(reserve: Path) -> bool:
-    """Whether there is none, or only the small one of an earlier version."""
-    try:
-        found = reserve.lstat()
-    except FileNotFoundError:
-        return True
-    return stat.S_ISREG(found.st_mode) and found.st_size < _RESERVE
-
-
-def _busy(db: sqlite3.Connection, run_id: int) -> RunBusyError:
-    (worker,) = db.execute("SELECT worker FROM run WHERE id = ?", (run_id,)).fetchone()
-    by = "this program" if worker == program_id() else f"another process (process id {worker})"
-    return RunBusyError(
-        f"Run {run_id} is being judged by {by} already.",
-        "Wait until it ends, or stop it; then try again. All judgments are stored.",
-    )

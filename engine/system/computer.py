@@ -1,22 +1,8 @@
-"""The computer kept from going to sleep by itself while something long is done, each system by its own means.
+"""This computer: its cores, memory, power and processes, kept awake while something long is done.
 
-How large the stack of a thread is: as large as needed by whatever walks through nested values.
-
-Systems differ by a factor of sixteen, and what passes the end of a stack ends the process.
-
-Python's memory of source lines, kept small.
-
-With Qt's Python binding loaded, the source of each module is read when it is imported, to see whether the
-binding is used there. Python keeps all these lines for tracebacks: a million lines, 90 MB, once the libraries
-of the measures are imported.
-
-This computer: its cores, its memory, its power, its processes.
-
-What is asked here only helps to choose well: where the system does not tell it, or psutil cannot read what it
-tells, it is not known, and nothing else comes of that.
-
-Windows is asked by a call; macOS and Linux by a program of theirs that runs as long as the computer shall
-stay awake, and ends with this process, also where that is killed. The screen may go dark.
+What is asked here only helps to choose well: where the system does not tell it, or psutil cannot read it, it
+is not known, and nothing else comes of that. Also two limits of Python: the stack of its threads, and the
+lines of source that it keeps.
 """
 
 import ctypes
@@ -36,11 +22,13 @@ from typing import Any, NamedTuple, Protocol, Self
 import psutil
 
 from engine.core.formatting import amount
-from engine.system.locks import keep_to_this_process
+from engine.system.files import keep_to_this_process
 from engine.system.paths import environment_of_the_system
 
 STACK_BYTES = 16 << 20
-"""Of each thread that this program makes. macOS would give 512 KiB, Linux 8 MiB, Windows 1 MiB."""
+"""Of each thread that this program makes: walking through nested values past the end of a stack ends the
+process. macOS would give 512 KiB, Linux 8 MiB, Windows 1 MiB.
+"""
 
 
 def give_room() -> None:
@@ -66,7 +54,8 @@ class _FewSources(dict[str, Any]):
 
 def keep_few_sources() -> None:
     """From now on keep the lines of a few files only; of others they are read again where they are shown."""
-    # Python's own dictionary has no limit, and no setting for one.
+    # Qt's Python binding reads the source of each module that is imported, and Python keeps the lines for
+    # tracebacks: a million, 90 MB, with the libraries of the measures. Its dictionary has no limit.
     linecache.cache = _FewSources()
 
 
@@ -74,7 +63,6 @@ _SECONDS_BETWEEN = 0.5  # two looks whether a process has ended
 
 
 def default_threads() -> int:
-    """The physical cores of this computer."""
     with suppress(Exception):
         # Two threads on one core share its arithmetic, and wait for each other by spinning.
         return psutil.cpu_count(logical=False) or psutil.cpu_count() or 1
@@ -93,7 +81,6 @@ def idle_seconds() -> float:
 
 
 def is_running(process: int) -> bool:
-    """Whether there is a process of this number."""
     return psutil.pid_exists(process)
 
 
@@ -105,7 +92,6 @@ class Memory(NamedTuple):
 
     @property
     def in_words(self) -> str:
-        """What of it is free."""
         return f"{amount(self.available)} of {amount(self.total)} are free"
 
 
@@ -130,7 +116,11 @@ def memory_of(process: int) -> int:
 
     On Windows the python.exe of a virtual environment only starts the real one.
     """
-    return sum(map(_held_by, _family(process)))
+    held = 0
+    for each in _family(process):
+        with suppress(Exception):
+            held += int(each.memory_info().rss)
+    return held
 
 
 def own_memory() -> int:
@@ -155,12 +145,6 @@ def _family(process: int) -> list[psutil.Process]:
     return found
 
 
-def _held_by(process: psutil.Process) -> int:
-    with suppress(Exception):
-        return int(process.memory_info().rss)
-    return 0
-
-
 def wait_for_end(number: int) -> None:
     """Return soon after a process has ended, whoever started it."""
     with suppress(psutil.NoSuchProcess):
@@ -176,8 +160,6 @@ _WHO, _WHY = "Tiebreak", "A dataset is being judged"
 
 
 class KeepAwake(StrEnum):
-    """When the computer shall stay awake."""
-
     MAINS = "mains"  # not while it runs on its battery
     YES = "yes"
     NO = "no"
@@ -185,18 +167,18 @@ class KeepAwake(StrEnum):
 
 class _Inhibitor(Protocol):
     @property
-    def active(self) -> bool:
-        """Whether it still keeps the computer awake."""
+    def active(self) -> bool: ...
 
-    def release(self) -> None:
-        """Keep it awake no more."""
+    def release(self) -> None: ...
 
 
 class Awake:
     """Keeps the computer awake from the first `refresh` to the end of a `with` block, or to `release`.
 
-    Where the system has nothing for it, nothing happens, and `active` stays False. To be used on one thread,
-    which must live as long: Windows forgets what a thread asked for when that ends.
+    Windows is asked by a call; macOS and Linux by a program of theirs, which ends with this process, also
+    where that is killed. The screen may go dark. Where the system has nothing for it, nothing happens, and
+    `active` stays False. To be used on one thread, which must live as long: Windows forgets what a thread
+    asked for when that ends.
     """
 
     def __init__(self, when: KeepAwake, mains: Callable[[], bool] = on_mains) -> None:
@@ -207,11 +189,9 @@ class Awake:
 
     @property
     def active(self) -> bool:
-        """Whether the computer is kept awake now."""
         return self._inhibitor is not None and self._inhibitor.active
 
     def refresh(self) -> None:
-        """Keep it awake, or stop doing so where it has gone to its battery; a look now and then is enough."""
         now = time.monotonic()
         if self._looked is not None and now - self._looked < _AWAKE_SECONDS_BETWEEN:
             return
@@ -287,7 +267,6 @@ class _Program:
 
     @property
     def active(self) -> bool:
-        """Whether it runs; it ends at once where the system does not allow it."""
         return self._child.poll() is None
 
     def release(self) -> None:

@@ -1,16 +1,9 @@
-"""Whether the program was ended by a fault that no Python code could tell of.
-
-The last fault without a word that could be of a dataset: its kinds, and the places where it was met.
+"""Faults of the program: written whole to a log file, and what may be told of the last one kept beside it.
 
 What an error said may be the text of an item, and the log holds it. So what may be told is not read from the
-log: it is taken from the error itself when it is logged, and kept in a file of its own next to the log. Only
-that is stored which can be nothing else: places in code, and names of kinds of errors that this program or
-its libraries have.
-
-Faults of the program, written whole to a log file.
-
-While the program runs, Python keeps a file open, into which it writes where each thread stood when a fault (a
-segmentation fault, an abort) ends the process. The next start finds the file with something in it.
+log but taken from the error when it is logged, and only what can be nothing else: places in code, and names
+of kinds of errors. While the program runs, Python keeps a file open, into which it writes where each thread
+stood when a fault (a segmentation fault, an abort) ends the process; the next start finds it.
 """
 
 import faulthandler
@@ -27,8 +20,7 @@ from typing import BinaryIO
 
 from engine.core import VERSION
 from engine.core.errors import EngineBug, SetupError
-from engine.system.files import own_file, write_whole
-from engine.system.locks import OwnLock
+from engine.system.files import OwnLock, own_file, write_whole
 from engine.system.paths import log_folder
 
 LAST_FAULT_NAME = "last-fault.json"
@@ -156,7 +148,9 @@ def _in_code(path: str) -> str | None:
         if parts[place] in _LIBRARIES:
             known = whole or parts[place - 1] in ("site-packages", "dist-packages")
         else:
-            known = parts[place] in _OURS and _is_ours(inside, whole)
+            # The program has such a file; a bundle has none, and names its code by relative paths.
+            there = Path(__file__).parents[2].joinpath(inside).is_file()
+            known = parts[place] in _OURS and (there or (getattr(sys, "frozen", False) and whole))
         if known:
             named = all(
                 part.replace("_", "a").isalnum() and part.isascii() for part in inside.with_suffix("").parts
@@ -164,11 +158,6 @@ def _in_code(path: str) -> str | None:
             return inside.as_posix() if named and inside.suffix == ".py" else None
     name = parts[-1].removesuffix(".py") if parts else ""
     return f"{name}.py" if name in sys.stdlib_module_names else None
-
-
-def _is_ours(inside: PurePosixPath, whole: bool) -> bool:
-    """Whether the program has such a file; a bundle has none, and names its code by relative paths."""
-    return Path(__file__).parents[2].joinpath(inside).is_file() or (getattr(sys, "frozen", False) and whole)
 
 
 log = logging.getLogger(__name__)
@@ -259,17 +248,11 @@ def _gather() -> Path | None:
         with suppress(OSError):  # another process was faster, or the disk is read-only
             words = path.read_text("utf-8", errors="backslashreplace").strip()
             if words:
-                # Only now: the window's first picture need not wait for what logging imports.
-
                 told_in = log_dump(words, "the window was ended by a fault")
-            if words or not _is_of_a_process(path):
+            # Only now: psutil takes longer to import than all else here, and mostly there is no such file.
+            from engine.system.computer import is_running  # noqa: PLC0415
+
+            number = path.stem.rpartition("-")[2]
+            if words or not (number.isdecimal() and is_running(int(number))):
                 path.unlink()
     return told_in
-
-
-def _is_of_a_process(path: Path) -> bool:
-    # Only now: psutil takes longer to import than all else here, and mostly there is no such file.
-    from engine.system.computer import is_running  # noqa: PLC0415
-
-    number = path.stem.rpartition("-")[2]
-    return number.isdecimal() and is_running(int(number))

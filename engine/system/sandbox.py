@@ -1,14 +1,12 @@
 """The one gate for foreign bytes: what reads a foreign file is done by a process of its own.
 
-A limit of memory that this process cannot pass, set by itself before it does what may take too much.
-
-On Linux the system refuses more address space, on Windows more committed memory of a job object that holds
-this process alone; a request for memory beyond it fails, which Python says as MemoryError. macOS has no such
-limit: RLIMIT_AS is refused there or without effect, so that whoever started the process must watch it.
-
 That process, the reader, has a limit of memory and a stack of known size. What a file brings down is the
 reader; whoever wanted the file is told so. It is started with the first file and kept for the next ones,
 as long as it holds little and is wanted now and then. Where it is busy, another one is started.
+
+It limits itself before it does what may take too much: on Linux the system refuses more address space, on
+Windows more committed memory of a job object that holds this process alone, and Python says MemoryError.
+macOS refuses RLIMIT_AS or lets it be without effect: whoever started the process must watch it.
 """
 
 import atexit
@@ -32,7 +30,7 @@ from engine.core.events import CancelToken
 from engine.core.formatting import amount
 from engine.system import computer, paths
 from engine.system.crash_reports import log_fault
-from engine.system.locks import when_forked
+from engine.system.files import when_forked
 from engine.system.subprocess_worker import (
     CRASHES,
     code_words,

@@ -1,16 +1,11 @@
 """Work done by a process of its own, so that what ends that process leaves this one alive.
 
-A child process that does what might end the process it runs in, waited for so that it can be stopped.
-
-Two processes of this program that talk: one starts the other, objects go through the pipes between them.
-
-Objects are pickled; their large buffers, such as the columns of a table, go next to the pickle and are copied
-nowhere. Both ends are this program, under the same account: what comes through is believed.
-
-The work is a generator function at the top of a module. Down the standard input of this program, started once
-more, goes what is to be done: the function, its arguments, then perhaps a byte that asks to end soon, or to
-stop. Up the standard output come its events, at last how it ended. Where this process ends, the other one
-meets the end of its input: it stops as if it had been asked to.
+`run_child` waits for any command. A worker does a generator function at the top of a module: down the
+standard input of this program, started once more, go the function and its arguments, then perhaps a byte that
+asks to end soon, or to stop. Up the standard output come its events, at last how it ended. Objects are
+pickled; their large buffers, such as the columns of a table, go next to the pickle and are copied nowhere.
+Both ends are this program, under the same account: what comes through is believed. Where this process ends,
+the other one meets the end of its input, and stops as if it had been asked to.
 """
 
 import faulthandler
@@ -34,9 +29,16 @@ from engine.core.errors import EngineBug, EngineError, ProcessEnded, SetupError
 from engine.core.events import Cancelled, CancelToken
 from engine.system.computer import kill_family, memory_of, wait_for_end
 from engine.system.crash_reports import DistantTrace, log_fault
-from engine.system.locks import keep_to_this_process
-from engine.system.paths import APART, PROGRAM_ID, child_environment, environment, program_id, self_command
-from engine.system.places import said_of_system
+from engine.system.files import keep_to_this_process
+from engine.system.paths import (
+    APART,
+    PROGRAM_ID,
+    child_environment,
+    environment,
+    program_id,
+    said_of_system,
+    self_command,
+)
 
 _POLL_SECONDS = 0.05  # a process may take a hundred megabytes meanwhile
 _LAST_WORDS_SECONDS = 5.0  # a process that it started may hold its pipe
@@ -116,13 +118,13 @@ def end_with_parent() -> None:
     number = environment(_PARENT)
     if number is None:
         return  # the user started it
-    threading.Thread(target=_end_after, args=(int(number),), name="ends with parent", daemon=True).start()
 
+    def end_after() -> NoReturn:
+        # Not the parent that the system names: on Windows a launcher may be in between.
+        wait_for_end(int(number))
+        os._exit(_ORPHAN)
 
-def _end_after(parent: int) -> NoReturn:
-    # Not the parent that the system names: on Windows a launcher may be in between.
-    wait_for_end(parent)
-    os._exit(_ORPHAN)
+    threading.Thread(target=end_after, name="ends with parent", daemon=True).start()
 
 
 def _waited_for(
@@ -301,7 +303,6 @@ class InProcessWorker(Worker[MethodQuestion, Event, Result]):
     def do(
         self, *args: MethodQuestion.args, **kwargs: MethodQuestion.kwargs
     ) -> Generator[Event, None, Result]:
-        """See Worker."""
         return self._work(self._cancel, *args, **kwargs)
 
     def __exit__(self, *_error: object) -> None:
@@ -343,7 +344,12 @@ class SubprocessWorker(Worker[MethodQuestion, Event, Result]):
             try:
                 kind, value, trace = receive(self._output)
             except EOFError:
-                self._raise_end()
+                code = self._child.wait()
+                self._cancel.raise_if_requested()  # it was to stop anyhow
+                error = _end(code)
+                error.__cause__ = trace_of(self._last_words)
+                log_fault(error, "work in a process of its own")
+                raise error from error.__cause__
             if kind == "begun":
                 self._begun = True
             elif kind == "event":
@@ -398,15 +404,6 @@ class SubprocessWorker(Worker[MethodQuestion, Event, Result]):
         with self._pipes, suppress(OSError):
             if not self._over:
                 os.write(self._input, request)
-
-    def _raise_end(self) -> NoReturn:
-        """Raise why the process is no more. Cancelled where it was to stop anyhow."""
-        code = self._child.wait()
-        self._cancel.raise_if_requested()
-        error = _end(code)
-        error.__cause__ = trace_of(self._last_words)
-        log_fault(error, "work in a process of its own")
-        raise error
 
 
 def _end(code: int) -> EngineError:

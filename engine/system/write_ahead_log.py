@@ -21,9 +21,8 @@ from typing import Any
 
 from engine.core.codec import plain_values
 from engine.core.errors import Hint, SetupError, Step
-from engine.system.files import sync_folder
-from engine.system.locks import Claim, all_of, claimed, left_by_the_dead
-from engine.system.places import PathKind, look_at, real_path, reason_of, refuse_impossible, shown
+from engine.system.files import Claim, all_of, claimed, left_by_the_dead, sync_folder
+from engine.system.paths import PathKind, look_at, real_path, reason_of, refuse_impossible, shown
 
 _SAID, _ENDING = ".said-", ".jsonl"
 _HEAD = b'{"tiebreak_words": 1}\n'

@@ -1,22 +1,12 @@
-"""What is to be compared: systems, human labels and how; and what is missing before it can be.
-
-The runs of the store and submission files in one list, with a tick at each that is compared.
-"""
+"""What is to be compared: runs and submissions to tick, human labels; what is missing before it can be."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QPalette
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QListWidgetItem,
-    QPushButton,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
 
 from engine.annotations.records import LabelSource, LabelSourceKind
 from engine.core.errors import EngineError, SetupError, WrongKindError
@@ -24,25 +14,15 @@ from engine.core.formatting import counted, visible
 from engine.settings.rows import Mode, settings_in_words
 from engine.system.paths import current_folder, home
 from gui.compare.compare_jobs import CompareRequest, Examined, examine
+from gui.widgets import labels
 from gui.widgets.actions import add_key
 from gui.widgets.files import ALL_FILES, DATASETS, ask_source
 from gui.widgets.foreign_text import one_line, plain_label, tip
-from gui.widgets.labels import (
-    STRETCH,
-    DownScroll,
-    heading,
-    hint,
-    in_column,
-    in_row,
-    main_button,
-    name,
-    panel,
-    show_text,
-)
 from gui.widgets.notice import IN_THE_WINDOW
 from gui.widgets.views import ListView
 from gui.workspace.run_picker import SourceBox
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -53,22 +33,21 @@ _LINES_SHOWN = 7  # at the least
 _LETTERS_SHOWN = 28
 
 
-class _TickDelegate(QStyledItemDelegate):
+class _TickDelegate(QtWidgets.QStyledItemDelegate):
     """Draws entries with ticks whose frame can be seen on a dark ground too."""
 
     def initStyleOption(
-        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+        self, option: QtWidgets.QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         """Qt frames a tick in a darker shade of the ground of windows."""
         super().initStyleOption(option, index)
         option.palette.setColor(QPalette.ColorRole.Window, option.palette.placeholderText().color())
 
 
-class SystemList(QWidget):
+class SystemList(QtWidgets.QWidget):
     """What can be compared. A file that is lost, or does not fit, keeps its place but cannot be chosen."""
 
     changed = Signal()
-    files_wanted = Signal()  # the button that adds submissions was pressed
 
     def __init__(self) -> None:
         super().__init__()
@@ -77,7 +56,30 @@ class SystemList(QWidget):
         self._ticked_runs: set[int] = set()
         self._files: dict[Path, bool] = {}
         self._examined = Examined()
-        self._build()
+        self.view = ListView()
+        self.view.setItemDelegate(_TickDelegate(self.view))
+        labels.name(self.view, "Runs and submissions to compare")
+        self.view.setSpacing(2)
+        self.view.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.view.itemChanged.connect(self._take_tick)
+        self.view.currentRowChanged.connect(self._follow_current)
+        add_key(self.view, QKeySequence.StandardKey.Delete, self.remove_current)
+        self._gone = plain_label(role="warning")
+        self._gone.hide()
+        self.add_button = QtWidgets.QPushButton("&Add submission…")
+        labels.name(
+            self.add_button,
+            "Add submission files",
+            "Submissions are .tsv files. They can be dropped here too.",
+        )
+        self._remove = QtWidgets.QPushButton("Re&move")
+        labels.name(self._remove, "Remove the submission from the list", "The file itself stays.")
+        self._remove.clicked.connect(self.remove_current)
+        buttons = labels.in_row((self.add_button, labels.STRETCH), self._remove)
+        labels.in_column((self.view, labels.STRETCH), self._gone, buttons, on=self)
+        self.fit()
+        self._follow_current()
 
     # What is chosen
 
@@ -93,11 +95,9 @@ class SystemList(QWidget):
 
     @property
     def all_files(self) -> tuple[Path, ...]:
-        """All submission files of the list."""
         return tuple(self._files)
 
     def as_json(self) -> dict[str, Any]:
-        """The ticks and files as plain values."""
         files = [[str(path), ticked] for path, ticked in self._files.items()]
         return {"runs": sorted(self._ticked_runs), "files": files}
 
@@ -107,19 +107,18 @@ class SystemList(QWidget):
         self._ticked_runs = (
             {run_id for run_id in runs if isinstance(run_id, int)} if isinstance(runs, list) else set()
         )
-        pairs = [entry for entry in files if _is_file_entry(entry)] if isinstance(files, list) else []
-        self._files = {Path(path): ticked for path, ticked in pairs}
+        pairs = [entry for entry in files if isinstance(entry, list)] if isinstance(files, list) else []
+        known = (pair for pair in pairs if [type(part) for part in pair] == [str, bool])
+        self._files = {Path(path): ticked for path, ticked in known}
         self._fill()
 
     # What there is
 
     def show_runs(self, runs: "Sequence[StoredRun]") -> None:
-        """List these runs; ticks stay."""
         self._known_runs = [run for run in runs if not run.archived or run.id in self._ticked_runs]
         self._fill()
 
     def mark_open(self, run: int | None) -> None:
-        """Say which run is shown on the other pages."""
         if run != self._open_run:
             self._open_run = run
             self._fill()
@@ -165,7 +164,7 @@ class SystemList(QWidget):
         lines = [f"Not found: {gone}. Put it back, or remove it from the list."] if gone else []
         unfit = [examined.unfit[path] for path in self._files if path in examined.unfit]
         lines += [error.problem.partition("\n")[0] for error in unfit]
-        show_text(self._gone, "\n".join(lines))
+        labels.show_text(self._gone, "\n".join(lines))
 
     def _why_not(self, path: Path) -> str:
         """Why a file cannot be compared, in two words; empty where it can."""
@@ -175,31 +174,7 @@ class SystemList(QWidget):
 
     # Making
 
-    def _build(self) -> None:
-        self.view = ListView()
-        self.view.setItemDelegate(_TickDelegate(self.view))
-        name(self.view, "Runs and submissions to compare")
-        self.view.setSpacing(2)
-        self.view.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.view.itemChanged.connect(self._take_tick)
-        self.view.currentRowChanged.connect(self._follow_current)
-        add_key(self.view, QKeySequence.StandardKey.Delete, self.remove_current)
-        self._gone = plain_label(role="warning")
-        self._gone.hide()
-        self._add = QPushButton("&Add submission…")
-        name(self._add, "Add submission files", "Submissions are .tsv files. They can be dropped here too.")
-        self._add.clicked.connect(self.files_wanted)
-        self._remove = QPushButton("Re&move")
-        name(self._remove, "Remove the submission from the list", "The file itself stays.")
-        self._remove.clicked.connect(self.remove_current)
-        buttons = in_row((self._add, STRETCH), self._remove)
-        in_column((self.view, STRETCH), self._gone, buttons, on=self)
-        self.fit()
-        self._follow_current()
-
     def fit(self) -> None:
-        """Make room for a few rows in the text size of now."""
         metrics = self.fontMetrics()
         self.view.setMinimumSize(
             QSize(metrics.averageCharWidth() * _LETTERS_SHOWN, metrics.height() * _LINES_SHOWN)
@@ -222,7 +197,7 @@ class SystemList(QWidget):
         self._follow_current()
 
     def _add_row(self, text: str, ticked: bool, more: str, there: bool = True) -> None:
-        entry = QListWidgetItem("\n".join(map(one_line, text.split("\n"))))
+        entry = QtWidgets.QListWidgetItem("\n".join(map(one_line, text.split("\n"))))
         entry.setToolTip(tip(more))
         flags = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled
         entry.setFlags(flags | Qt.ItemFlag.ItemIsUserCheckable if there else flags)
@@ -233,8 +208,8 @@ class SystemList(QWidget):
         place = self.view.currentRow() - len(self._known_runs)
         return self.all_files[place] if 0 <= place < len(self._files) else None
 
-    @Slot(QListWidgetItem)
-    def _take_tick(self, entry: QListWidgetItem) -> None:
+    @Slot(QtWidgets.QListWidgetItem)
+    def _take_tick(self, entry: QtWidgets.QListWidgetItem) -> None:
         row = self.view.row(entry)
         ticked = entry.checkState() is Qt.CheckState.Checked
         if row >= len(self._known_runs):
@@ -265,48 +240,70 @@ def _words_on(run: "StoredRun", is_open: bool) -> str:
     return f"{run.title}{shown}{model}\n{one_line(', '.join(parts))}"
 
 
-def _is_file_entry(value: object) -> bool:
-    """True for a path and its tick."""
-    return isinstance(value, list) and [type(part) for part in value] == [str, bool]
-
-
 _KEPT = "compare"  # the name under which the choice is remembered
 LEAST_SYSTEMS = 2
 _IN_USE = "dataset with the human labels of Compare"
 _SUBMISSIONS = f"Submissions (*.tsv *.tsv.gz);;{ALL_FILES}"
 
 
-class ChoicePanel(DownScroll):
+class ChoicePanel(labels.DownScroll):
     """Systems to tick, labels to choose, options. `compare_button`, which starts, stands in the header."""
 
     changed = Signal()
-    compare_wanted = Signal()
-    jury_wanted = Signal()  # the ticked systems are to be decided together
     gold_changed = Signal()
     refused = Signal(object)  # an EngineError: files that cannot be compared were not added
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
-        name(self, "What is compared")
+        labels.name(self, "What is compared")
         self._workspace = workspace
         self._busy = False
         self._chosen: Dataset | None = None
         self._examined_with: Dataset | None = None  # the labels that the files were last compared with
-        self._looking = LatestTask(workspace.threads, ThreadName.FILES, self)
         self._reading = workspace.reader(self)
         self.systems = SystemList()
+        self._looking = TaskPanel(workspace.threads, ThreadName.FILES, self, self.systems.show_examined)
         self.gold_text = plain_label()
         self.whose = SourceBox()
-        self.compare_button = main_button("&Compare")
-        name(self.compare_button, "Compare the ticked systems", "Ctrl+Enter")
-        self._lacking = hint("")
-        self._build()
-        self._connect()
-        self._restore()
+        self.compare_button = labels.main_button("&Compare")
+        labels.name(self.compare_button, "Compare the ticked systems", "Ctrl+Enter")
+        self._lacking = labels.hint("")
+        self.panel_button = QtWidgets.QPushButton("Make a jur&y…")
+        labels.name(
+            self.panel_button,
+            "Make a jury of the ticked systems",
+            "Combines them into one judge, stored as a run of its own",
+        )
+        self._gold_button = QtWidgets.QPushButton("Choose &labels…")
+        labels.name(self._gold_button, "Choose a dataset with human labels")
+        self._own_button = QtWidgets.QPushButton("Run's o&wn")
+        labels.name(self._own_button, "Use the human labels of the open run's own dataset again")
+        buttons = labels.in_row((self._gold_button, labels.STRETCH), self._own_button)
+        systems = (labels.heading("Systems"), (self.systems, labels.STRETCH), self.panel_button)
+        chosen = (*systems, labels.heading("Human labels"), self.gold_text)
+        self.setWidget(labels.panel(*chosen, buttons, self.whose, self._lacking))
+        space = self._workspace
+        self.systems.add_button.clicked.connect(self._ask_submissions)
+        self._gold_button.clicked.connect(self._ask_gold)
+        self._own_button.clicked.connect(self.use_default_labels)
+        self._reading.finished.connect(self._take_gold)
+        self._reading.failed.connect(self._refuse_gold)
+        self._reading.put_off.connect(self.bring_up_to_date)
+        space.runs_changed.connect(self._list_runs)
+        for signal in (self.systems.changed, self.whose.changed):
+            signal.connect(self._remember)
+        for signal in (space.run_changed, space.dataset_changed):
+            signal.connect(self.bring_up_to_date)
+        space.run_changed.connect(self._mark_open)
+        values = self._workspace.state.record(_KEPT)
+        with QSignalBlocker(self.whose):
+            if values.get("labels_of") in list(LabelSourceKind):
+                self.whose.choose(LabelSource(LabelSourceKind(values["labels_of"])))
+        self.systems.restore(values)
+        self._list_runs()
 
     @property
     def choice(self) -> CompareRequest:
-        """What is ticked."""
         return CompareRequest(self.systems.runs, self.systems.files, self.whose.source.kind)
 
     @property
@@ -321,7 +318,6 @@ class ChoicePanel(DownScroll):
 
     @property
     def _gold_from(self) -> str:
-        """Why it is these labels."""
         if self._chosen is not None:
             return "chosen here"
         run = self._workspace.run
@@ -414,7 +410,6 @@ class ChoicePanel(DownScroll):
 
     @Slot()
     def bring_up_to_date(self) -> None:
-        """Say what is chosen and what is missing."""
         gold, lacking = self.gold, self.lacking
         if gold is not self._examined_with and self.systems.all_files:
             self.look_for_files()
@@ -424,52 +419,10 @@ class ChoicePanel(DownScroll):
         self._own_button.setVisible(self._chosen is not None)
         self.compare_button.setEnabled(not lacking and not self._busy)
         self.panel_button.setEnabled(self.choice.systems >= LEAST_SYSTEMS)
-        show_text(self._lacking, "\n".join(lacking))
+        labels.show_text(self._lacking, "\n".join(lacking))
         self.changed.emit()
 
     # Making
-
-    def _build(self) -> None:
-        self.panel_button = QPushButton("Make a jur&y…")
-        name(
-            self.panel_button,
-            "Make a jury of the ticked systems",
-            "Combines them into one judge, stored as a run of its own",
-        )
-        self._gold_button = QPushButton("Choose &labels…")
-        name(self._gold_button, "Choose a dataset with human labels")
-        self._own_button = QPushButton("Run's o&wn")
-        name(self._own_button, "Use the human labels of the open run's own dataset again")
-        buttons = in_row((self._gold_button, STRETCH), self._own_button)
-        systems = (heading("Systems"), (self.systems, STRETCH), self.panel_button)
-        chosen = (*systems, heading("Human labels"), self.gold_text)
-        self.setWidget(panel(*chosen, buttons, self.whose, self._lacking))
-
-    def _connect(self) -> None:
-        space = self._workspace
-        self._looking.finished.connect(self.systems.show_examined)
-        self.systems.files_wanted.connect(self._ask_submissions)
-        self._gold_button.clicked.connect(self._ask_gold)
-        self._own_button.clicked.connect(self.use_default_labels)
-        self._reading.finished.connect(self._take_gold)
-        self._reading.failed.connect(self._refuse_gold)
-        self._reading.put_off.connect(self.bring_up_to_date)
-        self.compare_button.clicked.connect(self.compare_wanted)
-        self.panel_button.clicked.connect(self.jury_wanted)
-        space.runs_changed.connect(self._list_runs)
-        for signal in (self.systems.changed, self.whose.changed):
-            signal.connect(self._remember)
-        for signal in (space.run_changed, space.dataset_changed):
-            signal.connect(self.bring_up_to_date)
-        space.run_changed.connect(self._mark_open)
-
-    def _restore(self) -> None:
-        values = self._workspace.state.record(_KEPT)
-        with QSignalBlocker(self.whose):
-            if values.get("labels_of") in list(LabelSourceKind):
-                self.whose.choose(LabelSource(LabelSourceKind(values["labels_of"])))
-        self.systems.restore(values)
-        self._list_runs()
 
     # What happens
 
@@ -495,7 +448,9 @@ class ChoicePanel(DownScroll):
 
     @Slot()
     def _ask_submissions(self) -> None:
-        names, _ = QFileDialog.getOpenFileNames(self, "Add submissions", str(self.folder), _SUBMISSIONS)
+        names, _ = QtWidgets.QFileDialog.getOpenFileNames(
+            self, "Add submissions", str(self.folder), _SUBMISSIONS
+        )
         if names:
             self.add_files([Path(path) for path in names])
 

@@ -1,7 +1,4 @@
-"""The job that combines several systems into a jury and stores it as a run.
-
-Jobs that compare systems: see whether files can be, open and measure all, find differences, save them.
-"""
+"""Jobs that examine and compare systems, list their differences, save them, and make a jury of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,11 +10,12 @@ from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed, short_name, words
 from engine.core.rubric import rubric_of_names
 from engine.core.tables import Section, Sentences, Sheet, Tone
-from engine.system.places import is_there
+from engine.system.paths import is_there
+from gui.widgets.foreign_text import one_line
 from gui.widgets.notice import IN_THE_WINDOW
 from gui.workspace.file_jobs import Chosen, with_labels_for
 from gui.workspace.open_run import RunMark, gold_mark, run_mark
-from gui.workspace.threads import Job, JobControl
+from gui.workspace.threads import AtWork, Job, JobControl, job
 
 if TYPE_CHECKING:
     from engine.calibration.jury import Jury
@@ -40,28 +38,24 @@ class Examined:
 
     @property
     def fit(self) -> list[Path]:
-        """The files that can be compared."""
         return [path for path in self.paths if path not in self.missing and path not in self.unfit]
 
 
-def examine(paths: Sequence[Path], gold: "Dataset | None") -> Job[Examined]:
+@job
+def examine(control: JobControl, paths: Sequence[Path], gold: "Dataset | None") -> Examined:
     """Whether files can be compared, with these human labels where there are any."""
-
-    def work(control: JobControl) -> Examined:
-        missing: set[Path] = set()
-        unfit: dict[Path, SetupError] = {}
-        for path in paths:
-            control.cancel.raise_if_requested()
-            if not is_there(path):
-                missing.add(path)
-                continue
-            try:
-                _check(path, gold, control)
-            except SetupError as error:
-                unfit[path] = error
-        return Examined(paths, frozenset(missing), unfit)
-
-    return work
+    missing: set[Path] = set()
+    unfit: dict[Path, SetupError] = {}
+    for path in paths:
+        control.cancel.raise_if_requested()
+        if not is_there(path):
+            missing.add(path)
+            continue
+        try:
+            _check(path, gold, control)
+        except SetupError as error:
+            unfit[path] = error
+    return Examined(paths, frozenset(missing), unfit)
 
 
 def _check(path: Path, gold: "Dataset | None", control: JobControl) -> None:
@@ -98,17 +92,7 @@ class CompareRequest:
 
     @property
     def systems(self) -> int:
-        """How many systems that is."""
         return len(self.runs) + len(self.files)
-
-
-@dataclass(frozen=True)
-class Comparing:
-    """How far a comparison is: `done` of `total` steps, and what is done now."""
-
-    what: str
-    done: int
-    total: int
 
 
 @dataclass(frozen=True)
@@ -139,49 +123,46 @@ class Compared:
 
     @property
     def differences(self) -> "Sequence[Difference]":
-        """The items and criteria on which the systems differ."""
         return self.comparison.differences
 
 
+@job
 def compare_systems(
-    store_path: Path, choice: CompareRequest, gold: "Dataset", chosen: Chosen | None = None
-) -> Job[Compared]:
+    control: JobControl,
+    store_path: Path,
+    choice: CompareRequest,
+    gold: "Dataset",
+    chosen: Chosen | None = None,
+) -> Compared:
     """Hold the chosen systems against the human labels of a dataset, on one slice of its items where one is
-    `chosen`; reports Comparing.
+    `chosen`; reports AtWork.
     """
+    from engine.metrics.comparison import match_all
+    from engine.metrics.matching import open_system, system_of_file, told_apart
 
-    def work(control: JobControl) -> Compared:
-        from engine.metrics.comparison import match_all
-        from engine.metrics.matching import open_system, system_of_file, told_apart
-
-        steps = _Steps(control, 2 * choice.systems + 3)
-        opened = []
-        for run in choice.runs:
-            steps.begin(f"Reading run {run} …")
-            opened.append(open_system(str(run), store_path, choice.labels_of))
-        for path in choice.files:
-            steps.begin(f"Reading {path.name} …")
-            opened.append(system_of_file(path))
-        systems = told_apart(opened)
-        steps.begin("Joining them with the human labels …")
-        # The open dataset holds the labels on what is asked next, and runs may have been asked otherwise.
-        labels = with_labels_for(gold, [one.asked for one in systems if one.asked], control.cancel)
-        return _on_slice(choice, gold, match_all(systems, labels, partial=True), chosen, steps)
-
-    return work
+    steps = _Steps(control, 2 * choice.systems + 3)
+    opened = []
+    for run in choice.runs:
+        steps.begin(f"Reading run {run} …")
+        opened.append(open_system(str(run), store_path, choice.labels_of))
+    for path in choice.files:
+        steps.begin(f"Reading {path.name} …")
+        opened.append(system_of_file(path))
+    systems = told_apart(opened)
+    steps.begin("Joining them with the human labels …")
+    # The open dataset holds the labels on what is asked next, and runs may have been asked otherwise.
+    labels = with_labels_for(gold, [one.asked for one in systems if one.asked], control.cancel)
+    return _on_slice(choice, gold, match_all(systems, labels, partial=True), chosen, steps)
 
 
-def compare_part(compared: Compared, chosen: Chosen | None) -> Job[Compared]:
-    """The same comparison on one slice of the items alone, or on all of them; reports Comparing.
+@job
+def compare_part(control: JobControl, compared: Compared, chosen: Chosen | None) -> Compared:
+    """The same comparison on one slice of the items alone, or on all of them; reports AtWork.
 
     SetupError where no item of the slice has a human label.
     """
-
-    def work(control: JobControl) -> Compared:
-        steps = _Steps(control, len(compared.whole) + 2)
-        return _on_slice(compared.choice, compared.dataset, compared.whole, chosen, steps)
-
-    return work
+    steps = _Steps(control, len(compared.whole) + 2)
+    return _on_slice(compared.choice, compared.dataset, compared.whole, chosen, steps)
 
 
 def same_labels(dataset: "Dataset", other: "Dataset") -> Job[bool]:
@@ -200,7 +181,7 @@ class _Steps:
 
     def begin(self, what: str) -> None:
         self._control.cancel.raise_if_requested()
-        self._control.report(Comparing(what, self._done, self._total))
+        self._control.report(AtWork(one_line(what), self._done, self._total))
         self._done += 1
 
 
@@ -276,53 +257,51 @@ class DifferenceFilter:
     text: str = ""
 
 
-def filter_differences(compared: Compared, wanted: DifferenceFilter) -> Job[Sequence[int]]:
+@job
+def filter_differences(control: JobControl, compared: Compared, wanted: DifferenceFilter) -> Sequence[int]:
     """The places, from 0, of the differences that a filter lets through, in order."""
+    from engine.data.dataset_views import matching_rows
 
-    def work(control: JobControl) -> Sequence[int]:
-        from engine.data.dataset_views import matching_rows
-
-        rows: set[int] | None = None
-        if wanted.text.strip():
-            rows = set(matching_rows(compared.dataset, wanted.text, control.cancel).tolist())
-        return [
-            place
-            for place, difference in enumerate(compared.differences)
-            if wanted.criterion in {None, difference.criterion}
-            and (difference.one_is_right or not wanted.one_is_right)
-            and (rows is None or compared.rows[difference.item_id] in rows)
-        ]
-
-    return work
+    rows: set[int] | None = None
+    if wanted.text.strip():
+        rows = set(matching_rows(compared.dataset, wanted.text, control.cancel).tolist())
+    return [
+        place
+        for place, difference in enumerate(compared.differences)
+        if wanted.criterion in {None, difference.criterion}
+        and (difference.one_is_right or not wanted.one_is_right)
+        and (rows is None or compared.rows[difference.item_id] in rows)
+    ]
 
 
+@job
 def save_comparison(
-    path: Path, compared: Compared, in_use: Mapping[str, Path], slices: "Sliced | None" = None
-) -> Job[Path]:
+    _control: JobControl,
+    path: Path,
+    compared: Compared,
+    in_use: Mapping[str, Path],
+    slices: "Sliced | None" = None,
+) -> Path:
     """Write a comparison as JSON, with its slices where it is divided, over nothing that was compared and no
     file in use; the path.
     """
+    from engine.report.comparison import comparison_json
+    from engine.system.files import check_targets, write_json
 
-    def work(_control: JobControl) -> Path:
-        from engine.report.comparison import comparison_json
-        from engine.system.files import check_targets, write_json
-
-        read = {f"file {path}": path for path in compared.choice.files}
-        for evaluation in compared.evaluations:
-            if evaluation.matched.system.results is not None:
-                identity = evaluation.matched.system.results.run.identity
-                read |= {f"dataset of {evaluation.name}": identity.dataset_path}
-                read |= {f"model of {evaluation.name}": identity.model_path}
-        check_targets({"The comparison": path}, {**in_use, **read, "dataset": compared.dataset.path})
-        by_slice = [[of_system] for of_system in slices.measured] if slices is not None else []
-        wins = [slices.weighed] if slices is not None else []
-        found = comparison_json(
-            compared.comparison, compared.evaluations, slices=by_slice, wins=wins, beside=compared.beside
-        )
-        write_json(path, found)
-        return path
-
-    return work
+    read = {f"file {path}": path for path in compared.choice.files}
+    for evaluation in compared.evaluations:
+        if evaluation.matched.system.results is not None:
+            identity = evaluation.matched.system.results.run.identity
+            read |= {f"dataset of {evaluation.name}": identity.dataset_path}
+            read |= {f"model of {evaluation.name}": identity.model_path}
+    check_targets({"The comparison": path}, {**in_use, **read, "dataset": compared.dataset.path})
+    by_slice = [[of_system] for of_system in slices.measured] if slices is not None else []
+    wins = [slices.weighed] if slices is not None else []
+    found = comparison_json(
+        compared.comparison, compared.evaluations, slices=by_slice, wins=wins, beside=compared.beside
+    )
+    write_json(path, found)
+    return path
 
 
 @dataclass(frozen=True)
@@ -349,32 +328,29 @@ class StoredJury:
     sheet: Sheet
 
 
-def decide_together(store_path: Path, request: JuryRequest) -> Job[StoredJury]:
+@job
+def decide_together(control: JobControl, store_path: Path, request: JuryRequest) -> StoredJury:
     """Make a jury and store it; reports MeasureProgress while it is fitted. SetupError, StoreError."""
+    from engine.calibration.jury import DEFAULT_CERTAINTY, items_of, make_jury
+    from engine.metrics.matching import open_system, system_of_file, told_apart
+    from engine.report.run import labels_given_section
+    from engine.settings.identity import checked_name
+    from engine.store.run_store import RunStore
 
-    def work(control: JobControl) -> StoredJury:
-        from engine.calibration.jury import DEFAULT_CERTAINTY, items_of, make_jury
-        from engine.metrics.matching import open_system, system_of_file, told_apart
-        from engine.report.run import labels_given_section
-        from engine.settings.identity import checked_name
-        from engine.store.run_store import RunStore
-
-        called = checked_name(request.name, "the jury")
-        runs = [open_system(str(run), store_path, LabelSourceKind.JUDGE) for run in request.choice.runs]
-        systems = told_apart([*runs, *map(system_of_file, request.choice.files)])
-        control.cancel.raise_if_requested()
-        items = items_of(systems, request.gold, control.cancel)
-        panel = make_jury(systems, items, partial=True, certainty=request.certainty or DEFAULT_CERTAINTY)
-        calibration, fitted = _fitted(panel, systems, request, control) if request.gold else (None, [])
-        said = [Section("remarks", "", [Sentences(panel.remarks, Tone.CAVEAT)])] if panel.remarks else []
-        sections = [*said, *fitted]
-        control.cancel.raise_if_requested()
-        with RunStore(store_path) as store:
-            run = panel.keep(store, called, calibration)
-        results = panel.results.calibrated(calibration)
-        return StoredJury(run.id, run.title, Sheet("", [*sections, labels_given_section(results)]))
-
-    return work
+    called = checked_name(request.name, "the jury")
+    runs = [open_system(str(run), store_path, LabelSourceKind.JUDGE) for run in request.choice.runs]
+    systems = told_apart([*runs, *map(system_of_file, request.choice.files)])
+    control.cancel.raise_if_requested()
+    items = items_of(systems, request.gold, control.cancel)
+    panel = make_jury(systems, items, partial=True, certainty=request.certainty or DEFAULT_CERTAINTY)
+    calibration, fitted = _fitted(panel, systems, request, control) if request.gold else (None, [])
+    said = [Section("remarks", "", [Sentences(panel.remarks, Tone.CAVEAT)])] if panel.remarks else []
+    sections = [*said, *fitted]
+    control.cancel.raise_if_requested()
+    with RunStore(store_path) as store:
+        run = panel.keep(store, called, calibration)
+    results = panel.results.calibrated(calibration)
+    return StoredJury(run.id, run.title, Sheet("", [*sections, labels_given_section(results)]))
 
 
 def _fitted(

@@ -1,26 +1,12 @@
-"""All that is shown of a comparison: measures, agreement, differences, slices and rankings, each on a tab.
-
-The differences between systems as a table: each cell is formatted when it is seen.
-
-The items on which systems differ: filters, the table, and the way to Review.
-"""
+"""All that is shown of a comparison, each on a tab: measures, agreement, differences, slices, rankings."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QModelIndex, QObject, QSignalBlocker, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QHeaderView,
-    QLineEdit,
-    QPushButton,
-    QScrollArea,
-    QTableView,
-    QTabWidget,
-    QWidget,
-)
 
 from engine.annotations.records import Filters
 from engine.core.formatting import counted, visible, words
@@ -37,7 +23,8 @@ from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index, TableMo
 from gui.widgets.views import FillingView, dressed, measure_view, table_view
 from gui.workspace.file_jobs import compare_slices
 from gui.workspace.slices_panel import SlicesPanel, SliceWords
-from gui.workspace.threads import EngineThreads, LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import EngineThreads, ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -67,7 +54,6 @@ class DifferenceTableModel(HeadedModel):
         self.endResetModel()
 
     def difference(self, row: int) -> "Difference":
-        """The difference in a row."""
         assert self._compared is not None
         return self._compared.differences[self._places[row]]
 
@@ -91,7 +77,6 @@ class DifferenceTableModel(HeadedModel):
         return len(self._places)
 
     def _value(self, index: Index) -> str:
-        """What a cell says, whole."""
         difference, column = self.difference(index.row()), index.column()
         system = self.system_at(column)
         if system is not None:
@@ -103,12 +88,9 @@ class DifferenceTableModel(HeadedModel):
                 words(difference.criterion).capitalize(),
                 LABEL_WORDS[difference.human],
             )[column]
-        return self._instruction(difference.item_id)
-
-    def _instruction(self, item_id: str) -> str:
         assert self._compared is not None
         instructions = self._compared.dataset.texts("instruction")
-        return str(instructions[self._compared.rows[item_id]].as_py())
+        return str(instructions[self._compared.rows[difference.item_id]].as_py())
 
     def _is_right(self, index: Index) -> bool:
         system = self.system_at(index.column())
@@ -129,7 +111,7 @@ _TYPING_MS = 200
 _LEAST_WIDTH, _MOST_WIDTH = 16, 32  # of a column, in characters
 
 
-class DifferenceList(QWidget):
+class DifferenceList(QtWidgets.QWidget):
     """The differences of a comparison.
 
     `opened`: a JudgmentKey, and which of the systems or None. `listed`: Filters of the items that are
@@ -144,22 +126,43 @@ class DifferenceList(QWidget):
         super().__init__()
         self._compared: Compared | None = None
         self._asked_for = self._shown_for = DifferenceFilter()
-        self._filtering = LatestTask(threads, ThreadName.FILES, self)
-        self._filtering.finished.connect(self._show_rows)
+        self._filtering = TaskPanel(threads, ThreadName.FILES, self, self._show_rows)
         self._filtering.failed.connect(self.failed)
         self._typing = QTimer(self, singleShot=True, interval=_TYPING_MS)
         self._typing.timeout.connect(self._filter)
         self.table = DifferenceTableModel(self)
         self.criterion = ComboBox()
-        self.one_is_right = QCheckBox("E&xactly one correct")
-        self.search = QLineEdit()
+        self.one_is_right = QtWidgets.QCheckBox("E&xactly one correct")
+        self.search = QtWidgets.QLineEdit()
         self.view = dressed(FillingView(), self.table, "Items on which the systems differ")
-        self.open_button = QPushButton("O&pen in Review")
-        self.list_button = QPushButton("List all in Review")
+        self.open_button = QtWidgets.QPushButton("O&pen in Review")
+        self.list_button = QtWidgets.QPushButton("List all in Review")
         self._can_open = False
         self._count = label("", wrap=False)
         self._why_not = hint("Only a run can be opened in Review, and none of these systems is one.")
-        self._build()
+        name(self.criterion, "Criterion of the differences")
+        name(self.one_is_right, "Only where exactly one system gives the human label")
+        self.search.setPlaceholderText("Search the items")
+        self.search.setClearButtonEnabled(True)
+        self.search.setAcceptDrops(False)  # a dropped file is a submission to add
+        name(self.search, "Search the items that differ", "Words in the id, the instruction or the responses")
+        self.view.horizontalHeader().setSectionResizeMode(QtWidgets.QHeaderView.ResizeMode.Interactive)
+        name(self.open_button, "Open the chosen item in Review")
+        name(self.list_button, "List all items shown here in Review")
+        filters = in_row(self.criterion, self.one_is_right, (self.search, STRETCH))
+        below = in_row(self._count, (self._why_not, STRETCH), 0, self.list_button, self.open_button)
+        in_column(filters, (self.view, STRETCH), below, on=self, margins=(0, 8, 0, 0))
+        self.criterion.currentIndexChanged.connect(self._filter)
+        self.one_is_right.toggled.connect(self._filter)
+        self.search.textChanged.connect(self._typing.start)
+        self.view.doubleClicked.connect(self._open)
+        self.view.selectionModel().currentChanged.connect(self._follow_current)
+        self.table.modelReset.connect(self._follow_current)
+        self.open_button.clicked.connect(self._open_current)
+        self.list_button.clicked.connect(self._list_all)
+        for key in ("Return", "Enter"):
+            add_key(self.view, key, self._open_current)
+        add_key(self, "/", self.search.setFocus, inside=True)
 
     def show_comparison(self, compared: "Compared") -> None:
         """List the differences of another comparison, as the filters say."""
@@ -178,36 +181,7 @@ class DifferenceList(QWidget):
         self._filter()
 
     def restyle(self) -> None:
-        """Fit the columns to another size of text."""
         self._fit_columns()
-
-    def _build(self) -> None:
-        name(self.criterion, "Criterion of the differences")
-        name(self.one_is_right, "Only where exactly one system gives the human label")
-        self.search.setPlaceholderText("Search the items")
-        self.search.setClearButtonEnabled(True)
-        self.search.setAcceptDrops(False)  # a dropped file is a submission to add
-        name(self.search, "Search the items that differ", "Words in the id, the instruction or the responses")
-        self.view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        name(self.open_button, "Open the chosen item in Review")
-        name(self.list_button, "List all items shown here in Review")
-        filters = in_row(self.criterion, self.one_is_right, (self.search, STRETCH))
-        below = in_row(self._count, (self._why_not, STRETCH), 0, self.list_button, self.open_button)
-        in_column(filters, (self.view, STRETCH), below, on=self, margins=(0, 8, 0, 0))
-        self._connect()
-
-    def _connect(self) -> None:
-        self.criterion.currentIndexChanged.connect(self._filter)
-        self.one_is_right.toggled.connect(self._filter)
-        self.search.textChanged.connect(self._typing.start)
-        self.view.doubleClicked.connect(self._open)
-        self.view.selectionModel().currentChanged.connect(self._follow_current)
-        self.table.modelReset.connect(self._follow_current)
-        self.open_button.clicked.connect(self._open_current)
-        self.list_button.clicked.connect(self._list_all)
-        for key in ("Return", "Enter"):
-            add_key(self.view, key, self._open_current)
-        add_key(self, "/", self.search.setFocus, inside=True)
 
     def _fit_columns(self) -> None:
         """Make each column as wide as its name and a label, but none so wide that it hides the others."""
@@ -295,7 +269,7 @@ _MORE = {
 """What the window alone shows, after the notes of sections."""
 
 
-class ComparisonView(QTabWidget):
+class ComparisonView(QtWidgets.QTabWidget):
     """The tabs of a comparison. `listed`: Filters of items that are wanted, and what they have in common."""
 
     listed = Signal(object, str)
@@ -327,9 +301,10 @@ class ComparisonView(QTabWidget):
         self.rankings = SectionView()
         self._compared: Compared | None = None
         header = self.agreement_view.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(QtWidgets.QHeaderView.ResizeMode.ResizeToContents)
         self.addTab(self._measure_tab(), "Measures")
-        self.addTab(self._agreement_tab(), "Agreement")
+        agreement = (self._notes["agreement"], (self.agreement_view, STRETCH))
+        self.addTab(as_column(*agreement, margins=(0, 8, 0, 0)), "Agreement")
         self.addTab(self.differences, "Differences")
         self._slices_tab = _scrolled(self.slices, "By slice")
         self.addTab(self._slices_tab, "By slice")
@@ -370,9 +345,10 @@ class ComparisonView(QTabWidget):
             self.systems.setText(visible("\n".join(said)))
 
     def restyle(self) -> None:
-        """Fit all columns to another size of text."""
         for view in (*self._views, self.agreement_view):
-            _limit_columns(view)
+            # The long path of one file would push all else out of sight.
+            letter = view.fontMetrics().averageCharWidth()
+            view.horizontalHeader().setMaximumSectionSize(letter * _WIDEST_SYSTEM)
         for view in (self.slices.view, self.slices.below_view):  # no name widens them more than a value
             widest = view.fontMetrics().horizontalAdvance(_WIDEST_VALUE) + _BESIDE
             view.horizontalHeader().setMaximumSectionSize(widest)
@@ -406,8 +382,8 @@ class ComparisonView(QTabWidget):
         where = f", on {words(pair.criterion)}" if pair.criterion else ""
         self.listed.emit(filters, f"{systems} differ{where}")
 
-    def _measure_tab(self) -> QWidget:
-        content = QWidget()
+    def _measure_tab(self) -> QtWidgets.QWidget:
+        content = QtWidgets.QWidget()
         content.setProperty("role", "content")
         layout = in_column(self.systems, self.notes, on=content, margins=(0, 8, 8, 0))
         for key, view in zip(self._tables, self._views, strict=False):  # agreement has a tab of its own
@@ -417,22 +393,14 @@ class ComparisonView(QTabWidget):
         layout.addStretch(1)
         return _scrolled(content, "Measures")
 
-    def _agreement_tab(self) -> QWidget:
-        return as_column(self._notes["agreement"], (self.agreement_view, STRETCH), margins=(0, 8, 0, 0))
 
-
-def _part(*widgets: QWidget) -> QWidget:
+def _part(*widgets: QtWidgets.QWidget) -> QtWidgets.QWidget:
     """Widgets one below the other, without a frame."""
     return as_column(*widgets, margins=(0, 8, 2, 0))
 
 
-def _scrolled(content: QWidget, accessible: str) -> QScrollArea:
-    area = QScrollArea(widgetResizable=True)
+def _scrolled(content: QtWidgets.QWidget, accessible: str) -> QtWidgets.QScrollArea:
+    area = QtWidgets.QScrollArea(widgetResizable=True)
     area.setWidget(content)
     area.setAccessibleName(accessible)
     return area
-
-
-def _limit_columns(view: QTableView) -> None:
-    """Keep the long path of one file from pushing all else out of sight."""
-    view.horizontalHeader().setMaximumSectionSize(view.fontMetrics().averageCharWidth() * _WIDEST_SYSTEM)

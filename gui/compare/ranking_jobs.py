@@ -1,8 +1,4 @@
-"""Jobs that rank candidates by the labels of a run or of annotators, draw the figure of a ranking, and write
-it.
-
-Knows: whose labels make a ranking, and its steps. Does not know: windows, formulas.
-"""
+"""Jobs that rank candidates by the labels of a run or of annotators, and write the ranking."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,20 +6,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.tables import Picture, Sheet
+from engine.core.tables import Sheet
+from gui.results.export_jobs import figure_source
 from gui.results.run_weights import WeightsChoice
-from gui.widgets.figure_view import DrawnFigure
 from gui.workspace.figures import FigureSource
-from gui.workspace.threads import Job, JobControl
+from gui.workspace.threads import JobControl, job
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.ranking.labelled_part import RankedByLabels
     from engine.ranking.ranking import Ranking
+    from engine.report.drawing import ReportFigure
     from engine.report.rankings import RankedBy
     from engine.results.run_results import RunResults
 
-_FILE_NAME = "ranking"
+_FIGURE = "ranking"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,38 +60,35 @@ class RankedCandidates:
         return self.corrected is not None and self.corrected.more_would_help
 
 
-def rank_candidates(request: RankRequest) -> Job[RankedCandidates]:
+@job
+def rank_candidates(control: JobControl, request: RankRequest) -> RankedCandidates:
     """The ranking; reports MeasureProgress of the draws of its intervals. SetupError where there is none."""
+    from engine.core.events import followed
+    from engine.ranking.comparisons import comparisons_of
+    from engine.ranking.labelled_part import by_labels
+    from engine.ranking.ranking import rank
+    from engine.report.ranking import ranking_sheet
+    from engine.report.rankings import RankedBy
+    from gui.widgets.notice import IN_THE_WINDOW
 
-    def work(control: JobControl) -> RankedCandidates:
-        from engine.core.events import followed
-        from engine.ranking.comparisons import comparisons_of
-        from engine.ranking.labelled_part import by_labels
-        from engine.ranking.ranking import rank
-        from engine.report.ranking import ranking_sheet
-        from engine.report.rankings import RankedBy
-        from gui.widgets.notice import IN_THE_WINDOW
-
-        if not request.dataset.names_candidates:
-            comparisons_of(request.dataset)  # which says so, before labels are read for nothing
-        notes: Sequence[str] = ()
-        doubts: Sequence[str] = ()
-        if request.results is not None:
-            by, notes = _by_run(request, request.results)
-            health = by.system.health if by.system is not None else None
-            doubts = health.sentences(IN_THE_WINDOW.of) if health is not None and health.doubted else ()
-        else:
-            assert request.criterion is not None
-            by = RankedBy.by_annotators(request.dataset, request.criterion)
-        control.cancel.raise_if_requested()
-        ranking = followed(rank(by.comparisons, cancel=control.cancel), control.report)
-        corrected = by.judge and followed(by_labels(*by.judge, cancel=control.cancel), control.report)
-        sheet = ranking_sheet(
-            ranking, by.title, corrected, until=by.until, remark=by.remark, word=IN_THE_WINDOW.of
-        )
-        return RankedCandidates(request, by, ranking, corrected, sheet, notes, doubts)
-
-    return work
+    if not request.dataset.names_candidates:
+        comparisons_of(request.dataset)  # which says so, before labels are read for nothing
+    notes: Sequence[str] = ()
+    doubts: Sequence[str] = ()
+    if request.results is not None:
+        by, notes = _by_run(request, request.results)
+        health = by.system.health if by.system is not None else None
+        doubts = health.sentences(IN_THE_WINDOW.of) if health is not None and health.doubted else ()
+    else:
+        assert request.criterion is not None
+        by = RankedBy.by_annotators(request.dataset, request.criterion)
+    control.cancel.raise_if_requested()
+    ranking = followed(rank(by.comparisons, cancel=control.cancel), control.report)
+    corrected = by.judge and followed(by_labels(*by.judge, cancel=control.cancel), control.report)
+    sheet = ranking_sheet(
+        ranking, by.title, corrected, until=by.until, remark=by.remark, word=IN_THE_WINDOW.of
+    )
+    return RankedCandidates(request, by, ranking, corrected, sheet, notes, doubts)
 
 
 def _by_run(request: RankRequest, results: "RunResults") -> tuple["RankedBy", Sequence[str]]:
@@ -119,49 +113,24 @@ def _by_run(request: RankRequest, results: "RunResults") -> tuple["RankedBy", Se
 
 
 def figure_of(ranked: RankedCandidates) -> FigureSource:
-    """The figure of a ranking."""
-    parts = (part for section in ranked.sheet.sections for part in section.parts)
-    notes = [part.note for part in parts if isinstance(part, Picture)]
-    return FigureSource(
-        partial(draw_ranking, ranked), partial(figure_bytes, ranked), " ".join(notes), _FILE_NAME
-    )
+    return figure_source(_FIGURE, partial(_figure, ranked), ranked.sheet, _FIGURE)
 
 
-def draw_ranking(ranked: RankedCandidates, dark: bool) -> Job[DrawnFigure]:
-    """The figure of a ranking in the colours of the window."""
+def _figure(ranked: RankedCandidates) -> "ReportFigure":
+    from engine.report.ranking import ranking_report_figure
 
-    def work(_control: JobControl) -> DrawnFigure:
-        from engine.report.ranking import RANKING_FIGURE, ranking_report_figure
-
-        figure = ranking_report_figure(ranked.ranking, ranked.by.title)
-        return DrawnFigure(
-            RANKING_FIGURE, figure.as_bytes("svg", dark), figure.in_words, table=figure.numbers
-        )
-
-    return work
+    return ranking_report_figure(ranked.ranking, ranked.by.title)
 
 
-def figure_bytes(ranked: RankedCandidates, form: str) -> Job[bytes]:
-    """The figure in the light colours, as `png` or `svg`."""
-
-    def work(_control: JobControl) -> bytes:
-        from engine.report.ranking import ranking_report_figure
-
-        return ranking_report_figure(ranked.ranking, ranked.by.title).as_bytes(form)
-
-    return work
-
-
-def save_ranking(ranked: RankedCandidates, path: Path, in_use: Mapping[str, Path]) -> Job[Path]:
+@job
+def save_ranking(
+    _control: JobControl, ranked: RankedCandidates, path: Path, in_use: Mapping[str, Path]
+) -> Path:
     """Write every rate, pair and interval as JSON, over no file in use; the path."""
+    from engine.ranking.ranking import ranking_json
+    from engine.system.files import check_targets, write_json
 
-    def work(_control: JobControl) -> Path:
-        from engine.ranking.ranking import ranking_json
-        from engine.system.files import check_targets, write_json
-
-        check_targets({"The ranking": path}, {**in_use, "dataset": ranked.request.dataset.path})
-        made = ranking_json(ranked.ranking, ranked.corrected, ranked.by.remark)
-        write_json(path, {"ranked": ranked.by.title, **made})
-        return path
-
-    return work
+    check_targets({"The ranking": path}, {**in_use, "dataset": ranked.request.dataset.path})
+    made = ranking_json(ranked.ranking, ranked.corrected, ranked.by.remark)
+    write_json(path, {"ranked": ranked.by.title, **made})
+    return path

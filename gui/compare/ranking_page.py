@@ -1,7 +1,4 @@
-"""The page Ranking: which candidate, a model that wrote responses, is better, and how sure that is.
-
-What is ranked: by the open run or by human labels, on which criterion, and whose labels of the run count.
-"""
+"""The page Ranking: which candidate, a model that wrote responses, is better, by whose labels."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -13,7 +10,6 @@ from PySide6.QtWidgets import QComboBox, QPushButton, QStackedWidget, QWidget
 
 from engine.annotations.effective import Reviews
 from engine.annotations.records import Filters, ListOrder, WantedItems
-from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError, SetupError
 from engine.core.events import MeasureProgress
 from engine.core.formatting import capitalised, counted, short_name, visible, words
@@ -22,22 +18,10 @@ from engine.core.tables import ItemsBehind
 from gui.compare import ranking_jobs
 from gui.compare.ranking_jobs import RankedCandidates, RankRequest, rank_candidates, save_ranking
 from gui.results.run_weights import RunWeights
-from gui.widgets.actions import BusyLine
+from gui.widgets import labels
 from gui.widgets.fields import FlowLayout, narrow_box
 from gui.widgets.files import ask_target
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip, tip
-from gui.widgets.labels import (
-    STRETCH,
-    column,
-    heading,
-    hint,
-    in_column,
-    main_button,
-    name,
-    panel,
-    scrolling,
-    show_text,
-)
 from gui.widgets.notice import problem_of
 from gui.widgets.text_views import SheetView
 from gui.workspace.dataset_reader import ColumnsRequest
@@ -46,7 +30,8 @@ from gui.workspace.files_in_use import files_in_use
 from gui.workspace.page import Page
 from gui.workspace.run_picker import OfferedRun, RunPicker, SourceBox
 from gui.workspace.state import PageName
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel, write_file
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -58,8 +43,6 @@ _OF_WEIGHTED = "The winners by all criteria, with the weights set on Results, un
 
 
 class RankingSource(StrEnum):
-    """Whose labels rank."""
-
     RUN = "run"  # of the open run
     GOLD = "gold"  # the human labels that it is compared with
     DATASET = "dataset"  # the human labels of the open dataset
@@ -242,10 +225,18 @@ class RankingPage(Page):
         self.ranked: RankedCandidates | None = None
         self._request: RankRequest | None = None  # that is being ranked, or was last
         self._stale = True
-        self._ranking = LatestTask(workspace.threads, ThreadName.MEASURE, self)
+        self._ranking = TaskPanel(
+            workspace.threads,
+            ThreadName.MEASURE,
+            self,
+            self._take,
+            follow=self._follow,
+            failed=self._fail,
+            stopped=self._tell_stop,
+        )
         self._later = QTimer(self, singleShot=True)
         self.label_button = QPushButton("&Label at random")
-        name(
+        labels.name(
             self.label_button,
             "Label a random sample in Review",
             "Lists the run's unlabelled items in the order of a random sample: labels given from its"
@@ -254,7 +245,6 @@ class RankingPage(Page):
         self.choice = RankChoice(workspace, beside=[self.label_button])
         self.picture = FramedPicture(workspace, "ranking", "Uncertainty of the order")
         self.sheet = SheetView(above={"pairs": self.picture})
-        self.busy = BusyLine()
         self._build()
         self._connect()
         self._show_state()
@@ -268,7 +258,6 @@ class RankingPage(Page):
         self._rank_if_stale()
 
     def restyle(self) -> None:
-        """The picture has colours of its own."""
         super().restyle()
         self.picture.restyle()
 
@@ -289,53 +278,50 @@ class RankingPage(Page):
             self._show(None)
             return
         self._request = request
-        self.busy.begin("Ranking …")
-        self._ranking.start(rank_candidates(request))
+        self._ranking.begin(rank_candidates(request), "Ranking …")
         self._show_state()
 
     def save(self, path: Path) -> None:
-        """Write the ranking as JSON."""
         if self.ranked is not None:
             job = save_ranking(self.ranked, path, files_in_use(self.workspace, self))
-            task = self.workspace.threads.start(ThreadName.FILES, job, must_end=True)
-            task.finished.connect(lambda written: self.workspace.note.emit(f"Written: {written}"))
-            self.workspace.failures.follow(task, "ranking saved")
+            write_file(self.workspace, job, "ranking saved")
 
     # Making
 
     def _build(self) -> None:
         self.picker = RunPicker(self.workspace)
         self.save_button = QPushButton("&Save as JSON…")
-        name(self.save_button, "Save the ranking as JSON", "Every rate, pair and interval")
-        self.rank_button = main_button("Ran&k")
-        name(self.rank_button, "Rank the candidates", "Ctrl+Enter")
+        labels.name(self.save_button, "Save the ranking as JSON", "Every rate, pair and interval")
+        self.rank_button = labels.main_button("Ran&k")
+        labels.name(self.rank_button, "Rank the candidates", "Ctrl+Enter")
         self.header.addWidget(self.picker, 4)
         self.header.addWidget(OfferedRun(self.workspace))
         self.header.addWidget(self.save_button)
         self.header.addWidget(self.rank_button)
         self.title = OneLine(role="heading")
         self.doubts, self.notes = plain_label(role="bad"), plain_label(role="warning")
-        found = column(self.title, self.doubts, self.notes, hint(_HOW), self.sheet)
+        found = labels.column(self.title, self.doubts, self.notes, labels.hint(_HOW), self.sheet)
         self.stack = QStackedWidget()
         self.stack.addWidget(self._empty())
-        self.stack.addWidget(scrolling(found, "Ranking"))
+        self.stack.addWidget(labels.scrolling(found, "Ranking"))
         content = QWidget()
-        in_column(self.choice, self.busy, (self.stack, STRETCH), on=content)
+        labels.in_column(self.choice, self._ranking.line, (self.stack, labels.STRETCH), on=content)
         self.body.addWidget(content, 1)
 
     def _empty(self) -> QWidget:
-        """What stands where the ranking will be."""
-        self._empty_title, self._why = heading(_NOTHING), plain_label()
-        self.columns_button = main_button("Choose &columns…")
-        name(self.columns_button, "Choose columns", "Choose the columns that name the candidate models")
+        self._empty_title, self._why = labels.heading(_NOTHING), plain_label()
+        self.columns_button = labels.main_button("Choose &columns…")
+        labels.name(
+            self.columns_button, "Choose columns", "Choose the columns that name the candidate models"
+        )
         self.columns_button.clicked.connect(self._ask_columns)
         self.judge_button = QPushButton("Go to &Judge")
-        name(self.judge_button, "Go to the Judge page to make a run")
+        labels.name(self.judge_button, "Go to the Judge page to make a run")
         self.judge_button.clicked.connect(lambda: self.workspace.page_wanted.emit(PageName.JUDGE))
         buttons = [
             (button, Qt.AlignmentFlag.AlignLeft) for button in (self.columns_button, self.judge_button)
         ]
-        return panel(self._empty_title, self._why, *buttons, hint(_WHAT), STRETCH)
+        return labels.panel(self._empty_title, self._why, *buttons, labels.hint(_WHAT), labels.STRETCH)
 
     def _connect(self) -> None:
         self.choice.changed.connect(self._rank_soon)
@@ -345,12 +331,6 @@ class RankingPage(Page):
         self.label_button.clicked.connect(self._label_at_random)
         self.save_button.clicked.connect(self._ask_where_to_save)
         self._later.timeout.connect(self._rank_if_stale)
-        self._ranking.progress.connect(self._follow)
-        self._ranking.finished.connect(self._take)
-        self._ranking.failed.connect(self._fail)
-        self._ranking.cancelled.connect(self._tell_stop)
-        self._ranking.busy_changed.connect(self._follow_busy)
-        self.busy.cancelled.connect(self._ranking.cancel)
         self.sheet.listed.connect(self._list_behind)
         self.add_keys(rank=self.rank_anew)
 
@@ -379,12 +359,7 @@ class RankingPage(Page):
     @Slot(object)
     def _follow(self, event: MeasureProgress) -> None:
         done = f"{event.done:,} of {counted(event.total, 'bootstrap draw', 'bootstrap draws')}"
-        self.busy.go_on(f"Ranking: {done}", event.done, event.total)
-
-    @Slot(bool)
-    def _follow_busy(self, busy: bool) -> None:
-        if not busy:
-            self.busy.end()
+        self._ranking.line.go_on(f"Ranking: {done}", event.done, event.total)
 
     @Slot(object)
     def _take(self, ranked: RankedCandidates) -> None:
@@ -408,10 +383,10 @@ class RankingPage(Page):
         self.picture.show_source(ranking_jobs.figure_of(ranked) if ranked is not None else None)
         if ranked is not None:
             self.title.setText(ranked.sheet.title)
-            show_text(self.doubts, "\n".join(ranked.doubts))
+            labels.show_text(self.doubts, "\n".join(ranked.doubts))
             is_going_on = ranked.request.results is not None and self.workspace.judges_open_run
             under_way = [_UNDER_WAY] if is_going_on else []
-            show_text(self.notes, "\n".join([*under_way, *ranked.notes]))
+            labels.show_text(self.notes, "\n".join([*under_way, *ranked.notes]))
         self._show_state(why)
 
     def _show_state(self, why: str = "") -> None:
@@ -443,12 +418,9 @@ class RankingPage(Page):
         """Ask which columns of the file name the candidates, and open it by them."""
         dataset = self.choice.dataset
         if dataset is not None:
-            rubric = self.workspace.rubric.rubric
-            request = ColumnsRequest(dataset.path, self._open_by, dataset.columns, rubric=rubric)
+            rubric, open_by = self.workspace.rubric.rubric, self.workspace.open_dataset
+            request = ColumnsRequest(dataset.path, open_by, dataset.columns, rubric=rubric)
             self.workspace.columns_wanted.emit(request)
-
-    def _open_by(self, path: Path, columns: ColumnMap, remember: bool) -> None:
-        self.workspace.open_dataset(path, columns, remember)
 
     @Slot()
     def _ask_where_to_save(self) -> None:

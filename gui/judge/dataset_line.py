@@ -1,9 +1,4 @@
-"""The dataset that is judged, which of its items, and how long.
-
-How long a run goes on: to the end, or until something is clear of the candidates.
-
-Which items of a dataset are judged: all, the first, some at random, or some evenly over a column's values.
-"""
+"""The dataset that is judged, which of its items, and how long: to the end, or until something is clear."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,20 +11,9 @@ from engine.core.errors import Setting
 from engine.core.formatting import clipped, counted, listed, short_name, visible, words
 from engine.settings.run_setup import RunSetup
 from engine.settings.sampling import DEFAULT_SEED, LARGEST_SEED, ItemSample, StoppingRule
+from gui.widgets import labels
 from gui.widgets.fields import ComboBox, SpinBox
 from gui.widgets.foreign_text import one_line, set_tip, tip
-from gui.widgets.labels import (
-    STRETCH,
-    as_row,
-    heading,
-    hint,
-    in_column,
-    in_row,
-    label,
-    name,
-    narrow,
-    show_text,
-)
 from gui.widgets.notice import FIELDS
 
 if TYPE_CHECKING:
@@ -47,7 +31,7 @@ class UntilChoice(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._method = ComboBox()
-        name(
+        labels.name(
             self._method,
             "How long to judge",
             "To stop early, instructions are judged in random order and tested as the run"
@@ -59,12 +43,12 @@ class UntilChoice(QWidget):
         self._width.setRange(1, _LARGEST_WIDTH)
         self._width.setValue(_DEFAULT_WIDTH)
         self._width.setSuffix(" points")
-        name(
+        labels.name(
             self._width,
             "Width of the intervals",
             "Of each candidate's win rate, or of how often A wins; 10 points are plus and minus 5.",
         )
-        in_row(self._method, self._width, STRETCH, on=self)
+        labels.in_row(self._method, self._width, labels.STRETCH, on=self)
         self._method.currentIndexChanged.connect(self._follow_method)
         self._method.currentIndexChanged.connect(self.changed)
         self._width.valueChanged.connect(self.changed)
@@ -72,14 +56,12 @@ class UntilChoice(QWidget):
 
     @property
     def until(self) -> StoppingRule | None:
-        """What the run stops at; None for the end."""
         method = self._method.currentData()
         return (
             None if method == _END else StoppingRule(float(self._width.value()) if method == _WIDTH else None)
         )
 
     def choose(self, until: StoppingRule | None) -> None:
-        """Choose as if by hand."""
         if until is not None and until.width is not None:
             self._width.setValue(round(until.width))
         method = _END if until is None else _SURE if until.width is None else _WIDTH
@@ -120,9 +102,9 @@ class ItemChoice(QWidget):
         super().__init__()
         self._fresh = True  # no number is proposed yet
         self._make_fields()
-        first = in_row(self._method, self._number, STRETCH)
-        second = in_row(self._column, self._seed_field, STRETCH)
-        in_column(first, second, on=self, spacing=6)
+        first = labels.in_row(self._method, self._number, labels.STRETCH)
+        second = labels.in_row(self._column, self._seed_field, labels.STRETCH)
+        labels.in_column(first, second, on=self, spacing=6)
         self._follow_method()
 
     @property
@@ -173,7 +155,7 @@ class ItemChoice(QWidget):
 
     def _make_fields(self) -> None:
         self._method = ComboBox()
-        name(self._method, "Which items to judge")
+        labels.name(self._method, "Which items to judge")
         for text, method in (
             ("All items", _ALL),
             ("Only the first", _FIRST),
@@ -184,20 +166,20 @@ class ItemChoice(QWidget):
         self._number.setRange(1, 1)
         self._number.setGroupSeparatorShown(True)
         self._number.setSuffix(" items")
-        name(self._number, "How many items to judge")
+        labels.name(self._number, "How many items to judge")
         self._column = ComboBox()
-        narrow(self._column)
+        labels.narrow(self._column)
         self._column.setMinimumContentsLength(20)
-        name(self._column, "The column over whose values items are drawn evenly")
+        labels.name(self._column, "The column over whose values items are drawn evenly")
         self._seed = SpinBox()
         self._seed.setRange(0, LARGEST_SEED)
         self._seed.setValue(DEFAULT_SEED)
-        name(
+        labels.name(
             self._seed,
             "Seed of the draw",
             "The same seed draws the same items; another one draws others.",
         )
-        self._seed_field = as_row(label("Seed of the draw", wrap=False), self._seed)
+        self._seed_field = labels.as_row(labels.label("Seed of the draw", wrap=False), self._seed)
         self._method.currentIndexChanged.connect(self._follow_method)
         self._method.currentIndexChanged.connect(self.changed)
         self._column.currentIndexChanged.connect(self.changed)
@@ -235,34 +217,34 @@ class DatasetLine(QWidget):
     """Without a dataset it offers the way to one."""
 
     changed = Signal()
-    dataset_wanted = Signal()
-    demo_wanted = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        self._name = label("")
+        self._name = labels.label("")
         self.part = ItemChoice()
         self.part.changed.connect(self.changed)
         self.until = UntilChoice()
         self.until.changed.connect(self.changed)
         self._there, self._file_name = False, ""
-        self._ids: tuple[str, ...] = ()
-        self._make_choice()
-        choose = QPushButton("Choose a dataset")
-        name(choose, "Choose a dataset on the Dataset page")
-        choose.clicked.connect(self.dataset_wanted)
-        demo = QPushButton("Open the demo dataset")
-        demo.clicked.connect(self.demo_wanted)
-        self._reading = hint("")
+        self.ids: tuple[str, ...] = ()
+        self._chosen = labels.label("")
+        every = QPushButton("All items")
+        labels.name(every, "Judge all items, not only the chosen ones")
+        every.clicked.connect(self._choose_all)
+        self._choice = labels.as_row((self._chosen, labels.STRETCH), (every, Qt.AlignmentFlag.AlignTop))
+        self.choose_button = QPushButton("Choose a dataset")
+        labels.name(self.choose_button, "Choose a dataset on the Dataset page")
+        self.demo_button = QPushButton("Open the demo dataset")
+        self._reading = labels.hint("")
         self._reading.hide()
         self._without = QWidget()
-        in_column(
-            hint("No dataset is open. A run judges the items of a dataset."),
-            as_row(choose, demo, STRETCH),
+        labels.in_column(
+            labels.hint("No dataset is open. A run judges the items of a dataset."),
+            labels.as_row(self.choose_button, self.demo_button, labels.STRETCH),
             on=self._without,
         )
-        in_column(
-            heading("Dataset"),
+        labels.in_column(
+            labels.heading("Dataset"),
             self._name,
             self.part,
             self._choice,
@@ -275,23 +257,17 @@ class DatasetLine(QWidget):
         self.show_dataset(None)
 
     def in_setup(self, setup: RunSetup) -> RunSetup:
-        """A setup with the items that are to be judged."""
         return replace(setup, items=self.items, sample=self.sample, ids=self.ids, until=self.until.until)
 
     @property
     def items(self) -> int | None:
         """The first this many items, None for all, and where items are drawn or chosen."""
-        return None if self._ids else self.part.items
+        return None if self.ids else self.part.items
 
     @property
     def sample(self) -> ItemSample | None:
         """How items are drawn; None where they are not."""
-        return None if self._ids else self.part.sample
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The ids of the chosen items; empty where none are."""
-        return self._ids
+        return None if self.ids else self.part.sample
 
     def set_items(self, items: int | None, sample: ItemSample | None = None) -> None:
         """Judge only the first items, or drawn ones; None of both for all."""
@@ -302,14 +278,12 @@ class DatasetLine(QWidget):
             self.changed.emit()
 
     def set_ids(self, ids: Sequence[str]) -> None:
-        """Judge only chosen items; none for those of `part`."""
-        changed, self._ids = self._ids != tuple(ids), tuple(ids)
+        changed, self.ids = self.ids != tuple(ids), tuple(ids)
         self._show_choice()
         if changed:
             self.changed.emit()
 
     def show_dataset(self, dataset: "Dataset | None") -> None:
-        """Show the dataset that is open; None for none."""
         there, items = dataset is not None, len(dataset) if dataset is not None else 0
         file_name = dataset.name if dataset is not None else ""
         self.part.show_dataset(items, dataset.value_columns if dataset is not None else ())
@@ -322,17 +296,9 @@ class DatasetLine(QWidget):
         self._without.setVisible(not there and self._reading.isHidden())
 
     def show_reading(self, file_name: str | None) -> None:
-        """Say that a dataset is being read; None for none."""
         reading = f"Reading {one_line(short_name(file_name))} …" if file_name is not None else ""
-        show_text(self._reading, reading)
+        labels.show_text(self._reading, reading)
         self._without.setVisible(not self._there and file_name is None)
-
-    def _make_choice(self) -> None:
-        self._chosen = label("")
-        every = QPushButton("All items")
-        name(every, "Judge all items, not only the chosen ones")
-        every.clicked.connect(self._choose_all)
-        self._choice = as_row((self._chosen, STRETCH), (every, Qt.AlignmentFlag.AlignTop))
 
     @Slot()
     def _choose_all(self) -> None:
@@ -340,13 +306,13 @@ class DatasetLine(QWidget):
 
     def _show_choice(self) -> None:
         """Show the choice in the place of the number, where there is one."""
-        chosen, there = bool(self._ids), self._there
+        chosen, there = bool(self.ids), self._there
         self._name.setVisible(there and not chosen)
         self.part.setVisible(there and not chosen)
         self.until.setVisible(there)
         self._choice.setVisible(there and chosen)
-        more = ", …" if len(self._ids) > _IDS_SHOWN else ""
-        ids = f"{listed(self._ids[:_IDS_SHOWN])}{more}"
-        count = counted(len(self._ids), "chosen item", "chosen items")
+        more = ", …" if len(self.ids) > _IDS_SHOWN else ""
+        ids = f"{listed(self.ids[:_IDS_SHOWN])}{more}"
+        count = counted(len(self.ids), "chosen item", "chosen items")
         self._chosen.setText(visible(f"Only {count} of {self._file_name} ({ids})"))
-        set_tip(self._chosen, listed(self._ids, _IDS_IN_TIP))
+        set_tip(self._chosen, listed(self.ids, _IDS_IN_TIP))

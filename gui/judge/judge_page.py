@@ -1,7 +1,4 @@
-"""The Judge page: what is judged, with which model and how; the plan; the run.
-
-Knows: its parts, and when a plan is made anew. Does not know: how anything is planned or judged.
-"""
+"""The Judge page: what is judged, with which model and how; when a plan is made anew; the run."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -32,7 +29,8 @@ from gui.widgets.labels import column, guard, main_button, name, panel, scrollin
 from gui.workspace.file_jobs import Loading
 from gui.workspace.page import Page, PageSplitter
 from gui.workspace.state import PageName
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 _SPLITTER = "judge/splitter"
@@ -40,8 +38,6 @@ _STEPS_CLOSED = "judge/first_steps_closed"
 
 
 class JudgePage(Page):
-    """Plans and runs."""
-
     NAME = PageName.JUDGE
 
     audit_described = Signal(object)  # a DescribedAudit
@@ -56,8 +52,36 @@ class JudgePage(Page):
         self._best: TuneDialog | None = None
         self._make_parts()
         self._make_header()
-        self._make_body()
-        self._make_jobs()
+        left = column(panel(self.dataset_line), panel(self.picker), panel(self.settings))
+        # The plan before the run: the judgments of an old one take what room is left, and push nothing away.
+        right = column(self.first_steps, self.plan_panel, self.run_panel)
+        self._right = cast(QVBoxLayout, right.layout())
+        self._right.setStretchFactor(self.run_panel, 100)
+        self._splitter = PageSplitter(Qt.Orientation.Horizontal)
+        self._splitter.addWidget(scrolling(left, "What to judge, and how"))
+        self._splitter.addWidget(scrolling(right, "Plan and run"))
+        self._splitter.setStretchFactor(0, 1)
+        self._splitter.setStretchFactor(1, 1)
+        self._splitter.setSizes([532, 600])
+        self._splitter.restoreState(self.workspace.state.layout(_SPLITTER))
+        self.body.addWidget(self.banner)
+        self.body.addWidget(self._splitter, 1)
+        threads, failures = self.workspace.threads, self.workspace.failures
+        self._recipes = TaskPanel(threads, ThreadName.STORE, self, self._use_settings, failed=failures)
+        self.planner = Planner(self.workspace, self)
+        self.planner.begun.connect(self.plan_panel.begin)
+        self.planner.progress.connect(self.plan_panel.show_work)
+        self.planner.planned.connect(self._show_plan)
+        self.planner.failed.connect(self._show_no_plan)
+        self.planner.stopped.connect(self.plan_panel.show_stopped)
+        self.plan_panel.again_button.clicked.connect(self.planner.make)
+        self.plan_panel.cancelled.connect(self.planner.cancel)
+        self.plan_panel.time_button.clicked.connect(self.planner.time)
+        self.picker.measured.connect(self.planner.time_anew)
+        self._auditing = TaskPanel(
+            threads, ThreadName.FILES, self, self.audit_described.emit, failed=failures
+        )
+        self.picker.doing.audit_wanted.connect(self.audit)
         workspace.dataset_changed.connect(self._show_dataset)
         workspace.dataset_loading.connect(self._show_loading)
         workspace.run_changed.connect(self._follow_open_run)
@@ -77,7 +101,6 @@ class JudgePage(Page):
         self._change()
 
     def keep_layout(self) -> None:
-        """Remember the splitter."""
         self.keep_splitter(_SPLITTER, self._splitter)
 
     def choose_model(self, path: Path) -> None:
@@ -86,7 +109,6 @@ class JudgePage(Page):
         self.picker.choose(path)
 
     def choose_model_file(self, path: Path) -> None:
-        """Choose a model file, whatever its name."""
         self._awake = True
         self.picker.choose_file(path)
 
@@ -114,7 +136,6 @@ class JudgePage(Page):
 
     @Slot()
     def stop(self) -> None:
-        """Stop the run that is under way."""
         self.control.stop()
 
     @property
@@ -145,7 +166,6 @@ class JudgePage(Page):
         return replace(setup, resumes=plan.forecast.run_id if plan is not None and goes_on else None)
 
     def setup(self) -> RunSetup:
-        """The run that the page describes."""
         dataset = self.workspace.dataset
         setup = self.dataset_line.in_setup(replace(default_setup(), model_path=self.picker.path))
         if dataset is not None:
@@ -159,25 +179,27 @@ class JudgePage(Page):
         self.banner.resumed.connect(self.resume)
         self.dataset_line = DatasetLine()
         self.dataset_line.changed.connect(self._change)
-        self.dataset_line.dataset_wanted.connect(lambda: self.workspace.page_wanted.emit(PageName.DATASET))
-        self.dataset_line.demo_wanted.connect(lambda: self.workspace.open_dataset(demo_dataset()))
+        self.dataset_line.choose_button.clicked.connect(
+            lambda: self.workspace.page_wanted.emit(PageName.DATASET)
+        )
+        self.dataset_line.demo_button.clicked.connect(lambda: self.workspace.open_dataset(demo_dataset()))
         self.picker = ModelPicker(self.workspace)
         self.picker.changed.connect(self._change)
         self.settings = SettingsPanel(self.workspace, self.setup)
         self.settings.changed.connect(self._change)
         self.settings.advanced.device.tried.connect(self._follow_trial)
-        self.settings.best_wanted.connect(self._find_best)
+        self.settings.best_button.clicked.connect(self._find_best)
         self.first_steps = FirstSteps()
         self.first_steps.closed.connect(self._close_first_steps)
         self.first_steps.hide()  # until it is known that nothing was ever judged here
         self.plan_panel = PlanPanel()
         self.plan_panel.context_wanted.connect(self.settings.advanced.set_context)
-        self.plan_panel.shorten_wanted.connect(self.settings.advanced.set_shorten)
+        self.plan_panel.shorten_button.clicked.connect(self.settings.advanced.set_shorten)
         self.run_panel = RunPanel(self.control)
         for follow in (self.picker.refit, self.run_panel.restyle):
             self.restyled.connect(follow)
-        self.run_panel.results_wanted.connect(lambda: self._show_run(PageName.RESULTS))
-        self.run_panel.review_wanted.connect(lambda: self._show_run(PageName.REVIEW))
+        self.run_panel.results_button.clicked.connect(lambda: self._show_run(PageName.RESULTS))
+        self.run_panel.review_button.clicked.connect(lambda: self._show_run(PageName.REVIEW))
         self.run_panel.item_wanted.connect(self._want_item)
 
     def _make_header(self) -> None:
@@ -195,41 +217,6 @@ class JudgePage(Page):
         for button in (self.results_button, self.over_button, self.run_button, self.stop_button):
             self.header.addWidget(button)
             guard(button)
-
-    def _make_body(self) -> None:
-        left = column(panel(self.dataset_line), panel(self.picker), panel(self.settings))
-        # The plan before the run: the judgments of an old one take what room is left, and push nothing away.
-        right = column(self.first_steps, self.plan_panel, self.run_panel)
-        self._right = cast(QVBoxLayout, right.layout())
-        self._right.setStretchFactor(self.run_panel, 100)
-        self._splitter = PageSplitter(Qt.Orientation.Horizontal)
-        self._splitter.addWidget(scrolling(left, "What to judge, and how"))
-        self._splitter.addWidget(scrolling(right, "Plan and run"))
-        self._splitter.setStretchFactor(0, 1)
-        self._splitter.setStretchFactor(1, 1)
-        self._splitter.setSizes([532, 600])
-        self._splitter.restoreState(self.workspace.state.layout(_SPLITTER))
-        self.body.addWidget(self.banner)
-        self.body.addWidget(self._splitter, 1)
-
-    def _make_jobs(self) -> None:
-        self._recipes = LatestTask(self.workspace.threads, ThreadName.STORE, self)
-        self._recipes.finished.connect(self._use_settings)
-        self.workspace.failures.follow(self._recipes)
-        self.planner = Planner(self.workspace, self)
-        self.planner.begun.connect(self.plan_panel.begin)
-        self.planner.progress.connect(self.plan_panel.show_work)
-        self.planner.planned.connect(self._show_plan)
-        self.planner.failed.connect(self._show_no_plan)
-        self.planner.stopped.connect(self.plan_panel.show_stopped)
-        self.plan_panel.again_wanted.connect(self.planner.make)
-        self.plan_panel.cancelled.connect(self.planner.cancel)
-        self.plan_panel.time_wanted.connect(self.planner.time)
-        self.picker.measured.connect(self.planner.time_anew)
-        self._auditing = LatestTask(self.workspace.threads, ThreadName.FILES, self)
-        self._auditing.finished.connect(self.audit_described)
-        self.workspace.failures.follow(self._auditing)
-        self.picker.doing.audit_wanted.connect(self.audit)
 
     # Recipes
 
@@ -252,12 +239,10 @@ class JudgePage(Page):
 
     @property
     def searching(self) -> bool:
-        """Whether a search for the best settings is under way."""
         return self._best is not None and self._best.searching
 
     @Slot(object)
     def use_recipe(self, path: Path) -> None:
-        """Describe a run of the open items by a recipe."""
         self._recipes.start(open_recipe(path, self.setup()))
 
     @Slot(object)

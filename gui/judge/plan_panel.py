@@ -1,9 +1,4 @@
-"""The offer to go on with the run that was not finished last time.
-
-What a run would take, before it starts: raw predictions, tokens, memory, time, what does not fit.
-
-The plan of the run that is described at the moment: made anew a moment after each change.
-"""
+"""What a run would take: planned a moment after each change; the offer to resume the last run."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,25 +15,14 @@ from gui.judge import run_jobs
 from gui.judge.run_control import RunControl
 from gui.judge.run_jobs import Planned
 from gui.models.model_table import FIT_ROLES
+from gui.widgets import labels
 from gui.widgets.actions import BusyLine
 from gui.widgets.foreign_text import OneLine, one_line, set_tip
 from gui.widgets.label_mark import Pill
-from gui.widgets.labels import (
-    STRETCH,
-    guard,
-    heading,
-    hint,
-    in_column,
-    in_row,
-    label,
-    name,
-    panel,
-    show_text,
-    shown_text,
-)
 from gui.widgets.notice import Notice
 from gui.widgets.value_table import sentence_case
-from gui.workspace.threads import WAITING, LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import WAITING, ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -49,11 +33,8 @@ if TYPE_CHECKING:
 class PlanPanel(QWidget):
     """Shows that a plan is being made, the plan, or why there is none."""
 
-    again_wanted = Signal()
     cancelled = Signal()
-    time_wanted = Signal()
     context_wanted = Signal(object)  # tokens
-    shorten_wanted = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,30 +42,43 @@ class PlanPanel(QWidget):
         self._busy = BusyLine()
         self._busy.cancelled.connect(self.cancelled)
         self._problem = Notice()
-        self._again = QPushButton("Try again")
-        name(self._again, "Plan again")
-        self._again.clicked.connect(self.again_wanted)
-        self._hint = hint("")
-        self._notices = label("")
+        self.again_button = QPushButton("Try again")
+        labels.name(self.again_button, "Plan again")
+        self._hint = labels.hint("")
+        self._notices = labels.label("")
         self._notices.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._outcomes = (self._problem, self._again, self._hint)  # why there is no plan
+        self._outcomes = (self._problem, self.again_button, self._hint)  # why there is no plan
         self._subject = OneLine()  # what is planned
-        self._make_buttons()
-        top = in_row(heading("Plan"), (self._subject, STRETCH))
+        self._fit = Pill()
+        self.time_button = QPushButton("Time some items")
+        labels.name(
+            self.time_button,
+            "Judge some items to know the time",
+            "Judges four items of typical length (two if that takes minutes) and stores nothing.",
+        )
+        self._context_button = QPushButton("")
+        self._context_button.clicked.connect(lambda: self.context_wanted.emit(self._context))
+        self.shorten_button = QPushButton("Shorten them")
+        labels.name(
+            self.shorten_button,
+            "Shorten the items that do not fit",
+            "Omits the middle of their responses; the run records it.",
+        )
+        self._buttons = (self._fit, self.time_button, self._context_button, self.shorten_button)
+        top = labels.in_row(labels.heading("Plan"), (self._subject, labels.STRETCH))
         shown = (self._hint, self._busy, self._problem, self._facts(), self._notices)
-        in_column(panel(top, *shown, (self._again, Qt.AlignmentFlag.AlignLeft)), on=self)
+        labels.in_column(labels.panel(top, *shown, (self.again_button, Qt.AlignmentFlag.AlignLeft)), on=self)
         self.show_nothing("")
 
     @property
     def text(self) -> str:
-        """All that it says, for screen readers and tests."""
-        return shown_text(self)
+        return labels.shown_text(self)
 
     def show_nothing(self, why: str) -> None:
         """There is no plan; `why` says what is missing."""
         self._reset()
         self._subject.setText("")
-        show_text(self._hint, why)
+        labels.show_text(self._hint, why)
 
     def begin(self, setup: RunSetup) -> None:
         """A plan of this follows: no figure of another one is shown, and its rows keep their places."""
@@ -109,18 +103,15 @@ class PlanPanel(QWidget):
             self._busy.go_on(f"{event.what} …")
 
     def show_error(self, error: EngineError) -> None:
-        """Say why there is no plan."""
         self._reset()
         self._problem.show_error(error)
-        self._again.show()
+        self.again_button.show()
 
     def show_stopped(self) -> None:
-        """The making of the plan was cancelled."""
         self.show_nothing("The plan is not complete. A run can start without it.")
-        self._again.show()
+        self.again_button.show()
 
     def show_plan(self, planned: Planned) -> None:
-        """Show a plan."""
         self._reset()
         forecast = planned.forecast
         for fact, text in planned.facts.pairs:
@@ -131,13 +122,12 @@ class PlanPanel(QWidget):
         self._fit.say(str(planned.fit), FIT_ROLES[str(planned.fit)])
         self._fit.show()
         untimed = (forecast.seconds is None or forecast.seconds_of_file) and not forecast.complete
-        self._time_button.setVisible(untimed and len(forecast.too_long) < forecast.items)
+        self.time_button.setVisible(untimed and len(forecast.too_long) < forecast.items)
         self._offer_room(planned)
-        show_text(self._notices, "\n".join(f"• {visible(notice)}" for notice in planned.notices))
+        labels.show_text(self._notices, "\n".join(f"• {visible(notice)}" for notice in planned.notices))
         self._table.show()
 
     def _offer_room(self, planned: Planned) -> None:
-        """Offer what helps items that do not fit."""
         lost, shortened = planned.forecast.too_long, planned.forecast.shortened
         if not lost and not shortened:
             return
@@ -146,27 +136,7 @@ class PlanPanel(QWidget):
         if self._context is not None:
             self._context_button.setText(f"Use a context of {self._context:,}")
             self._context_button.show()
-        self._shorten_button.setVisible(bool(lost) and not planned.setup.shorten)
-
-    def _make_buttons(self) -> None:
-        self._fit = Pill()
-        self._time_button = QPushButton("Time some items")
-        name(
-            self._time_button,
-            "Judge some items to know the time",
-            "Judges four items of typical length (two if that takes minutes) and stores nothing.",
-        )
-        self._time_button.clicked.connect(self.time_wanted)
-        self._context_button = QPushButton("")
-        self._context_button.clicked.connect(lambda: self.context_wanted.emit(self._context))
-        self._shorten_button = QPushButton("Shorten them")
-        name(
-            self._shorten_button,
-            "Shorten the items that do not fit",
-            "Omits the middle of their responses; the run records it.",
-        )
-        self._shorten_button.clicked.connect(self.shorten_wanted)
-        self._buttons = (self._fit, self._time_button, self._context_button, self._shorten_button)
+        self.shorten_button.setVisible(bool(lost) and not planned.setup.shorten)
 
     def _facts(self) -> QWidget:
         self._captions: dict[str, QLabel] = {}
@@ -181,12 +151,12 @@ class PlanPanel(QWidget):
             ("In the store", ()),
             ("Raw predictions", ()),
             ("Too long", ()),
-            ("", (self._context_button, self._shorten_button)),
+            ("", (self._context_button, self.shorten_button)),
             ("Tokens", ()),
             ("Elicitation methods", ()),
             ("Memory", (self._fit,)),
             ("Computes on", ()),
-            ("Time", (self._time_button,)),
+            ("Time", (self.time_button,)),
         )
         for row, (caption, beside) in enumerate(rows):
             grid.addLayout(_line(beside, self._value(caption)), row, 1)
@@ -197,8 +167,8 @@ class PlanPanel(QWidget):
     def _value(self, caption: str) -> QLabel | None:
         if not caption:
             return None
-        self._captions[caption] = hint(caption, wrap=False)
-        self._values[caption] = label("")
+        self._captions[caption] = labels.hint(caption, wrap=False)
+        self._values[caption] = labels.label("")
         self._values[caption].setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         return self._values[caption]
 
@@ -224,8 +194,8 @@ class PlanPanel(QWidget):
 def _line(widgets: Sequence[QWidget], value: QLabel | None) -> QHBoxLayout:
     beside = [(widget, Qt.AlignmentFlag.AlignVCenter) for widget in widgets]
     if value is None:
-        return in_row(*beside, STRETCH, spacing=8)
-    return in_row((value, STRETCH), *beside, spacing=8)
+        return labels.in_row(*beside, labels.STRETCH, spacing=8)
+    return labels.in_row((value, labels.STRETCH), *beside, spacing=8)
 
 
 _REST_MS = 350  # of no change before a plan is made
@@ -244,28 +214,32 @@ class Planner(QObject):
         super().__init__(parent)
         self._workspace = workspace
         self._wanted: tuple[RunSetup, Dataset] | None = None
-        self._plan: Planned | None = None
+        self.plan: Planned | None = None
         self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self.make)
-        self._planning = LatestTask(workspace.threads, ThreadName.MODEL, self)
-        self._planning.progress.connect(self.progress)
-        self._planning.finished.connect(self._take)
-        self._planning.failed.connect(self.failed)
-        self._planning.cancelled.connect(self.stopped)
-        self._timing = LatestTask(workspace.threads, ThreadName.MODEL, self)
-        self._timing.progress.connect(self.progress)
-        self._timing.finished.connect(self._take_time)
-        self._timing.failed.connect(self._take_no_time)
-        self._timing.cancelled.connect(self.planned)
-
-    @property
-    def plan(self) -> Planned | None:
-        """The plan; None where there is none yet, or it could not be made."""
-        return self._plan
+        threads, model = workspace.threads, ThreadName.MODEL
+        self._planning = TaskPanel(
+            threads,
+            model,
+            self,
+            self._take,
+            follow=self.progress.emit,
+            failed=self.failed.emit,
+            stopped=self.stopped.emit,
+        )
+        self._timing = TaskPanel(
+            threads,
+            model,
+            self,
+            self._take_time,
+            follow=self.progress.emit,
+            failed=self._take_no_time,
+            stopped=self.planned.emit,
+        )
 
     def want(self, setup: RunSetup, dataset: "Dataset") -> None:
         """Plan this after a moment, unless its plan is there or under way."""
-        under_way = self._rest.isActive() or self._planning.busy or self._plan is not None
+        under_way = self._rest.isActive() or self._planning.busy or self.plan is not None
         if under_way and self._wanted == (setup, dataset):
             return
         self.drop()
@@ -274,19 +248,17 @@ class Planner(QObject):
         self.begun.emit(setup)
 
     def drop(self) -> None:
-        """Forget the plan, and whatever is under way."""
         self._rest.stop()
         self._planning.drop()
         self._timing.drop()
-        self._plan = None
+        self.plan = None
         self._wanted = None
 
     @Slot()
     def make(self) -> None:
-        """Make the plan that is wanted, now."""
         if self._wanted is not None:
             setup, dataset = self._wanted
-            self._plan = None
+            self.plan = None
             self._rest.stop()
             self._timing.drop()
             waits = self._workspace.threads.busy(ThreadName.MODEL)
@@ -297,15 +269,14 @@ class Planner(QObject):
     @Slot()
     def time_anew(self) -> None:
         """Make the plan again where its time may come from the speed of the model file: that is new."""
-        made = self._plan.forecast if self._plan is not None else None
+        made = self.plan.forecast if self.plan is not None else None
         if made is not None and (made.seconds is None or made.seconds_of_file):
             self.make()
 
     @Slot()
     def time(self) -> None:
-        """Judge some items, to know how long the run would take."""
-        if self._plan is not None and self._wanted is not None:
-            self._timing.start(run_jobs.time_first(self._plan, self._wanted[1]))
+        if self.plan is not None and self._wanted is not None:
+            self._timing.start(run_jobs.time_first(self.plan, self._wanted[1]))
 
     @Slot()
     def cancel(self) -> None:
@@ -315,18 +286,18 @@ class Planner(QObject):
 
     @Slot(object)
     def _take(self, plan: Planned) -> None:
-        self._plan = plan
+        self.plan = plan
         self.planned.emit()
 
     @Slot(object)
     def _take_time(self, timed: "Forecast") -> None:
-        if self._plan is not None:
-            self._plan = replace(self._plan, forecast=timed)
+        if self.plan is not None:
+            self.plan = replace(self.plan, forecast=timed)
             self.planned.emit()
 
     @Slot(object)
     def _take_no_time(self, error: object) -> None:
-        self._plan = None
+        self.plan = None
         self.failed.emit(error)
 
 
@@ -353,18 +324,18 @@ class ResumeBanner(QFrame):
         self._offered: RunSetup | None = None
         self._which = "The last run"
         self.setProperty("role", "note")
-        self._text = label("")
+        self._text = labels.label("")
         resume = QPushButton("Resume")
-        name(resume, "Resume the run that was not finished")
+        labels.name(resume, "Resume the run that was not finished")
         resume.clicked.connect(self._resume)
         queue = QPushButton("Add to queue")
-        name(queue, "Add the run that was not finished to the queue", "It is resumed in its turn.")
+        labels.name(queue, "Add the run that was not finished to the queue", "It is resumed in its turn.")
         queue.clicked.connect(self._queue)
         dismiss = QPushButton("Dismiss")
-        name(dismiss, "Dismiss the offer to resume", "Judged items stay in the store.")
+        labels.name(dismiss, "Dismiss the offer to resume", "Judged items stay in the store.")
         dismiss.clicked.connect(self._dismiss)
-        guard(resume, queue, dismiss)
-        in_row((self._text, STRETCH), resume, queue, dismiss, on=self, margins=(12, 8, 12, 8))
+        labels.guard(resume, queue, dismiss)
+        labels.in_row((self._text, labels.STRETCH), resume, queue, dismiss, on=self, margins=(12, 8, 12, 8))
         control.started.connect(self._withdraw)
         control.ended.connect(self._follow_end)
         workspace.runs_changed.connect(self._say)
@@ -373,7 +344,6 @@ class ResumeBanner(QFrame):
 
     @property
     def text(self) -> str:
-        """What it says."""
         return self._text.text()
 
     def _offer(self) -> None:

@@ -1,8 +1,4 @@
-"""Jobs that make a prompt to be looked at: of an item of a run, and of a criterion while it is written.
-
-Knows: prompts by a model's vocabulary, by its chat format, by neither; how a model reads one. Does not know:
-windows.
-"""
+"""Jobs that make a prompt to be looked at: of an item of a run, and of a criterion while it is written."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -24,7 +20,7 @@ from engine.settings.identity import StoredRun
 from engine.settings.run_setup import RunSetup
 from gui.widgets.prompt_pane import VERDICT_HERE, ShownPrompt
 from gui.workspace.garbage import many_records
-from gui.workspace.threads import Job, JobControl
+from gui.workspace.threads import JobControl, job
 from gui.workspace.worker_jobs import worker
 
 if TYPE_CHECKING:
@@ -128,8 +124,6 @@ class PromptHead:
 
 @dataclass(frozen=True)
 class KeyedPrompt:
-    """One prompt, ready to be shown."""
-
     key: PromptKey
     prompt: ShownPrompt
 
@@ -145,49 +139,44 @@ class PromptAnswer:
     held_by: str
 
 
-def show_prompts(subject: Subject, first: tuple[str, Order], asking: Asking | None = None) -> Job[None]:
+@job
+def show_prompts(
+    control: JobControl, subject: Subject, first: tuple[str, Order], asking: Asking | None = None
+) -> None:
     """Report a PromptHead, then a KeyedPrompt for each criterion and order, that of `first` at once.
 
     `asking`: what is asked there; None for the first that there is. Of the model its vocabulary is opened.
     """
+    from engine.judging.item_prompt import OnePrompt, shown_prompts
 
-    def work(control: JobControl) -> None:
-        from engine.judging.item_prompt import OnePrompt, shown_prompts
-
-        question = _question(subject, control.cancel)
-        quoted: dict[int, str] = {}
-        with many_records():
-            for made in shown_prompts(question, first, control.cancel, *(asking or ())):
-                if isinstance(made, OnePrompt):
-                    prompt = _shown(made.preview, _then(made.asked.question), quoted)
-                    key = PromptKey(made.criterion, made.order, made.asked.method, made.asked.name)
-                    control.report(KeyedPrompt(key, prompt))
-                else:
-                    control.report(_head(question, made))
-
-    return work
+    question = _question(subject, control.cancel)
+    quoted: dict[int, str] = {}
+    with many_records():
+        for made in shown_prompts(question, first, control.cancel, *(asking or ())):
+            if isinstance(made, OnePrompt):
+                prompt = _shown(made.preview, _then(made.asked.question), quoted)
+                key = PromptKey(made.criterion, made.order, made.asked.method, made.asked.name)
+                control.report(KeyedPrompt(key, prompt))
+            else:
+                control.report(_head(question, made))
 
 
-def ask(subject: Subject) -> Job[dict[PromptKey, PromptAnswer]]:
+@job
+def ask(control: JobControl, subject: Subject) -> dict[PromptKey, PromptAnswer]:
     """What the model would write next after each prompt of the item; reports Preparing."""
+    from engine.judging.item_prompt import next_table, read_next_tokens
+    from engine.models.checked_model import in_use
 
-    def work(control: JobControl) -> dict[PromptKey, PromptAnswer]:
-        from engine.judging.item_prompt import read_next_tokens
-        from engine.models.checked_model import in_use
-        from engine.prompt.preview import next_table
-
-        with worker(read_next_tokens, control) as reader:
-            question = _question(subject, control.cancel)
-            with in_use(question.model):
-                found = followed(reader.do(question, LIKELIEST), control.report)
-        return {
-            PromptKey(one.criterion, one.order, one.asked.method, one.asked.name): PromptAnswer(
-                next_table(one), one.said.mass, _held_by(one.asked)
-            )
-            for one in found
-        }
-
-    return work
+    with worker(read_next_tokens, control) as reader:
+        question = _question(subject, control.cancel)
+        with in_use(question.model):
+            found = followed(reader.do(question, LIKELIEST), control.report)
+    return {
+        PromptKey(one.criterion, one.order, one.asked.method, one.asked.name): PromptAnswer(
+            next_table(one), one.said.mass, _held_by(one.asked)
+        )
+        for one in found
+    }
 
 
 def masses_of(raw_predictions: Mapping[str, Sequence[RawPrediction]]) -> dict[PromptKey, float]:
@@ -235,30 +224,27 @@ def _head(question: "ItemQuestion", facts: "PromptFacts") -> PromptHead:
 # A criterion while it is written
 
 
-def preview(request: PreviewRequest, at_once: bool) -> Job[PreviewedPrompt]:
+@job
+def preview(control: JobControl, request: PreviewRequest, at_once: bool) -> PreviewedPrompt:
     """The prompt in the model's own chat format; where there is no model that can tell, the text alone.
 
     `at_once`: reports the text alone before, for a model that is read for the first time takes seconds.
     """
+    from engine.models.checked_model import checked_model
+    from engine.models.model_file import read_model_file
+    from engine.models.opening import open_template
 
-    def work(control: JobControl) -> PreviewedPrompt:
-        from engine.models.checked_model import checked_model
-        from engine.models.model_file import read_model_file
-        from engine.models.opening import open_template
-
-        with many_records():
-            if request.model is None:
-                return _without_model(request, "")
-            if at_once:
-                control.report(_without_model(request, ""))
-            try:
-                checked = checked_model(read_model_file(request.model), control.cancel)
-                with open_template(checked.path, control.cancel) as (_, template):
-                    return _in_format(request, template)
-            except SetupError as error:
-                return _without_model(request, error.problem)
-
-    return work
+    with many_records():
+        if request.model is None:
+            return _without_model(request, "")
+        if at_once:
+            control.report(_without_model(request, ""))
+        try:
+            checked = checked_model(read_model_file(request.model), control.cancel)
+            with open_template(checked.path, control.cancel) as (_, template):
+                return _in_format(request, template)
+        except SetupError as error:
+            return _without_model(request, error.problem)
 
 
 def _asked(request: PreviewRequest) -> "tuple[Conversation, list[Conversation]]":
@@ -301,7 +287,7 @@ def _titled(title: str, parts: "Sequence[Part]") -> "list[Piece]":
 
 
 def _text_alone(pieces: "Sequence[Piece]", request: PreviewRequest) -> ShownPrompt:
-    from engine.prompt.preview import text_alone
+    from engine.judging.item_prompt import text_alone
 
     if request.kind is None:
         return _shown(text_alone(pieces), "the explanation begins here", {})
@@ -312,7 +298,6 @@ def _text_alone(pieces: "Sequence[Piece]", request: PreviewRequest) -> ShownProm
 
 
 def _then(question: Question) -> str:
-    """What happens at the end of a prompt."""
     if question.reasons:
         return "the model reasons here, then it answers"
     return VERDICT_HERE if question.chooses else "the answer is read here"

@@ -1,7 +1,4 @@
-"""Which rubric asks: the list of all that there are, where it comes from, and the ways to its editor.
-
-Knows: what can be chosen, what the open dataset has labels on. Does not know: files, prompts, runs.
-"""
+"""Which rubric asks: all that there are, what the dataset has labels on, the ways to the editor."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,8 +17,7 @@ from engine.system.paths import rubrics_folder
 from gui.judge import rubric_jobs
 from gui.judge.rubric_dialog import RubricDialog, RubricRequest
 from gui.judge.rubric_edit import EditedRubric
-from gui.judge.rubric_file import KIND
-from gui.judge.rubric_jobs import RubricFile, RubricsFound
+from gui.judge.rubric_jobs import KIND, RubricFile, RubricsFound
 from gui.widgets.fields import ComboBox, FlowLayout
 from gui.widgets.files import ask_source
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip, tip
@@ -29,7 +25,8 @@ from gui.widgets.glossary import Topic
 from gui.widgets.help_dialog import HelpMark
 from gui.widgets.labels import STRETCH, in_column, in_row, name, narrow
 from gui.widgets.notice import problem_of
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -40,8 +37,6 @@ _MOST_NAMED = 4  # criteria
 
 
 class RubricChoice(QWidget):
-    """Shows and changes the rubric that the workspace has loaded."""
-
     def __init__(self, workspace: Workspace, described: Callable[[], RunSetup]) -> None:
         """`described`: the run that the page describes, by whose model the editor shows prompts."""
         super().__init__()
@@ -51,33 +46,10 @@ class RubricChoice(QWidget):
         self._offered: Rubric | None = None
         self.dialog: RubricDialog | None = None
         # Neither behind a search for models nor behind a large dataset.
-        self._finding = LatestTask(workspace.threads, ThreadName.STORE, self)
-        self._finding.finished.connect(self._take_found)
-        workspace.failures.follow(self._finding)
-        self._opening = LatestTask(workspace.threads, ThreadName.STORE, self)
-        self._opening.finished.connect(self._take_opened)
-        self._opening.failed.connect(self._refuse)
-        self._drafting = LatestTask(workspace.threads, ThreadName.FILES, self)
-        self._drafting.finished.connect(self._take_draft)
-        workspace.failures.follow(self._drafting)
-        self._make_parts()
-        self._current.changed.connect(self._show)
-        workspace.dataset_changed.connect(self._show_offer)
-        self._show()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """What lies in the folder may have changed since it was seen last."""
-        super().showEvent(event)
-        self.look()
-
-    def look(self) -> None:
-        """See which rubrics there are now."""
-        # What was found before something was saved must not be heard after it.
-        self._finding.start(rubric_jobs.find_rubrics(self._others()))
-
-    # Making
-
-    def _make_parts(self) -> None:
+        threads, failures = workspace.threads, workspace.failures
+        self._finding = TaskPanel(threads, ThreadName.STORE, self, self._take_found, failed=failures)
+        self._opening = TaskPanel(threads, ThreadName.STORE, self, self._take_opened, failed=self._refuse)
+        self._drafting = TaskPanel(threads, ThreadName.FILES, self, self._take_draft, failed=failures)
         self.field = ComboBox()
         narrow(self.field)
         name(self.field, "Rubric", "The criteria and the words of the prompt")
@@ -102,6 +74,21 @@ class RubricChoice(QWidget):
         in_column(self._offer_text, (self.offer_button, Qt.AlignmentFlag.AlignLeft), on=self.offer)
         first = in_row((self.field, STRETCH), HelpMark(Topic.RUBRIC))
         in_column(first, self.source, buttons, self.offer, on=self, spacing=4)
+        self._current.changed.connect(self._show)
+        workspace.dataset_changed.connect(self._show_offer)
+        self._show()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """What lies in the folder may have changed since it was seen last."""
+        super().showEvent(event)
+        self.look()
+
+    def look(self) -> None:
+        # What was found before something was saved must not be heard after it.
+        own = [self._current.path] if self._current.path is not None else []
+        self._finding.start(rubric_jobs.find_rubrics([*own, *self._current.opened]))
+
+    # Making
 
     def _button(self, text: str, accessible: str) -> QPushButton:
         button = QPushButton(text)
@@ -109,10 +96,6 @@ class RubricChoice(QWidget):
         return button
 
     # What is chosen
-
-    def _others(self) -> list[Path]:
-        own = [self._current.path] if self._current.path is not None else []
-        return [*own, *self._current.opened]
 
     @Slot()
     def _choose(self) -> None:
@@ -124,14 +107,12 @@ class RubricChoice(QWidget):
 
     @Slot()
     def open_file(self) -> None:
-        """Ask for a file, and work with the rubric in it."""
         folder = self._current.path.parent if self._current.path else rubrics_folder()
         path = ask_source(self, "Open rubric", folder, KIND)
         if path is not None:
             self.open_named(path)
 
     def open_named(self, path: Path) -> None:
-        """Work with the rubric of a file."""
         self._opening.start(rubric_jobs.read_rubric(path))
 
     @Slot(object)
@@ -158,7 +139,6 @@ class RubricChoice(QWidget):
         self._show()
 
     def _file(self) -> RubricFile | None:
-        """The file of the current rubric, where it is there."""
         return next((file for file in self._found.files if file.path == self._current.path), None)
 
     # Editing
@@ -170,12 +150,10 @@ class RubricChoice(QWidget):
 
     @Slot()
     def make(self) -> None:
-        """Begin an empty one."""
         self._open(RubricRequest(EditedRubric()))
 
     @Slot()
     def duplicate(self) -> None:
-        """Begin one that is like the current one."""
         written = EditedRubric.of(self._current.rubric)
         self._open(RubricRequest(replace(written, name=f"{written.name} (copy)")))
 
@@ -216,7 +194,8 @@ class RubricChoice(QWidget):
         self.offer.setVisible(bool(unasked))
         if not unasked or dataset is None:
             return
-        fitting = [rubric for rubric in self._rubrics() if set(own) <= set(rubric.names)]
+        files = [file.rubric for file in self._found.files if file.rubric is not None]
+        fitting = [each for each in (*files, *self._found.shipped) if set(own) <= set(each.names)]
         self._offered = min(fitting, key=lambda rubric: len(rubric.names), default=None)
         named = listed([one_line(words(criterion)) for criterion in unasked], _MOST_NAMED)
         self._offer_text.setText(
@@ -230,10 +209,6 @@ class RubricChoice(QWidget):
             count = counted(len(own), "criterion", "criteria")
             self.offer_button.setText(f"Draft a rubric with its {count}…")
             name(self.offer_button, "Draft a rubric with the dataset's own criteria")
-
-    def _rubrics(self) -> list[Rubric]:
-        files = [file.rubric for file in self._found.files if file.rubric is not None]
-        return [*files, *self._found.shipped]
 
     # Showing
 
@@ -297,7 +272,6 @@ class RubricChoice(QWidget):
             model.item(self.field.count() - 1).setEnabled(False)
 
     def _is_listed(self) -> bool:
-        """Whether the current rubric is one of those that were found."""
         current = self._current
         if current.path is None:
             return current.rubric in self._found.shipped

@@ -1,14 +1,12 @@
-"""What is under way in the editor: the rubric as it stands, its problems, the current criterion.
-
-A rubric as it stands in the editor: texts that may be wrong still, and what is wrong with each of them.
-"""
+"""A rubric while it is edited: texts that may be wrong still, what is wrong with each, and their fields."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import NamedTuple
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QMimeData, QObject, QSize, Signal, Slot
+from PySide6.QtWidgets import QGridLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
 
 from engine.core.codec import plain
 from engine.core.errors import SetupError
@@ -26,7 +24,161 @@ from engine.core.rubric import (
     rubric_problems,
     wording_problems,
 )
+from gui.widgets.fields import DoubleSpinBox
+from gui.widgets.foreign_text import OneLine
+from gui.widgets.labels import label, name, set_role
 from gui.widgets.value_table import sentence_case
+
+_ROOM = 12  # pixels of a field beside its lines
+
+
+class TextField(QPlainTextEdit):
+    """Some lines of plain text; Tab leaves it. `written`: by the user, at every letter."""
+
+    written = Signal(str)
+
+    def __init__(self, accessible: str, what: str = "", lines: int = 2) -> None:
+        super().__init__()
+        self._lines, self._filling = lines, False
+        self.setTabChangesFocus(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        name(self, accessible, what)
+        self.textChanged.connect(self._tell)
+
+    @property
+    def text(self) -> str:
+        return self.toPlainText()
+
+    def fill(self, text: str) -> None:
+        if text != self.text:
+            self._filling = True
+            self.setPlainText(text)
+            self._filling = False
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), self.fontMetrics().lineSpacing() * self._lines + _ROOM)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self.fontMetrics().averageCharWidth() * 12, self.sizeHint().height())
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Take the text of what is pasted, with plain spaces for those that a rubric refuses."""
+        self.insertPlainText(source.text().replace("\u00a0", " ").replace("\t", " "))
+
+    @Slot()
+    def _tell(self) -> None:
+        if not self._filling:
+            self.written.emit(self.text)
+
+
+class LineField(QLineEdit):
+    """One line of text. `written`: by the user, at every letter."""
+
+    written = Signal(str)
+
+    def __init__(self, accessible: str, what: str = "", longest: int = 4000) -> None:
+        super().__init__()
+        self.setMaxLength(longest)
+        name(self, accessible, what)
+        self.textEdited.connect(self.written)
+
+    def fill(self, text: str) -> None:
+        if text != self.text():
+            self.setText(text)
+            self.setCursorPosition(0)
+
+
+class NumberField(DoubleSpinBox):
+    """A number that is not negative. `written`: by the user."""
+
+    written = Signal(float)
+
+    def __init__(self, accessible: str, what: str, highest: float, step: float) -> None:
+        super().__init__()
+        self._filling = False
+        self.setDecimals(3)
+        self.setRange(0, highest)
+        self.setSingleStep(step)
+        name(self, accessible, what)
+        self.valueChanged.connect(self._tell)
+
+    def fill(self, value: float) -> None:
+        self._filling = True
+        self.setMaximum(max(self.maximum(), value))
+        self.setValue(value)
+        self._filling = False
+
+    def textFromValue(self, value: float) -> str:
+        text = super().textFromValue(value)
+        point = self.locale().decimalPoint()
+        return text.rstrip("0").removesuffix(point) if point in text else text
+
+    @Slot(float)
+    def _tell(self, value: float) -> None:
+        if not self._filling:
+            self.written.emit(value)
+
+
+class FieldGrid(QGridLayout):
+    """Fields below each other, each with its caption at the left, and a line below."""
+
+    def __init__(self, captions: int) -> None:
+        """`captions`: characters of the longest."""
+        super().__init__()
+        self.setContentsMargins(0, 0, 0, 0)
+        self.setVerticalSpacing(2)
+        self.setColumnStretch(1, 1)
+        self._captions = captions
+        self._lines: dict[str, tuple[QWidget, _LineBelow]] = {}
+
+    def add(self, key: str, caption: str, field: QWidget, beside: Sequence[QWidget] = ()) -> None:
+        """One field more; `beside`: what stands at its right."""
+        row = self.rowCount()
+        title = label(caption)
+        title.setBuddy(field)
+        title.setMaximumWidth(title.fontMetrics().averageCharWidth() * self._captions)
+        title.setMinimumWidth(title.maximumWidth())
+        below = _LineBelow(field.accessibleDescription())
+        self.addWidget(title, row, 0)
+        self.addWidget(field, row, 1, 1, 1 if beside else 2)
+        for place, widget in enumerate(beside):
+            self.addWidget(widget, row, 2 + place)
+        self.addWidget(below, row + 1, 1, 1, 2)
+        self._lines[key] = field, below
+
+    def say(self, key: str, problem: str) -> None:
+        """Say what is wrong with a field; nothing where it is empty."""
+        field, below = self._lines[key]
+        below.say(problem)
+        field.setAccessibleDescription(problem or below.what)
+
+    def said(self, key: str) -> str:
+        return self._lines[key][1].said
+
+    def field(self, key: str) -> QWidget:
+        return self._lines[key][0]
+
+
+class _LineBelow(OneLine):
+    """What a field is for, or what is wrong with it. It is always there, so no problem moves a field."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what, end=True)
+        self.what, self.said = what, ""
+
+    def say(self, problem: str) -> None:
+        """Show this as wrong; nothing is wrong where it is empty."""
+        self.said = problem
+        self.setText(problem or self.what)
+        set_role(self, "warning" if problem else "hint")
+
+    def sizeHint(self) -> QSize:
+        """A line, also where nothing stands on it."""
+        return QSize(super().sizeHint().width(), self.fontMetrics().lineSpacing())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(super().minimumSizeHint().width(), self.fontMetrics().lineSpacing())
+
 
 RUBRIC, WORDING = -1, -2
 """In the place of a criterion's number: fields of the rubric itself, parts of the wording."""
@@ -44,8 +196,6 @@ class FieldPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class EditedCriterion:
-    """The fields of a criterion as they are written."""
-
     name: str = ""
     question: str = ""
     good: str = ""
@@ -54,7 +204,6 @@ class EditedCriterion:
 
     @property
     def title(self) -> str:
-        """What it is called in a sentence."""
         return words(self.name) if self.name.strip() else "without a name"
 
 
@@ -70,7 +219,6 @@ class EditedRubric:
 
     @classmethod
     def of(cls, rubric: Rubric) -> "EditedRubric":
-        """A rubric, ready to be edited."""
         return cls(
             rubric.name,
             rubric.source,
@@ -85,11 +233,9 @@ class EditedRubric:
         return Rubric(self.name, criteria, self.tie_threshold, self.source, PromptWording(**self.wording))
 
     def with_criterion(self, place: int, criterion: EditedCriterion) -> "EditedRubric":
-        """The same with another criterion at a place."""
         return replace(self, criteria=(*self.criteria[:place], criterion, *self.criteria[place + 1 :]))
 
     def with_part(self, part: str, text: str) -> "EditedRubric":
-        """The same with another part of the wording."""
         return replace(self, wording={**self.wording, part: text})
 
     @property
@@ -105,8 +251,12 @@ class EditedRubric:
             for problem in reversed([*self._of_name(place), *criterion_problems(asdict(criterion))]):
                 found[FieldPlace(place, problem.field)] = _sentences(problem)
         for problem in reversed([*wording_problems(self.wording)]):
-            for part in self._alike(problem.field.split(", ")):
-                found[FieldPlace(WORDING, part)] = _sentences(problem)
+            # Of parts that must differ, those that do not; a part that stands alone.
+            parts = problem.field.split(", ")
+            said = Counter(self.wording[part].casefold() for part in parts)
+            for part in parts:
+                if len(parts) == 1 or said[self.wording[part].casefold()] > 1:
+                    found[FieldPlace(WORDING, part)] = _sentences(problem)
         return dict(sorted(found.items(), key=_as_read))
 
     def sound(self, place: int) -> Rubric:
@@ -136,11 +286,6 @@ class EditedRubric:
         others = (criterion.name for number, criterion in enumerate(self.criteria) if number != place)
         if name and any(True for other in others for _ in criteria_problems((other, name))):
             yield FieldProblem("name", "is that of another criterion.", "Give each a name of its own.")
-
-    def _alike(self, parts: Sequence[str]) -> list[str]:
-        """Of parts of the wording that must differ, those that do not; a part that stands alone."""
-        said = Counter(self.wording[part].casefold() for part in parts)
-        return [part for part in parts if len(parts) == 1 or said[self.wording[part].casefold()] > 1]
 
 
 def _sentences(problem: FieldProblem) -> str:
@@ -175,17 +320,14 @@ class RubricDraft(QObject):
 
     @property
     def criterion(self) -> EditedCriterion | None:
-        """The current criterion, None where there are none."""
         criteria = self.rubric.criteria
         return criteria[self.place] if 0 <= self.place < len(criteria) else None
 
     @property
     def can_add(self) -> bool:
-        """Whether one criterion more is allowed."""
         return len(self.rubric.criteria) < MOST_CRITERIA
 
     def write(self, rubric: EditedRubric) -> None:
-        """Let this be the rubric from now on."""
         if rubric != self.rubric:
             self.rubric, self.problems = rubric, rubric.problems
             self.changed.emit()
@@ -199,12 +341,11 @@ class RubricDraft(QObject):
             self.place_changed.emit()
 
     def add(self) -> None:
-        """One criterion more, below the current one."""
         if self.can_add:
-            self._put(self.place + 1, EditedCriterion())
+            criteria, place = self.rubric.criteria, self.place + 1
+            self._write_criteria((*criteria[:place], EditedCriterion(), *criteria[place:]), place)
 
     def remove(self) -> None:
-        """Take the current criterion out."""
         if self.criterion is not None:
             here = self.place
             others = (*self.rubric.criteria[:here], *self.rubric.criteria[here + 1 :])
@@ -216,10 +357,6 @@ class RubricDraft(QObject):
         if 0 <= here < len(criteria) and 0 <= there < len(criteria):
             criteria[here], criteria[there] = criteria[there], criteria[here]
             self._write_criteria(tuple(criteria), there)
-
-    def _put(self, place: int, criterion: EditedCriterion) -> None:
-        criteria = self.rubric.criteria
-        self._write_criteria((*criteria[:place], criterion, *criteria[place:]), place)
 
     def _write_criteria(self, criteria: tuple[EditedCriterion, ...], place: int) -> None:
         self.rubric = replace(self.rubric, criteria=criteria)

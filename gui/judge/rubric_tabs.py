@@ -1,7 +1,4 @@
-"""The tab of the editor with the wording: every word of a prompt around an item, and its way back.
-
-The tab of the editor with the criteria: a table of all, below it the fields of the current one.
-"""
+"""The tabs of the editor: criteria with the fields of the current one, every word of the prompt."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -18,10 +15,13 @@ from gui.judge.rubric_edit import (
     RUBRIC,
     WORDING,
     EditedCriterion,
+    FieldGrid,
     FieldPlace,
+    LineField,
+    NumberField,
     RubricDraft,
+    TextField,
 )
-from gui.judge.rubric_fields import FieldGrid, LineField, NumberField, TextField
 from gui.widgets.actions import add_key
 from gui.widgets.foreign_text import one_line, tip
 from gui.widgets.labels import (
@@ -76,7 +76,6 @@ class CriteriaTable(HeadedModel):
             self.endResetModel()
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """The text of a cell; the whole of it, or what is wrong, as its tool tip."""
         if not index.isValid():
             return None
         row, column = index.row(), index.column()
@@ -110,8 +109,6 @@ _SEPARATORS = str.maketrans({" ": "_", "-": "_"})
 
 
 class CriteriaTab(QWidget):
-    """Writes into a draft, and follows it."""
-
     def __init__(self, draft: RubricDraft) -> None:
         super().__init__()
         self._draft = draft
@@ -119,8 +116,48 @@ class CriteriaTab(QWidget):
         self.view = dressed(FillingView(), self.table, "Criteria")
         self._none = label("", "warning")
         self._make_buttons()
-        self._make_fields()
-        self._lay_out()
+        self.name_field = LineField(
+            "Name of the criterion", "Letters, digits and underscores: its columns begin with it."
+        )
+        self.question_field = TextField("Question of the criterion", "What the model is asked.", lines=3)
+        self.good_field = TextField("Good", "What makes a response good on it; may be empty.", lines=2)
+        self.bad_field = TextField("Bad", "What makes a response bad on it; may be empty.", lines=2)
+        self.weight_field = NumberField(
+            "Weight of the criterion", "Its weight in weighted scoring, on any scale.", _HIGHEST_WEIGHT, 0.5
+        )
+        self.name_field.setMaxLength(LONGEST_TEXT)
+        self.name_field.setPlaceholderText("politeness")
+        self.question_field.setPlaceholderText("Which response is more polite?")
+        self.fields = FieldGrid(_CAPTION)
+        for key, caption, field in (
+            ("name", "&Name", self.name_field),
+            ("question", "&Question", self.question_field),
+            ("good", "&Good", self.good_field),
+            ("bad", "&Bad", self.bad_field),
+            ("weight", "&Weight", self.weight_field),
+        ):
+            self.fields.add(key, caption, field)
+        self.weight_field.setMaximumWidth(self.fontMetrics().averageCharWidth() * _NUMBER)
+        self.name_field.written.connect(self._write_name)
+        self.question_field.written.connect(lambda text: self._write(question=text))
+        self.good_field.written.connect(lambda text: self._write(good=text))
+        self.bad_field.written.connect(lambda text: self._write(bad=text))
+        self.weight_field.written.connect(lambda weight: self._write(weight=round(weight, 3)))
+        buttons = in_row(self.add_button, self.remove_button, self.up_button, self.down_button, STRETCH)
+        above = as_column((self.view, STRETCH), self._none, buttons)
+        self.view.setMinimumHeight(self.fontMetrics().height() * _ROWS)
+        fields = QWidget()
+        fields.setLayout(self.fields)
+        self._form = column(fields)
+        area = DownScroll(self._form)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        parts = two_parts(Qt.Orientation.Vertical, above, area)
+        parts.setStretchFactor(0, 0)  # what takes room below takes it of the end of the fields
+        parts.keeps_first = True
+        list_height = above.minimumSizeHint().height() + self.view.minimumHeight() // 2
+        parts.setSizes([list_height, self._form.sizeHint().height()])
+        in_column(parts, on=self, margins=(8, 8, 8, 8))
+        self.restyle()
         self.view.selectionModel().currentRowChanged.connect(self._choose)
         draft.changed.connect(self._show)
         draft.place_changed.connect(self._show_place)
@@ -128,12 +165,10 @@ class CriteriaTab(QWidget):
         self._show_place()
 
     def restyle(self) -> None:
-        """Follow the size of the text."""
         letter = self.view.fontMetrics().averageCharWidth()
         self.view.fill({column: letters * letter for column, letters in _LEAST.items()})
 
     def go_to(self, at: FieldPlace) -> None:
-        """Put the cursor into a field."""
         if at.place >= 0:
             self._draft.choose(at.place)
             self.fields.field(at.field).setFocus(Qt.FocusReason.OtherFocusReason)
@@ -168,52 +203,6 @@ class CriteriaTab(QWidget):
         button = QPushButton(text, autoDefault=False)
         name(button, accessible, what)
         return button
-
-    def _make_fields(self) -> None:
-        self.name_field = LineField(
-            "Name of the criterion", "Letters, digits and underscores: its columns begin with it."
-        )
-        self.question_field = TextField("Question of the criterion", "What the model is asked.", lines=3)
-        self.good_field = TextField("Good", "What makes a response good on it; may be empty.", lines=2)
-        self.bad_field = TextField("Bad", "What makes a response bad on it; may be empty.", lines=2)
-        self.weight_field = NumberField(
-            "Weight of the criterion", "Its weight in weighted scoring, on any scale.", _HIGHEST_WEIGHT, 0.5
-        )
-        self.name_field.setMaxLength(LONGEST_TEXT)
-        self.name_field.setPlaceholderText("politeness")
-        self.question_field.setPlaceholderText("Which response is more polite?")
-        self.fields = FieldGrid(_CAPTION)
-        for key, caption, field in (
-            ("name", "&Name", self.name_field),
-            ("question", "&Question", self.question_field),
-            ("good", "&Good", self.good_field),
-            ("bad", "&Bad", self.bad_field),
-            ("weight", "&Weight", self.weight_field),
-        ):
-            self.fields.add(key, caption, field)
-        self.weight_field.setMaximumWidth(self.fontMetrics().averageCharWidth() * _NUMBER)
-        self.name_field.written.connect(self._write_name)
-        self.question_field.written.connect(lambda text: self._write(question=text))
-        self.good_field.written.connect(lambda text: self._write(good=text))
-        self.bad_field.written.connect(lambda text: self._write(bad=text))
-        self.weight_field.written.connect(lambda weight: self._write(weight=round(weight, 3)))
-
-    def _lay_out(self) -> None:
-        buttons = in_row(self.add_button, self.remove_button, self.up_button, self.down_button, STRETCH)
-        above = as_column((self.view, STRETCH), self._none, buttons)
-        self.view.setMinimumHeight(self.fontMetrics().height() * _ROWS)
-        fields = QWidget()
-        fields.setLayout(self.fields)
-        self._form = column(fields)
-        area = DownScroll(self._form)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        parts = two_parts(Qt.Orientation.Vertical, above, area)
-        parts.setStretchFactor(0, 0)  # what takes room below takes it of the end of the fields
-        parts.keeps_first = True
-        list_height = above.minimumSizeHint().height() + self.view.minimumHeight() // 2
-        parts.setSizes([list_height, self._form.sizeHint().height()])
-        in_column(parts, on=self, margins=(8, 8, 8, 8))
-        self.restyle()
 
     # Writing
 
@@ -296,8 +285,6 @@ _WHAT = (
 
 
 class WordingTab(QWidget):
-    """Writes into a draft, and follows it."""
-
     def __init__(self, draft: RubricDraft) -> None:
         super().__init__()
         self._draft = draft
@@ -322,13 +309,11 @@ class WordingTab(QWidget):
         self._show()
 
     def go_to(self, at: FieldPlace) -> None:
-        """Put the cursor into the field of a part."""
         field = self.fields[at.field]
         field.setFocus(Qt.FocusReason.OtherFocusReason)
         self._area.ensureWidgetVisible(field)
 
     def said(self, part: str) -> str:
-        """What is said to be wrong with a part."""
         return self._grids[part].said(part)
 
     def _group(self, parts: Mapping[str, WordingPart]) -> QWidget:

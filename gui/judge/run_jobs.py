@@ -1,9 +1,4 @@
-"""Jobs of the search for the best settings: do it, and open a recipe that one has written.
-
-Jobs that plan, time and judge runs.
-
-The job that makes an audit of a judge a run that can wait in the queue.
-"""
+"""Jobs that plan, time and judge runs, describe an audit as one, and find the best settings."""
 
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,7 +14,7 @@ from engine.settings.sampling import StoppingRule
 from engine.system.paths import recipes_folder, text_of_path
 from gui.models.model_jobs import Computing, blamed, computing
 from gui.widgets.notice import IN_THE_WINDOW
-from gui.workspace.threads import Job, JobControl
+from gui.workspace.threads import JobControl, job
 from gui.workspace.worker_jobs import worker
 
 if TYPE_CHECKING:
@@ -49,45 +44,42 @@ class Planned:
     computing: Computing = field(default_factory=Computing)
 
 
-def plan(setup: RunSetup, store_path: Path, current: "Dataset | None") -> Job[Planned]:
+@job
+def plan(control: JobControl, setup: RunSetup, store_path: Path, current: "Dataset | None") -> Planned:
     """What a run would take; `current`: the dataset that is open.
 
     Reports Preparing, FilesRead and MeasureProgress.
     """
+    control.report(_READING)
+    from engine.judging.forecast import forecast
+    from engine.judging.work import plan_facts
+    from engine.models.memory import memory_fit, memory_needed
+    from engine.store.opening import has_store
+    from engine.system.computer import available_memory
 
-    def work(control: JobControl) -> Planned:
-        control.report(_READING)
-        from engine.judging.forecast import forecast
-        from engine.judging.work import plan_facts
-        from engine.models.memory import memory_fit, memory_needed
-        from engine.store.opening import has_store
-        from engine.system.computer import available_memory
-
-        prepared = _prepared(setup, current, control)
-        store = store_path if has_store(store_path) else None
-        run = None if setup.fresh else _run_of(prepared.plan, store)
-        going_on = None if run is not None and run.complete else run  # it may be judged again
-        made = _asking(_adjudicated(prepared.plan, going_on), setup.until, going_on)
-        counting = forecast(made, store, control.cancel, setup.fresh)
-        counted = followed(counting, control.report)
-        settings, computes = made.settings, computing(setup, made, going_on)
-        notices = [*map(IN_THE_WINDOW.of, prepared.notices), counted.template_note]
-        if setup.until is not None and _is_clear(made, going_on, store):
-            notices.append("Everything is resolved already. “To the end” judges the rest.")
-        elif setup.until is not None:
-            notices.append(f"This is the maximum: the run goes on {setup.until.in_words}.")
-        estimate = memory_needed(prepared.model, settings.context, kv_type=settings.kv_type)
-        memory = available_memory()
-        return Planned(
-            setup=setup,
-            forecast=counted,
-            facts=plan_facts(counted, prepared.model, memory),
-            fit=memory_fit(estimate, memory),
-            notices=tuple(note for note in notices if note and note != computes.remark),
-            computing=computes,
-        )
-
-    return work
+    prepared = _prepared(setup, current, control)
+    store = store_path if has_store(store_path) else None
+    run = None if setup.fresh else _run_of(prepared.plan, store)
+    going_on = None if run is not None and run.complete else run  # it may be judged again
+    made = _asking(_adjudicated(prepared.plan, going_on), setup.until, going_on)
+    counting = forecast(made, store, control.cancel, setup.fresh)
+    counted = followed(counting, control.report)
+    settings, computes = made.settings, computing(setup, made, going_on)
+    notices = [*map(IN_THE_WINDOW.of, prepared.notices), counted.template_note]
+    if setup.until is not None and _is_clear(made, going_on, store):
+        notices.append("Everything is resolved already. “To the end” judges the rest.")
+    elif setup.until is not None:
+        notices.append(f"This is the maximum: the run goes on {setup.until.in_words}.")
+    estimate = memory_needed(prepared.model, settings.context, kv_type=settings.kv_type)
+    memory = available_memory()
+    return Planned(
+        setup=setup,
+        forecast=counted,
+        facts=plan_facts(counted, prepared.model, memory),
+        fit=memory_fit(estimate, memory),
+        notices=tuple(note for note in notices if note and note != computes.remark),
+        computing=computes,
+    )
 
 
 def _is_clear(made: "RunPlan", run: "StoredRun | None", store_path: Path | None) -> bool:
@@ -107,54 +99,48 @@ def _is_clear(made: "RunPlan", run: "StoredRun | None", store_path: Path | None)
         return told_of(made.question_plan, load_results(store, run.id).model_alone()).is_answered
 
 
-def time_first(planned: Planned, current: "Dataset | None") -> "Job[Forecast]":
+@job
+def time_first(control: JobControl, planned: Planned, current: "Dataset | None") -> "Forecast":
     """The forecast with the time that some items took, judged now and stored nowhere."""
+    control.report(_READING)
+    from engine.judging.work import time_plan
+    from engine.models.checked_model import in_use
 
-    def work(control: JobControl) -> "Forecast":
-        control.report(_READING)
-        from engine.judging.work import time_plan
-        from engine.models.checked_model import in_use
-
-        with worker(time_plan, control) as timer:
-            made = _prepared(planned.setup, current, control).plan
-            if not planned.computing.device:
-                made = made.by_processor()
-            control.report(Preparing("Judging some items"))
-            with in_use(made.model), blamed(made.machine.device):
-                rate = followed(timer.do(made), control.report)
-        return planned.forecast.with_rate(rate)
-
-    return work
+    with worker(time_plan, control) as timer:
+        made = _prepared(planned.setup, current, control).plan
+        if not planned.computing.device:
+            made = made.by_processor()
+        control.report(Preparing("Judging some items"))
+        with in_use(made.model), blamed(made.machine.device):
+            rate = followed(timer.do(made), control.report)
+    return planned.forecast.with_rate(rate)
 
 
-def judge(setup: RunSetup, store_path: Path, current: "Dataset | None") -> Job[RunEnded]:
+@job
+def judge(control: JobControl, setup: RunSetup, store_path: Path, current: "Dataset | None") -> RunEnded:
     """Judge what the store does not hold yet.
 
     Reports Preparing, FilesRead, what is Computing, and the events of the run, tokens at most ten times a
     second.
     SetupError where a run to resume is not that of the setup any more.
     """
+    control.report(_READING)
+    from engine.judging.work import judge_plan, judging_by
+    from engine.store.opening import has_store
 
-    def work(control: JobControl) -> RunEnded:
-        control.report(_READING)
-        from engine.judging.work import judge_plan, judging_by
-        from engine.store.opening import has_store
-
-        with worker(judge_plan, control) as judging:
-            resumed = _resumed(setup, store_path)
-            made = _prepared(setup, current, control, resumed).plan
-            going_on = resumed
-            if resumed is None and not setup.fresh and has_store(store_path):
-                going_on = _run_of(made, store_path)
-            made = _asking(_adjudicated(made, going_on), setup.until, going_on)
-            control.report(computing(setup, made, going_on))
-            control.report(Preparing("Loading the model"))
-            another = partial(worker, judge_plan, control)
-            fresh, resumes = setup.fresh, setup.resumes
-            going = judging_by(judging, another, made, store_path, fresh=fresh, resumes=resumes)
-            return followed(going, control.report)
-
-    return work
+    with worker(judge_plan, control) as judging:
+        resumed = _resumed(setup, store_path)
+        made = _prepared(setup, current, control, resumed).plan
+        going_on = resumed
+        if resumed is None and not setup.fresh and has_store(store_path):
+            going_on = _run_of(made, store_path)
+        made = _asking(_adjudicated(made, going_on), setup.until, going_on)
+        control.report(computing(setup, made, going_on))
+        control.report(Preparing("Loading the model"))
+        another = partial(worker, judge_plan, control)
+        fresh, resumes = setup.fresh, setup.resumes
+        going = judging_by(judging, another, made, store_path, fresh=fresh, resumes=resumes)
+        return followed(going, control.report)
 
 
 def _resumed(setup: RunSetup, store_path: Path) -> "StoredRun | None":
@@ -217,19 +203,18 @@ class DescribedAudit(NamedTuple):
     lacking: str
 
 
-def describe_audit(setup: RunSetup, dataset: "Dataset", store_path: Path) -> Job[DescribedAudit]:
+@job
+def describe_audit(
+    _control: JobControl, setup: RunSetup, dataset: "Dataset", store_path: Path
+) -> DescribedAudit:
     """The audit of the judge of a setup with items of a dataset, whose perturbations are written."""
+    from engine.analysis.audit_run import audit_setup, default_place
+    from engine.analysis.perturbations import make_perturbations
 
-    def work(_control: JobControl) -> DescribedAudit:
-        from engine.analysis.audit_run import audit_setup, default_place
-        from engine.analysis.perturbations import make_perturbations
-
-        perturbations = make_perturbations(dataset)
-        path = default_place(perturbations, store_path)
-        perturbations.write(path)
-        return DescribedAudit(audit_setup(setup, path.absolute(), dataset.name), perturbations.lacking)
-
-    return work
+    perturbations = make_perturbations(dataset)
+    path = default_place(perturbations, store_path)
+    perturbations.write(path)
+    return DescribedAudit(audit_setup(setup, path.absolute(), dataset.name), perturbations.lacking)
 
 
 _LONGEST_STEM = 60  # bytes, of each of the two names in that of a recipe
@@ -256,29 +241,26 @@ class FoundSettings:
     sheet: Sheet
 
 
-def find(asked: TuneAsked, store_path: Path, current: "Dataset | None") -> Job[FoundSettings]:
+@job
+def find(control: JobControl, asked: TuneAsked, store_path: Path, current: "Dataset | None") -> FoundSettings:
     """Find the best settings and keep them as a recipe; reports and raises what `tuning` does."""
+    control.report(_READING)
+    from engine.analysis.recipe import save_recipe
+    from engine.analysis.tuning import TuneRequest, tuning
+    from engine.judging.work import judge_plan, judging_by
+    from engine.report.tuning import told, tuning_sheet
+    from engine.system.files import make_folder
 
-    def work(control: JobControl) -> FoundSettings:
-        control.report(_READING)
-        from engine.analysis.recipe import save_recipe
-        from engine.analysis.tuning import TuneRequest, tuning
-        from engine.judging.work import judge_plan, judging_by
-        from engine.report.tuning import told, tuning_sheet
-        from engine.system.files import make_folder
+    def judge(plan: "RunPlan") -> "Iterable[RunEvent]":
+        another = partial(worker, judge_plan, control)
+        return judging_by(another(), another, plan, store_path)
 
-        def judge(plan: "RunPlan") -> "Iterable[RunEvent]":
-            another = partial(worker, judge_plan, control)
-            return judging_by(another(), another, plan, store_path)
-
-        path = _recipe_of(asked.setup)
-        make_folder(path.parent)
-        request = TuneRequest(asked.setup, 60 * asked.minutes, asked.items, methods=asked.methods)
-        tuning_result = followed(tuning(request, store_path, judge, control.cancel, current), control.report)
-        save_recipe(path, told(tuning_result), tuning_result.own_examples)
-        return FoundSettings(path, tuning_sheet(tuning_result))
-
-    return work
+    path = _recipe_of(asked.setup)
+    make_folder(path.parent)
+    request = TuneRequest(asked.setup, 60 * asked.minutes, asked.items, methods=asked.methods)
+    tuning_result = followed(tuning(request, store_path, judge, control.cancel, current), control.report)
+    save_recipe(path, told(tuning_result), tuning_result.own_examples)
+    return FoundSettings(path, tuning_sheet(tuning_result))
 
 
 def _recipe_of(setup: RunSetup) -> Path:
@@ -293,18 +275,15 @@ def _recipe_of(setup: RunSetup) -> Path:
     return recipes_folder() / f"{dataset}-{model}-{digest(asked)[:_DIGITS]}.json"
 
 
-def open_recipe(path: Path, setup: RunSetup) -> Job[RunSetup]:
+@job
+def open_recipe(_control: JobControl, path: Path, setup: RunSetup) -> RunSetup:
     """A run of a setup's items by a recipe, with the model that it was made with where that is still there.
     SetupError where it is none.
     """
+    from engine.analysis.recipe import load_recipe
+    from engine.system.paths import is_there
 
-    def work(_control: JobControl) -> RunSetup:
-        from engine.analysis.recipe import load_recipe
-        from engine.system.places import is_there
-
-        recipe = load_recipe(path)
-        made = recipe.in_setup(setup, path.absolute())
-        model = recipe.judge.model_path
-        return replace(made, model_path=model) if is_there(model) else made
-
-    return work
+    recipe = load_recipe(path)
+    made = recipe.in_setup(setup, path.absolute())
+    model = recipe.judge.model_path
+    return replace(made, model_path=model) if is_there(model) else made

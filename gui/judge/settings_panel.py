@@ -1,36 +1,205 @@
-"""The settings of a run: what is made, in which orders, on which criteria, asked how; the rest folded away.
-
-The settings of a run that few need: examples, calibration, memory, the computer, explanations.
-"""
+"""The settings of a run: fields made of their rows, elicitation methods, criteria, and what few need."""
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QSignalBlocker, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Signal, SignalInstance, Slot
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QPushButton, QSizePolicy, QWidget
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError, Setting
-from engine.core.formatting import without_middle, words
+from engine.core.formatting import short_name, without_middle, words
+from engine.core.items import Method
+from engine.core.methods import METHODS
 from engine.core.rubric import Rubric
-from engine.settings.rows import DEFAULT_MARGIN, Group
+from engine.settings.rows import DEFAULT_MARGIN, Group, SettingRow, Surface, rows_on
 from engine.settings.run_setup import RunSetup
-from gui.judge.methods_panel import MethodsPanel, SettingFields
 from gui.judge.rubric_choice import RubricChoice
 from gui.judge.run_control import default_setup
 from gui.models.device_choice import DeviceChoice
-from gui.widgets.fields import ComboBox, FlowLayout, Fold
+from gui.models.model_jobs import can_reason
+from gui.widgets import labels
+from gui.widgets.fields import ComboBox, DoubleSpinBox, FlowLayout, Fold, SpinBox
 from gui.widgets.files import DATASETS, FileChoice
 from gui.widgets.foreign_text import one_line, set_tip
 from gui.widgets.glossary import MORE_BY_F1
-from gui.widgets.labels import STRETCH, heading, in_column, in_row, label, name, narrow, take_out
 from gui.widgets.notice import FIELDS
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
+
+SortedFiles = SignalInstance | Callable[[], None]
+
+
+class SettingFields:
+    """One field for each setting of some groups, by name; whenever one of them changes, `changed` is told."""
+
+    def __init__(self, groups: Collection[Group], changed: SortedFiles) -> None:
+        self._rows = rows_on(Surface.WINDOW, *groups)
+        self.by_name: dict[str, Any] = {row.name: _field(row, changed) for row in self._rows}
+
+    def show_setup(self, setup: RunSetup) -> None:
+        for row in self._rows:
+            _show(row, self.by_name[row.name], getattr(setup, row.name))
+
+    def values(self) -> dict[str, Any]:
+        return {row.name: _value(row, self.by_name[row.name]) for row in self._rows}
+
+    def follow(self, setup: RunSetup) -> None:
+        for row in self._rows:
+            self.by_name[row.name].setEnabled(row.counts(setup))
+
+    def add_to(self, form: QFormLayout, *groups: Group) -> None:
+        for row in rows_on(Surface.WINDOW, *groups):
+            form.addRow("" if row.kind is bool else row.field_label, self.by_name[row.name])
+
+
+def _field(row: SettingRow, changed: SortedFiles) -> QWidget:
+    field: QWidget
+    if row.kind is bool:
+        field = QCheckBox(row.field_label)
+        field.toggled.connect(changed)
+    elif issubclass(row.kind, StrEnum):
+        field = ComboBox()
+        labels.narrow(field)
+        for member, words in row.choices.items():
+            field.addItem(words, member.value)
+        field.currentIndexChanged.connect(changed)
+    else:
+        field = _number(row)
+        field.valueChanged.connect(changed)
+    labels.name(field, row.title or row.field_label, row.tip)
+    return field
+
+
+def _number(row: SettingRow) -> SpinBox | DoubleSpinBox:
+    field = DoubleSpinBox() if row.kind is float else SpinBox()
+    least, most = map(row.kind, row.offered)
+    field.setRange(least, most)
+    field.setSingleStep(row.kind(row.step))
+    field.setGroupSeparatorShown(row.kind is int)
+    field.setSpecialValueText(row.special)
+    field.setSuffix(f" {row.unit}" if row.unit else "")
+    return field
+
+
+def _show(row: SettingRow, field: Any, value: Any) -> None:
+    if row.kind is bool:
+        field.setChecked(value)
+    elif issubclass(row.kind, StrEnum):
+        field.setCurrentIndex(field.findData(value.value))
+    else:
+        field.setValue(row.instead if value is None else value)
+
+
+def _value(row: SettingRow, field: Any) -> Any:
+    if row.kind is bool:
+        return field.isChecked()
+    if issubclass(row.kind, StrEnum):
+        return row.kind(field.currentData())
+    value = round(field.value(), 2)  # Qt's sums of steps are off by a rounding
+    return None if row.special and value == row.instead else value
+
+
+class MethodsPanel(QWidget):
+    """Folded to one line that names what is chosen; `changed` whenever that is."""
+
+    changed = Signal()
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
+        self._model: Path | None = None
+        self._reasons: bool | None = None  # whether this model does; None: not known
+        self._looking = TaskPanel(
+            workspace.threads, ThreadName.SCAN, self, self._take, failed=workspace.failures
+        )
+        self.boxes: dict[Method, QCheckBox] = {}
+        for method in Method:
+            box = QCheckBox(method.title.capitalize())
+            labels.name(box, f"Elicitation method “{method.title}”", METHODS[method].help)
+            box.toggled.connect(self._tell)
+            self.boxes[method] = box
+        self.of_reasoning_samples = SettingFields([Group.METHODS], self._tell)
+        self.fold = Fold("", self._inside())
+        self._problem = labels.label("", "bad")
+        # The problem is above, where it is seen whether the methods are folded or not.
+        labels.in_column(self._problem, self.fold, on=self, spacing=4)
+        self.show_setup(default_setup())
+
+    def show_setup(self, setup: RunSetup) -> None:
+        """Show what a setup says; `changed` is not emitted."""
+        with QSignalBlocker(self):
+            for method, box in self.boxes.items():
+                box.setChecked(method in setup.methods)
+            self.of_reasoning_samples.show_setup(setup)
+        self._say()
+
+    def in_setup(self, setup: RunSetup) -> RunSetup:
+        """A setup with what the fields say; without methods where none is chosen."""
+        return replace(
+            setup,
+            methods=tuple(method for method, box in self.boxes.items() if box.isChecked()),
+            **self.of_reasoning_samples.values(),
+        )
+
+    def set_model(self, path: Path) -> None:
+        """Say which model is chosen: whether it thinks is looked up."""
+        if path != self._model:
+            self._model, self._reasons = path, None
+            self._looking.start(can_reason(path))
+            self._say()
+
+    def _inside(self) -> QWidget:
+        inside = QWidget()
+        layout = labels.in_column(on=inside, margins=(18, 0, 0, 0), spacing=2)
+        for method, box in self.boxes.items():
+            layout.addWidget(box)
+            what = labels.hint(METHODS[method].help)
+            what.setContentsMargins(22, 0, 0, 2)
+            layout.addWidget(what)
+        self._reasoning_samples = QWidget()
+        form = QFormLayout(self._reasoning_samples, rowWrapPolicy=QFormLayout.RowWrapPolicy.WrapLongRows)
+        form.setContentsMargins(22, 4, 0, 0)
+        self.of_reasoning_samples.add_to(form, Group.METHODS)
+        layout.addWidget(self._reasoning_samples)
+        layout.addWidget(
+            labels.hint("The label probabilities of all methods are averaged; Review shows each method.")
+        )
+        return inside
+
+    @Slot(object)
+    def _take(self, reasons: bool | None) -> None:
+        self._reasons = reasons
+        self._say()
+
+    @Slot()
+    def _tell(self) -> None:
+        if not self.signalsBlocked():
+            self._say()
+            self.changed.emit()
+
+    def _say(self) -> None:
+        chosen = [method for method, box in self.boxes.items() if box.isChecked()]
+        reasons = Method.CHAIN_OF_THOUGHT in chosen
+        self.fold.set_title(
+            f"{FIELDS[Setting.METHODS]}: {', '.join(method.title for method in chosen) or 'none'}"
+        )
+        self._reasoning_samples.setVisible(reasons)
+        problem = "" if chosen else "Choose at least one elicitation method."
+        if reasons and self._reasons is False and self._model is not None:
+            problem = (
+                f"{short_name(self._model.stem)} has no chain of thought: its chat template has"
+                f" no reasoning block. Choose a reasoning model, or untick"
+                f" “{Method.CHAIN_OF_THOUGHT.title.capitalize()}”."
+            )
+        labels.show_text(self._problem, problem)
+
 
 _CALIBRATIONS = "Calibrations (*.json)"
 
@@ -50,7 +219,16 @@ class AdvancedPanel(QWidget):
         self._reading.failed.connect(self._refuse_examples)
         self._reading.left.connect(self._leave_examples)
         self.default = SettingFields(set(Group) - {Group.OUTPUT, Group.METHODS}, self.changed)
-        self._make_fields()
+        # The fields that the table of settings does not make, and what its fields have in addition.
+        self._examples = FileChoice("labelled examples", DATASETS)
+        self._examples.changed.connect(self._read_examples)
+        self._calibration = FileChoice("calibration", _CALIBRATIONS)
+        self._calibration.changed.connect(self.changed)
+        fields = self.default.by_name
+        fields["example_choice"].setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        fields["context"].setToolTip(f"{fields['context'].toolTip()} {MORE_BY_F1}")
+        self.device = DeviceChoice(self._workspace, lambda: self.default.values()["threads"])
+        self.device.changed.connect(self.changed)
         form = QFormLayout(self)
         form.setContentsMargins(18, 0, 0, 0)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
@@ -91,15 +269,12 @@ class AdvancedPanel(QWidget):
         )
 
     def set_context(self, tokens: int) -> None:
-        """Use this much context."""
         self.default.by_name["context"].setValue(tokens)
 
     def set_shorten(self) -> None:
-        """Shorten what does not fit."""
         self.default.by_name["shorten"].setChecked(True)
 
     def follow(self, setup: RunSetup) -> None:
-        """Enable the fields that count for this setup."""
         self.default.follow(setup)
 
     @Slot()
@@ -133,18 +308,6 @@ class AdvancedPanel(QWidget):
         self._known_examples, self._example_columns = path, columns
         self.changed.emit()
 
-    def _make_fields(self) -> None:
-        """The fields that the table of settings does not make, and what its fields have in addition."""
-        self._examples = FileChoice("labelled examples", DATASETS)
-        self._examples.changed.connect(self._read_examples)
-        self._calibration = FileChoice("calibration", _CALIBRATIONS)
-        self._calibration.changed.connect(self.changed)
-        fields = self.default.by_name
-        fields["example_choice"].setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        fields["context"].setToolTip(f"{fields['context'].toolTip()} {MORE_BY_F1}")
-        self.device = DeviceChoice(self._workspace, lambda: self.default.values()["threads"])
-        self.device.changed.connect(self.changed)
-
 
 _KEPT = "judge/settings"
 _LONGEST_NAME = 24  # characters of a criterion
@@ -156,7 +319,6 @@ class SettingsPanel(QWidget):
     """Shows and remembers all of a setup but dataset, items and model."""
 
     changed = Signal()
-    best_wanted = Signal()  # the best settings are to be found
 
     def __init__(self, workspace: Workspace, described: Callable[[], RunSetup]) -> None:
         """`described`: the run that the page describes."""
@@ -170,8 +332,8 @@ class SettingsPanel(QWidget):
         form.addRow("Show the responses", self._orders)
         form.addRow("Rubric", self.rubric)
         form.addRow("Criteria", self.criteria)
-        top = in_row(heading("Settings"), STRETCH, self.best_button, self._reset)
-        in_column(top, form, self._none, self.methods, self.fold, on=self)
+        top = labels.in_row(labels.heading("Settings"), labels.STRETCH, self.best_button, self._reset)
+        labels.in_column(top, form, self._none, self.methods, self.fold, on=self)
         kept = RunSetup.of_json(self._state.record(_KEPT), default_setup())
         self.show_setup(replace(kept, rubric=workspace.rubric.rubric))
 
@@ -179,7 +341,8 @@ class SettingsPanel(QWidget):
         """Show what a setup says, and remember it."""
         with QSignalBlocker(self):
             self._mode.show_setup(setup)
-            self._orders.setCurrentIndex(_index_of(setup))
+            both = _BOTH if setup.second_order_below is None else _UNCERTAIN
+            self._orders.setCurrentIndex(both if setup.both_orders else _ONE)
             self._workspace.rubric.ask(setup.rubric)
             self.criteria.show_rubric(self._workspace.rubric.rubric, setup.criteria)
             self.methods.show_setup(setup)
@@ -207,11 +370,11 @@ class SettingsPanel(QWidget):
     def _make_fields(self) -> None:
         self._mode = SettingFields([Group.OUTPUT], self._tell)
         self._orders = ComboBox()
-        narrow(self._orders)
+        labels.narrow(self._orders)
         self._orders.addItem("In both orders")
         self._orders.addItem("In one order (half the time)")
         self._orders.addItem("In both only if uncertain")
-        name(
+        labels.name(
             self._orders,
             "Orders of the responses",
             "Both orders show position bias: labels that depend on which response comes first. If the first"
@@ -221,17 +384,16 @@ class SettingsPanel(QWidget):
         self.criteria = CriteriaBoxes()
         self.criteria.changed.connect(self._tell)
         self._workspace.rubric.changed.connect(self._follow_rubric)
-        self._none = label("Choose at least one criterion.", "bad")
+        self._none = labels.label("Choose at least one criterion.", "bad")
         self.best_button = QPushButton("Find the best…")
-        name(
+        labels.name(
             self.best_button,
             "Find the best settings",
             "Try elicitation methods, orders, prompts and few-shot examples on labelled items, and use the"
             " best",
         )
-        self.best_button.clicked.connect(self.best_wanted)
         self._reset = QPushButton("Back to defaults")
-        name(self._reset, "Set all settings back to their defaults")
+        labels.name(self._reset, "Set all settings back to their defaults")
         self._reset.clicked.connect(self._show_defaults)
         self.methods = MethodsPanel(self._workspace)
         self.methods.changed.connect(self._tell)
@@ -266,12 +428,6 @@ class SettingsPanel(QWidget):
         self.changed.emit()
 
 
-def _index_of(setup: RunSetup) -> int:
-    if not setup.both_orders:
-        return _ONE
-    return _BOTH if setup.second_order_below is None else _UNCERTAIN
-
-
 class CriteriaBoxes(QWidget):
     """A box for each criterion. `changed`: the user has ticked one, or taken its tick away."""
 
@@ -289,13 +445,13 @@ class CriteriaBoxes(QWidget):
 
     def show_rubric(self, rubric: Rubric, chosen: Collection[str]) -> None:
         """A box for each criterion; `chosen`: the names of those to be ticked."""
-        take_out(self._flow, self.boxes.values())
+        labels.take_out(self._flow, self.boxes.values())
         self.boxes = {}
         for criterion in rubric.criteria:
             shown = one_line(words(criterion.name))
             text = without_middle(shown, _LONGEST_NAME)
             box = QCheckBox((text[:1].upper() + text[1:]).translate(_NO_MNEMONIC))
-            name(box, f"Judge {shown}", criterion.question)
+            labels.name(box, f"Judge {shown}", criterion.question)
             set_tip(box, f"{shown}: {criterion.question}")
             box.setChecked(criterion.name in chosen)
             box.toggled.connect(self.changed)

@@ -1,38 +1,19 @@
-"""The best settings found for the open dataset and the chosen model: how long, how far, what came of it.
-
-Knows: what is asked, what is shown of it. Does not know: how settings are found.
-"""
+"""The best settings for the open dataset and the chosen model: how long, how far, what came of it."""
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QWidget
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QWidget
 
-from engine.core.errors import EngineError
-from engine.core.events import ItemJudged, MeasureProgress, Preparing, TuningStage
+from engine.core.events import ItemJudged, MeasureProgress, TuningStage
 from engine.core.formatting import counted, short_name
 from engine.core.items import Method
 from engine.settings.run_setup import RunSetup
 from gui.judge.run_jobs import FoundSettings, TuneAsked, find
-from gui.widgets.actions import BusyLine
 from gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox
-from gui.widgets.foreign_text import plain_label
-from gui.widgets.labels import (
-    STRETCH,
-    heading,
-    hint,
-    in_column,
-    in_row,
-    label,
-    make_room,
-    name,
-    panel,
-    scrolling,
-    show_text,
-)
-from gui.widgets.notice import Notice
-from gui.widgets.text_views import SheetView
-from gui.workspace.threads import WAITING, LatestTask, ThreadName
+from gui.widgets.labels import STRETCH, heading, hint, in_row, label, name, panel, show_text
+from gui.workspace.task_panel import TaskDialog, TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -57,7 +38,7 @@ _METHODS = {
 _SIZE = (150, 44)  # characters, lines
 
 
-class TuneDialog(QDialog):
+class TuneDialog(TaskDialog):
     """`wanted`: the path of the recipe that was found, which the user wants to use."""
 
     wanted = Signal(object)
@@ -66,49 +47,41 @@ class TuneDialog(QDialog):
         self, workspace: Workspace, setup: RunSetup, dataset: "Dataset | None", parent: QWidget | None = None
     ) -> None:
         """`setup`: the run that the page describes; `dataset`: its dataset, None where none is open."""
-        super().__init__(parent)
+        super().__init__("Find the best settings", "&Find", "&Use these settings", parent)
         self._workspace, self._setup, self._dataset = workspace, setup, dataset
         self.found: FoundSettings | None = None
         self._stage, self._judged, self._part = "", 0, 0.0
-        self.setWindowTitle("Find the best settings")
         self.minutes, self.items, self.methods = DoubleSpinBox(), SpinBox(), ComboBox()
-        self.notice, self.busy, self.outcome = Notice(), BusyLine(), plain_label(role="heading")
-        self.sheet = SheetView()
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        self.use_button = self.buttons.addButton(
-            "&Use these settings", QDialogButtonBox.ButtonRole.ActionRole
+        self.task = TaskPanel(
+            workspace.threads,
+            ThreadName.MODEL,
+            self,
+            self._take,
+            follow=self._follow,
+            failed=self.notice,
+            stopped=self._tell_stopped,
+            changed=self._follow_busy,
         )
-        self.find_button = self.buttons.addButton("&Find", QDialogButtonBox.ButtonRole.ActionRole)
-        self._finding = LatestTask(workspace.threads, ThreadName.MODEL, self)
-        self._lay_out()
-        self._connect()
+        self.lay_out(self._asked(), *_SIZE)
+        self.act_button.clicked.connect(self.search)
+        self.use_button.clicked.connect(self._use)
         self._enable()
 
     @property
     def searching(self) -> bool:
-        """Whether a search is under way."""
-        return self._finding.busy
+        return self.task.busy
 
     @property
     def asked(self) -> TuneAsked:
-        """What is asked for."""
         methods = _METHODS[self.methods.currentText()]
         return TuneAsked(self._setup, self.minutes.value(), methods, self.items.value() or None)
 
     def search(self) -> None:
         """Begin, or go on with what was judged before."""
-        self.notice.dismiss()
         self.found, self._stage, self._judged, self._part = None, "", 0, 0.0
-        self.outcome.hide()
-        self.sheet.show_sheet(None)
-        waits = self._workspace.threads.busy(ThreadName.MODEL)
-        self._finding.start(find(self.asked, self._workspace.store_path, self._dataset))
-        self.busy.begin(f"{WAITING if waits else 'Reading the files'} …")
-        self._enable()
+        self.begin(find(self.asked, self._workspace.store_path, self._dataset), "Reading the files …")
 
-    # Making
-
-    def _lay_out(self) -> None:
+    def _asked(self) -> QWidget:
         self.minutes.setRange(1, 7 * 24 * 60)
         self.minutes.setDecimals(0)
         self.minutes.setValue(_DEFAULT_MINUTES)
@@ -124,7 +97,7 @@ class TuneDialog(QDialog):
             "Chain of thought takes many times as long as all others.",
         )
         dataset = short_name(self._dataset.name) if self._dataset is not None else "no dataset"
-        asked = panel(
+        return panel(
             heading(f"{short_name(self._setup.model_path.stem)} on {dataset}"),
             hint(_WHAT),
             in_row(
@@ -133,42 +106,20 @@ class TuneDialog(QDialog):
             in_row(label("Elicitation methods:", wrap=False), self.methods, STRETCH),
             hint(_KEPT),
         )
-        inside = QWidget()
-        in_column(asked, self.notice, self.busy, self.outcome, self.sheet, STRETCH, on=inside, spacing=8)
-        self.outcome.hide()
-        in_column((scrolling(inside), STRETCH), self.buttons, on=self, margins=None, spacing=8)
-        self.find_button.setDefault(True)
-        make_room(self, *_SIZE)
-
-    def _connect(self) -> None:
-        self._finding.progress.connect(self._follow)
-        self._finding.finished.connect(self._take)
-        self._finding.failed.connect(self._refuse)
-        self._finding.cancelled.connect(self._tell_stopped)
-        self._finding.busy_changed.connect(self._follow_busy)
-        self.busy.cancelled.connect(self._finding.stop)
-        self.finished.connect(self._finding.drop)
-        self.find_button.clicked.connect(self.search)
-        self.use_button.clicked.connect(self._use)
-        self.buttons.rejected.connect(self.reject)
-
-    # What happens
 
     @Slot()
     def _enable(self) -> None:
-        busy, labelled = self._finding.busy, self._dataset is not None and bool(self._dataset.criteria)
+        busy, labelled = self.task.busy, self._dataset is not None and bool(self._dataset.criteria)
         for field in (self.minutes, self.items, self.methods):
             field.setEnabled(not busy)
-        self.find_button.setEnabled(not busy and labelled)
+        self.act_button.setEnabled(not busy and labelled)
         self.use_button.setVisible(self.found is not None)
         if not labelled:
             show_text(self.outcome, _NO_DATASET if self._dataset is None else _NO_LABELS)
 
     @Slot(object)
     def _follow(self, event: object) -> None:
-        if isinstance(event, Preparing):
-            self.busy.go_on(f"{event.what} …")
-        elif isinstance(event, ItemJudged):
+        if isinstance(event, ItemJudged):
             self._judged += 1
             self._say()
         elif isinstance(event, MeasureProgress):
@@ -176,33 +127,28 @@ class TuneDialog(QDialog):
         elif isinstance(event, TuningStage):
             self._stage, self._part = event.what, (event.number - 1) / event.stages
             self._say()
+        else:
+            self.task.show_progress(event)
 
     def _say(self, beside: str = "") -> None:
         judged = counted(self._judged, "item", "items")
-        self.busy.go_on(f"{self._stage}: {beside or f'{judged} judged'} …", round(100 * self._part), 100)
+        text = f"{self._stage}: {beside or f'{judged} judged'} …"
+        self.task.line.go_on(text, round(100 * self._part), 100)
 
-    @Slot(bool)
-    def _follow_busy(self, busy: bool) -> None:
-        if not busy:
-            self.busy.end()
+    @Slot()
+    def _follow_busy(self) -> None:
+        if not self.task.busy:
             self._workspace.refresh_runs()
         self._enable()
 
     @Slot(object)
     def _take(self, found: FoundSettings) -> None:
         self.found = found
-        show_text(self.outcome, f"Judge configuration saved: {found.path}")
-        self.sheet.show_sheet(found.sheet)
-        self._enable()
-        self.use_button.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.show_outcome(f"Judge configuration saved: {found.path}", found.sheet)
 
     @Slot()
     def _tell_stopped(self) -> None:
         show_text(self.outcome, "Stopped. Judged items are saved: “Find” resumes the search.")
-
-    @Slot(object)
-    def _refuse(self, error: EngineError) -> None:
-        self.notice.show_error(error)
 
     @Slot()
     def _use(self) -> None:

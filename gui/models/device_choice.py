@@ -1,8 +1,4 @@
-"""The field "Compute on": the processor, a GPU, or whichever was faster; and the button that tries GPUs.
-
-Knows: what can be chosen, how a trial of the chosen model is worded. Does not know: how devices are looked
-for and tried, runs.
-"""
+"""The field "Compute on": the processor, a GPU, or whichever was faster; the button that tries GPUs."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,11 +13,11 @@ from engine.settings.rows import CPU, Device
 from gui.models import model_jobs
 from gui.models.model_jobs import DevicesTried
 from gui.models.model_table import rate
-from gui.widgets.actions import BusyLine
 from gui.widgets.fields import ComboBox
 from gui.widgets.foreign_text import one_line, plain_label, set_tip
 from gui.widgets.labels import STRETCH, in_column, in_row, name, narrow
-from gui.workspace.threads import WAITING, LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -50,57 +46,24 @@ class DeviceChoice(QWidget):
     def __init__(self, workspace: Workspace, threads: Callable[[], int | None]) -> None:
         """`threads`: how many are set."""
         super().__init__()
-        self._threads_of, self._worker_threads = threads, workspace.threads
-        self._request: str | None = None
+        self._threads_of = threads
+        self.request: str | None = None
         self._model: Path | None = None
         self._found: tuple[Device, ...] | None = None  # None: nobody has looked for them
         self._trial: DeviceTrial | None = None
         self._doing = ""
-        self._remembering = LatestTask(workspace.threads, ThreadName.SCAN, self)
-        self._remembering.finished.connect(self._take_trial)
-        workspace.failures.follow(self._remembering)
-        self._trying = LatestTask(workspace.threads, ThreadName.MODEL, self)
-        self._trying.progress.connect(self._follow)
-        self._trying.finished.connect(self._take)
-        workspace.failures.follow(self._trying)
-        self._trying.busy_changed.connect(self._follow_busy)
-        self._build()
-        self._show()
-
-    @property
-    def request(self) -> str | None:
-        """What is chosen: None for Automatic, CPU, or what a device is called."""
-        return self._request
-
-    @property
-    def known(self) -> tuple[Device, ...]:
-        """The devices that were found since the start, or else those that the chosen model was tried with."""
-        if self._found is not None:
-            return self._found
-        return tuple(finding.device for finding in self._trial.findings) if self._trial else ()
-
-    def choose(self, request: str | None) -> None:
-        """Show a choice; `changed` is not emitted."""
-        self._request = CPU if request is not None and request.strip().casefold() == CPU else request
-        self._show()
-
-    def set_model(self, path: Path) -> None:
-        """Say which model is chosen: what is remembered of it is shown."""
-        if path != self._model:
-            self._model, self._trial = path, None
-            self._remembering.start(model_jobs.remembered(path))
-            self._show()
-
-    @Slot()
-    def try_devices(self) -> None:
-        """Look for devices, and try all of them with the chosen model."""
-        if self._model is None or self._trying.busy:
-            return
-        waits = self._worker_threads.busy(ThreadName.MODEL)
-        self._trying.start(model_jobs.try_devices(self._model, self._threads_of()))
-        self.line.begin(f"{WAITING} …" if waits else "Looking for GPUs …")
-
-    def _build(self) -> None:
+        self._remembering = TaskPanel(
+            workspace.threads, ThreadName.SCAN, self, self._take_trial, failed=workspace.failures
+        )
+        self._trying = TaskPanel(
+            workspace.threads,
+            ThreadName.MODEL,
+            self,
+            self._take,
+            follow=self._follow,
+            failed=workspace.failures,
+            changed=self._follow_busy,
+        )
         self.field = ComboBox()
         narrow(self.field)
         name(
@@ -118,15 +81,41 @@ class DeviceChoice(QWidget):
             " the processor's, and how fast it is. A driver that crashes does no harm.",
         )
         self.button.clicked.connect(self.try_devices)
-        self.line = BusyLine()
-        self.line.cancelled.connect(self._trying.stop)
+        self.line = self._trying.line
         self.outcome = plain_label(role="hint")
         row = in_row((self.field, STRETCH), self.button)
         in_column(row, self.line, self.outcome, on=self)
+        self._show()
+
+    @property
+    def known(self) -> tuple[Device, ...]:
+        """The devices that were found since the start, or else those that the chosen model was tried with."""
+        if self._found is not None:
+            return self._found
+        return tuple(finding.device for finding in self._trial.findings) if self._trial else ()
+
+    def choose(self, request: str | None) -> None:
+        """Show a choice; `changed` is not emitted."""
+        self.request = CPU if request is not None and request.strip().casefold() == CPU else request
+        self._show()
+
+    def set_model(self, path: Path) -> None:
+        """Say which model is chosen: what is remembered of it is shown."""
+        if path != self._model:
+            self._model, self._trial = path, None
+            self._remembering.start(model_jobs.remembered(path))
+            self._show()
+
+    @Slot()
+    def try_devices(self) -> None:
+        """Look for devices, and try all of them with the chosen model."""
+        if self._model is None or self._trying.busy:
+            return
+        self._trying.begin(model_jobs.try_devices(self._model, self._threads_of()), "Looking for GPUs …")
 
     @Slot()
     def _choose(self) -> None:
-        self._request = self.field.currentData() or None
+        self.request = self.field.currentData() or None
         self._say()
         self.changed.emit()
 
@@ -152,11 +141,9 @@ class DeviceChoice(QWidget):
         self._show()
         self.tried.emit()
 
-    @Slot(bool)
-    def _follow_busy(self, busy: bool) -> None:
-        self.outcome.setVisible(not busy)
-        if not busy:
-            self.line.end()
+    @Slot()
+    def _follow_busy(self) -> None:
+        self.outcome.setVisible(not self._trying.busy)
 
     def _show(self) -> None:
         self._fill()
@@ -165,7 +152,7 @@ class DeviceChoice(QWidget):
     def _say(self) -> None:
         trial, found = self._trial, self._found
         if found is not None and not found:
-            lost = self._request is not None and self._request != CPU
+            lost = self.request is not None and self.request != CPU
             text = f"{NONE_FOUND}\n{_CHOOSE_OTHERWISE}" if lost else NONE_FOUND
         elif trial is None or self._model is None:
             text = NOT_TRIED
@@ -181,31 +168,25 @@ class DeviceChoice(QWidget):
             self.field.addItem("Automatic", _AUTOMATIC)
             self.field.addItem("Processor only (CPU)", CPU)
             for device in self.known:
-                self.field.addItem(_named(device), self._called(device))
+                # By what it is found again: its name, too, may be another device's after a restart.
+                alone = sum(each.key == device.key for each in self.known) == 1
+                self.field.addItem(_named(device), device.key if alone else device.name)
             self.field.setCurrentIndex(self._place())
 
     def _place(self) -> int:
         """The row of what is chosen; made where it lacks."""
-        if self._request is None or self._request == CPU:
-            return self.field.findData(self._request or _AUTOMATIC)
+        if self.request is None or self.request == CPU:
+            return self.field.findData(self.request or _AUTOMATIC)
         for place, device in enumerate(self.known):
-            if device.is_called(self._request):
-                self.field.setItemData(2 + place, self._request)  # what was said stays as it was
+            if device.is_called(self.request):
+                self.field.setItemData(2 + place, self.request)  # what was said stays as it was
                 return 2 + place
         where = "Not looked for yet" if self._found is None else "Not found now"
-        self.field.addItem(
-            f"{where}: {one_line(without_middle(self._request, _LONGEST_NAME))}", self._request
-        )
+        self.field.addItem(f"{where}: {one_line(without_middle(self.request, _LONGEST_NAME))}", self.request)
         return self.field.count() - 1
-
-    def _called(self, device: Device) -> str:
-        """By what it is found again: its name, too, may be another device's after a restart."""
-        alike = sum(each.key == device.key for each in self.known)
-        return device.key if alike == 1 else device.name
 
 
 def _named(device: Device) -> str:
-    """What a device is called, as one line that is not too long."""
     return one_line(without_middle(device.title, _LONGEST_NAME))
 
 
@@ -223,7 +204,6 @@ def outcome(trial: "DeviceTrial", model: str, found: Sequence[Device] | None) ->
 
 
 def _distances(trial: "DeviceTrial") -> str:
-    """How far the devices are from the processor, for a tool tip."""
     lines = [
         f"{_named(each.device)}: {each.mean:.4f} on average, {each.worst:.4f} at most"
         for each in trial.findings

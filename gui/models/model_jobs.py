@@ -1,8 +1,6 @@
-"""Jobs on model files: which there are on this computer, whether they fit, how fast they are.
+"""Jobs on model files and devices: which there are, whether they fit, how fast they are, what a run uses.
 
-Jobs on what computes beside the processor: what is remembered of it, all devices tried, what a run uses.
-
-Nothing here has a library of a GPU loaded, not even by a child process, before the user has asked for it.
+No library of a GPU is loaded, not even by a child process, before the user has asked for it.
 """
 
 import time
@@ -17,9 +15,8 @@ from engine.core.errors import DeviceFailed, ProcessEnded, SetupError, StoreErro
 from engine.core.events import DeviceLeft, MeasureProgress, Preparing, followed
 from engine.settings.rows import CPU, Device, KvType, default_context
 from engine.settings.run_setup import RunSetup
-from engine.system.paths import demo_model
-from engine.system.places import real_path
-from gui.workspace.threads import Job, JobControl
+from engine.system.paths import demo_model, real_path
+from gui.workspace.threads import AtWork, JobControl, job
 from gui.workspace.worker_jobs import worker
 
 if TYPE_CHECKING:
@@ -28,7 +25,7 @@ if TYPE_CHECKING:
     from engine.models.finder import FoundModel, Stamp
     from engine.models.memory import Fit, MemoryEstimate
     from engine.models.model_file import ModelFile
-    from engine.results.answer_mass import RunMass
+    from engine.results.health import RunMass
     from engine.settings.identity import StoredRun
     from engine.system.computer import Memory
 
@@ -56,52 +53,44 @@ class Computing:
 
     @property
     def on(self) -> str:
-        """What computes, for display."""
         return self.device or PROCESSOR
 
     @classmethod
     def after(cls, left: DeviceLeft) -> "Computing":
-        """What computes once a device has failed."""
         return cls(remark=left.in_words, failed=True)
 
 
-def remembered(path: Path) -> "Job[DeviceTrial | None]":
+@job
+def remembered(_control: JobControl, path: Path) -> "DeviceTrial | None":
     """What was found with a model file on this computer; None where it was not tried, or is no model."""
+    from engine.models.devices import remembered_trial
+    from engine.models.model_file import read_model_file
+    from engine.models.opening import known_hash
 
-    def work(_control: JobControl) -> "DeviceTrial | None":
-        from engine.models.devices import remembered_trial
-        from engine.models.model_file import read_model_file
-        from engine.models.opening import known_hash
-
-        try:
-            file_hash = known_hash(read_model_file(path).files)
-        except SetupError:
-            return None  # the list of models says what is wrong with it
-        return remembered_trial(file_hash) if file_hash else None
-
-    return work
+    try:
+        file_hash = known_hash(read_model_file(path).files)
+    except SetupError:
+        return None  # the list of models says what is wrong with it
+    return remembered_trial(file_hash) if file_hash else None
 
 
-def try_devices(path: Path, threads: int | None) -> Job[DevicesTried]:
+@job
+def try_devices(control: JobControl, path: Path, threads: int | None) -> DevicesTried:
     """Look for devices and try all of them with a model file, each in a process of its own.
 
     Reports Preparing and MeasureProgress. SetupError where looking breaks down, ModelFileError.
     """
+    control.report(Preparing("Looking for GPUs"))
+    from engine.models.devices import found_devices, try_device, trying_devices
+    from engine.models.model_file import read_model_file
 
-    def work(control: JobControl) -> DevicesTried:
-        control.report(Preparing("Looking for GPUs"))
-        from engine.models.devices import found_devices, try_device, trying_devices
-        from engine.models.model_file import read_model_file
-
-        model = read_model_file(path)
-        found = found_devices(control.cancel)
-        if not found:
-            return DevicesTried(path, (), None)
-        start = partial(worker, try_device, control)
-        trying = trying_devices(model, threads, control.cancel, start, found)
-        return DevicesTried(path, tuple(found), followed(trying, control.report))
-
-    return work
+    model = read_model_file(path)
+    found = found_devices(control.cancel)
+    if not found:
+        return DevicesTried(path, (), None)
+    start = partial(worker, try_device, control)
+    trying = trying_devices(model, threads, control.cancel, start, found)
+    return DevicesTried(path, tuple(found), followed(trying, control.report))
 
 
 def computing(setup: RunSetup, plan: "RunPlan", run: "StoredRun | None") -> Computing:
@@ -148,7 +137,6 @@ class ModelRequest:
 
     @classmethod
     def of(cls, setup: RunSetup, devices: tuple[Device, ...] = ()) -> "ModelRequest":
-        """What a setup says."""
         return cls(setup.context, setup.kv_type, setup.threads, setup.device, setup.gpu_layers, devices)
 
 
@@ -174,7 +162,6 @@ class Candidate:
 
     @property
     def path(self) -> Path:
-        """The file."""
         return self.found.path
 
     @property
@@ -184,51 +171,50 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """The name that is shown for the file."""
         return self.found.name
 
     @property
     def usable(self) -> bool:
-        """Whether it can judge."""
         return self.found.model is not None
 
 
+@job
 def find(
-    files: Sequence[Path], folders: Sequence[Path], request: ModelRequest, growing: Collection[Path] = ()
-) -> Job[int]:
+    control: JobControl,
+    files: Sequence[Path],
+    folders: Sequence[Path],
+    request: ModelRequest,
+    growing: Collection[Path] = (),
+) -> int:
     """Tell a Candidate for the demo model, each of the files, and each model in the default folders and
     these.
 
     Before them it tells the Stamps of all that it looks at. Models of which a file is `growing` are left out.
     The result: how many there are.
     """
+    from engine.models.finder import default_folders, find_models
+    from engine.system.computer import available_memory
 
-    def work(control: JobControl) -> int:
-        from engine.models.finder import default_folders, find_models
-        from engine.system.computer import available_memory
+    control.report(list_files(files, folders)(control))
+    memory = available_memory()
+    seen: dict[Path, Candidate] = {}
 
-        control.report(list_files(files, folders)(control))
-        memory = available_memory()
-        seen: dict[Path, Candidate] = {}
+    def all_found() -> "Iterator[FoundModel]":
+        yield replace(_described(demo_model()), source=DEMO_SOURCE)
+        yield from map(_described, files)
+        yield from find_models([*default_folders(), *folders])
 
-        def all_found() -> "Iterator[FoundModel]":
-            yield replace(_described(demo_model()), source=DEMO_SOURCE)
-            yield from map(_described, files)
-            yield from find_models([*default_folders(), *folders])
-
-        for found in all_found():
-            control.cancel.raise_if_requested()
-            target = real_path(found.path)
-            if target not in seen:
-                candidate = _candidate(found, request, memory)
-                if not set(candidate.files).intersection(growing):
-                    seen[target] = candidate
-                    control.report(candidate)
-        for candidate in _with_runs(list(seen.values()), request):
-            control.report(candidate)
-        return len(seen)
-
-    return work
+    for found in all_found():
+        control.cancel.raise_if_requested()
+        target = real_path(found.path)
+        if target not in seen:
+            candidate = _candidate(found, request, memory)
+            if not set(candidate.files).intersection(growing):
+                seen[target] = candidate
+                control.report(candidate)
+    for candidate in _with_runs(list(seen.values()), request):
+        control.report(candidate)
+    return len(seen)
 
 
 @dataclass(frozen=True)
@@ -239,31 +225,24 @@ class Stamps:
     seconds: float = 0.0
 
 
-def list_files(files: Sequence[Path], folders: Sequence[Path]) -> Job[Stamps]:
+@job
+def list_files(_control: JobControl, files: Sequence[Path], folders: Sequence[Path]) -> Stamps:
     """Which model files there are in the default folders and these, without a look into any."""
+    from engine.models.finder import default_folders, stamps
 
-    def work(_control: JobControl) -> Stamps:
-        from engine.models.finder import default_folders, stamps
-
-        begun = time.monotonic()
-        return Stamps(stamps([*default_folders(), *folders], files), time.monotonic() - begun)
-
-    return work
+    begun = time.monotonic()
+    return Stamps(stamps([*default_folders(), *folders], files), time.monotonic() - begun)
 
 
-def fits(candidates: Sequence[Candidate], request: ModelRequest) -> Job[list[Candidate]]:
+@job
+def fits(_control: JobControl, candidates: Sequence[Candidate], request: ModelRequest) -> list[Candidate]:
     """The same candidates with the memory that they need now, and their speed."""
+    from engine.system.computer import available_memory
 
-    def work(_control: JobControl) -> list[Candidate]:
-        from engine.system.computer import available_memory
-
-        memory = available_memory()
-        return [
-            replace(_candidate(candidate.found, request, memory), run=candidate.run)
-            for candidate in candidates
-        ]
-
-    return work
+    memory = available_memory()
+    return [
+        replace(_candidate(candidate.found, request, memory), run=candidate.run) for candidate in candidates
+    ]
 
 
 def _described(path: Path) -> "FoundModel":
@@ -305,22 +284,19 @@ def _speed(model: "ModelFile", file_hash: str, request: ModelRequest) -> dict[st
     if request.device != CPU:
         trial = remembered_trial(file_hash)
         tried = tuple(finding.device for finding in trial.findings) if trial else ()
-        device = (trial.best if trial else None) if request.device is None else _called(request, tried)
-        if device is None and request.device is not None:
-            return {}
+        if request.device is None:
+            device = trial.best if trial else None
+        else:  # as it is now, or as it was when it was tried
+            known = (each for each in (*request.devices, *tried) if each.is_called(request.device))
+            if (device := next(known, None)) is None:
+                return {}
     speed = remembered_speed(file_hash, machine_on(device, request.threads, request.gpu_layers, model))
     return {"speed": speed, "speed_on": device.title if device and speed else ""}
 
 
-def _called(request: ModelRequest, tried: Sequence[Device]) -> Device | None:
-    """The device that is requested, as it is now, or as it was when it was tried."""
-    words = request.device or ""
-    return next((device for device in (*request.devices, *tried) if device.is_called(words)), None)
-
-
 def _with_runs(candidates: Sequence[Candidate], request: ModelRequest) -> Iterator[Candidate]:
     """Those of which the store holds a run, with what their newest one gave."""
-    from engine.results.answer_mass import newest_masses
+    from engine.results.health import newest_masses
 
     hashes = {candidate.hash for candidate in candidates} - {""}
     if request.store is None or not hashes:
@@ -334,31 +310,19 @@ def _with_runs(candidates: Sequence[Candidate], request: ModelRequest) -> Iterat
             yield replace(candidate, run=runs[candidate.hash])
 
 
-def can_reason(path: Path) -> Job[bool | None]:
+@job
+def can_reason(_control: JobControl, path: Path) -> bool | None:
     """Whether the chat template of a model has a reasoning part; None where the file is no model.
 
     Nothing is rendered: the plan has the last word.
     """
+    from engine.models.model_file import template_source
+    from engine.prompt.template import may_reason
 
-    def work(_control: JobControl) -> bool | None:
-        from engine.models.model_file import template_source
-        from engine.prompt.template import may_reason
-
-        try:
-            return may_reason(template_source(path))
-        except SetupError:
-            return None  # the list of models says what is wrong with it
-
-    return work
-
-
-@dataclass(frozen=True)
-class AtWork:
-    """How far work with a model is: `done` of `total`, None where that is not known."""
-
-    text: str
-    done: int | None = None
-    total: int | None = None
+    try:
+        return may_reason(template_source(path))
+    except SetupError:
+        return None  # the list of models says what is wrong with it
 
 
 @dataclass(frozen=True)
@@ -369,29 +333,26 @@ class SpeedsMeasured:
     failed: tuple[SetupError, ...]
 
 
-def measure(candidates: Sequence[Candidate], request: ModelRequest) -> Job[SpeedsMeasured]:
+@job
+def measure(control: JobControl, candidates: Sequence[Candidate], request: ModelRequest) -> SpeedsMeasured:
     """Measure the speed of models anew, one after another; tells AtWork, and each Candidate with its speed.
 
     Measured is what would compute: the chosen device, or the one that a trial of this model proposes, or the
     processor.
     One that cannot be measured does not keep the others from it.
     """
-
-    def work(control: JobControl) -> SpeedsMeasured:
-        measured, failed = [], []
-        for number, candidate in enumerate(candidates, start=1):
-            which = f" ({number:,} of {len(candidates):,})" if len(candidates) > 1 else ""
-            title = f"Measuring {candidate.name}{which}"
-            control.report(AtWork(title))
-            try:
-                measured.append(_measured(candidate, request, control, title))
-            except SetupError as error:
-                failed.append(error)
-            else:
-                control.report(measured[-1])
-        return SpeedsMeasured(tuple(measured), tuple(failed))
-
-    return work
+    measured, failed = [], []
+    for number, candidate in enumerate(candidates, start=1):
+        which = f" ({number:,} of {len(candidates):,})" if len(candidates) > 1 else ""
+        title = f"Measuring {candidate.name}{which}"
+        control.report(AtWork(f"{title} …"))
+        try:
+            measured.append(_measured(candidate, request, control, title))
+        except SetupError as error:
+            failed.append(error)
+        else:
+            control.report(measured[-1])
+    return SpeedsMeasured(tuple(measured), tuple(failed))
 
 
 def _measured(candidate: Candidate, request: ModelRequest, control: JobControl, title: str) -> Candidate:
@@ -413,6 +374,6 @@ def _measured(candidate: Candidate, request: ModelRequest, control: JobControl, 
 
 def _tell(control: JobControl, title: str, event: Preparing | MeasureProgress) -> None:
     if isinstance(event, MeasureProgress):
-        control.report(AtWork(title, event.done, event.total))
+        control.report(AtWork(f"{title} …", event.done, event.total))
     else:
-        control.report(AtWork(f"{title}: {event.what[:1].lower()}{event.what[1:]}"))
+        control.report(AtWork(f"{title}: {event.what[:1].lower()}{event.what[1:]} …"))

@@ -1,45 +1,164 @@
-"""The choice of a model file: those found on this computer, others by their file or folder.
+"""The choice of a model file: found, added, watched while files come and go, measured or audited."""
 
-What can be done with the model files of the list: speed measured, or audited.
-"""
-
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from PySide6.QtCore import QItemSelectionModel, QObject, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QItemSelectionModel, QObject, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QWidget
 
-from engine.core.errors import EngineError, SetupError
+from engine.core.errors import SetupError
 from engine.core.formatting import counted, visible, without_middle
 from engine.settings.rows import KvType
-from engine.system.paths import demo_model
-from gui.models import model_jobs
-from gui.models.model_jobs import AtWork, Candidate, ModelRequest, SpeedsMeasured, Stamps
-from gui.models.model_table import (
-    FOLDER,
-    MASS,
-    MODEL,
-    SPEED,
-    ModelOrder,
-    ModelTableModel,
-    UnusableModels,
-    about,
-    in_short,
-)
-from gui.models.searched_places import FolderWatch, SearchedPlaces
+from engine.system.paths import demo_model, home
+from gui.models import model_jobs, model_table
+from gui.models.model_jobs import Candidate, ModelRequest, SpeedsMeasured, Stamps
 from gui.widgets.actions import BusyLine
 from gui.widgets.fields import FlowLayout
 from gui.widgets.files import ask_folder, ask_source
-from gui.widgets.foreign_text import set_tip
+from gui.widgets.foreign_text import set_tip, tip
 from gui.widgets.label_mark import PillDelegate
 from gui.widgets.labels import STRETCH, heading, in_column, in_row, label, name, set_role
 from gui.widgets.notice import problem_of
 from gui.widgets.views import FillingView, dressed
-from gui.workspace.threads import WAITING, LatestTask, ThreadName
+from gui.workspace.state import State
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import EngineThreads, ThreadName
 from gui.workspace.workspace import Workspace
+
+_SEARCHED = "models"
+_FILES, _FOLDERS = "files", "folders"
+_LONGEST_ENTRY = 70  # characters
+PAUSE_MS = 3_000
+"""Between two listings of the model files."""
+_SHARE = 20  # times as long as a listing took is the pause after it
+_NO_AMPERSAND = str.maketrans({"&": "&&"})
+
+
+class SearchedPlaces(QObject):
+    """What was added, and the button that takes it away again; it is hidden while there is nothing."""
+
+    removed = Signal(object)  # the path
+
+    def __init__(self, state: State, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._state = state
+        self.button = QPushButton("Remove")
+        name(
+            self.button,
+            "Remove an added folder or file from the list",
+            "Which folders are searched no more, and which files are listed no more; nothing is deleted",
+        )
+        self._menu = QMenu(self.button, toolTipsVisible=True)
+        self._menu.aboutToShow.connect(self._fill)
+        self.button.setMenu(self._menu)
+        self._show_button()
+
+    @property
+    def files(self) -> list[Path]:
+        return self._kept(_FILES)
+
+    @property
+    def folders(self) -> list[Path]:
+        return self._kept(_FOLDERS)
+
+    def add_file(self, path: Path) -> None:
+        self._set(_FILES, [*(kept for kept in self.files if kept != path), path])
+
+    def add_folder(self, path: Path) -> None:
+        self._set(_FOLDERS, [*(kept for kept in self.folders if kept != path), path])
+
+    def remove(self, path: Path) -> None:
+        """Forget a file or a folder, which stay where they are."""
+        self._set(_FILES, [kept for kept in self.files if kept != path])
+        self._set(_FOLDERS, [kept for kept in self.folders if kept != path])
+        self.removed.emit(path)
+
+    def _kept(self, kind: str) -> list[Path]:
+        kept = self._state.record_of_all(_SEARCHED).get(kind, [])
+        return [Path(path) for path in kept if isinstance(path, str)] if isinstance(kept, list) else []
+
+    def _set(self, kind: str, paths: Sequence[Path]) -> None:
+        record = self._state.record_of_all(_SEARCHED)
+        self._state.set_record(_SEARCHED, {**record, kind: [str(path) for path in paths]})
+        self._show_button()
+
+    def _show_button(self) -> None:
+        self.button.setVisible(bool(self.files or self.folders))
+
+    @Slot()
+    def _fill(self) -> None:
+        self._menu.clear()
+        for paths, kind in ((self.folders, "Folders"), (self.files, "Files")):
+            if paths:
+                self._menu.addSection(kind)
+            for path in paths:
+                at_home = path.is_relative_to(home())
+                shown = visible(f"~/{path.relative_to(home())}" if at_home else str(path))
+                short = without_middle(" ".join(shown.split()), _LONGEST_ENTRY)
+                entry = self._menu.addAction(short.translate(_NO_AMPERSAND))
+                entry.setToolTip(tip(str(path)))
+                entry.triggered.connect(partial(self._remove_chosen, path))
+
+    def _remove_chosen(self, path: Path, _checked: bool = False) -> None:
+        self.remove(path)
+
+
+class FolderWatch(QObject):
+    """Lists the files again every few seconds while somebody sees them, for no system tells of all changes.
+
+    What is still written to, a download, is `growing`, until two listings find it alike.
+    """
+
+    changed = Signal()  # other files are there, whole, than when they were looked at last
+
+    def __init__(
+        self,
+        threads: EngineThreads,
+        places: Callable[[], tuple[Sequence[Path], Sequence[Path]]],
+        seen: Callable[[], bool],
+        parent: QObject,
+    ) -> None:
+        """`places`: the files and folders that are looked at; `seen`: whether anybody sees what was found."""
+        super().__init__(parent)
+        self._places, self._is_seen = places, seen
+        self._seen: Mapping[Path, object] = {}
+        self._offered: Mapping[Path, object] | None = None  # as they were looked at; None before that
+        self.growing: frozenset[Path] = frozenset()
+        self._listing = TaskPanel(threads, ThreadName.SCAN, self, self._take)
+        self._rest = QTimer(self, singleShot=True)
+        self._rest.timeout.connect(self.look)
+
+    def take_looked_at(self, stamps: Stamps) -> None:
+        """These files are looked into, but for those that grow."""
+        self._seen = stamps.files
+        self._offered = self._whole
+
+    @property
+    def _whole(self) -> Mapping[Path, object]:
+        return {path: stamp for path, stamp in self._seen.items() if path not in self.growing}
+
+    @Slot()
+    def look(self) -> None:
+        """List them now, and again as long as somebody sees it."""
+        self._rest.stop()
+        if not self._listing.busy:
+            self._listing.start(model_jobs.list_files(*self._places()))
+
+    @Slot(object)
+    def _take(self, stamps: Stamps) -> None:
+        now, before = stamps.files, self._seen
+        self._seen = now
+        if self._offered is not None:
+            self.growing = frozenset(path for path, stamp in now.items() if before.get(path) != stamp)
+            if self._whole != self._offered:
+                self.changed.emit()
+        if self._is_seen():
+            # On a slow disk less often: the listing never takes more than a small part of the time.
+            self._rest.start(max(PAUSE_MS, int(1000 * _SHARE * stamps.seconds)))
 
 
 class Offered(NamedTuple):
@@ -60,7 +179,6 @@ class ModelActions(QObject):
     def __init__(self, workspace: Workspace, offered: Callable[[], Offered], parent: QWidget) -> None:
         super().__init__(parent)
         self._workspace, self._offered = workspace, offered
-        self.line = BusyLine()
         self.menu = QMenu(parent)
         self.button = QPushButton("Measure or audit")
         name(
@@ -71,53 +189,53 @@ class ModelActions(QObject):
         )
         self.button.setMenu(self.menu)
         self.menu.aboutToShow.connect(self._fill)
-        self._working = LatestTask(workspace.threads, ThreadName.MODEL, self)
-        self._working.progress.connect(self._follow)
-        self._working.finished.connect(self._take)
-        workspace.failures.follow(self._working)
-        self._working.busy_changed.connect(self._follow_end)
-        self.line.cancelled.connect(self._working.stop)
+        self._working = TaskPanel(
+            workspace.threads,
+            ThreadName.MODEL,
+            self,
+            self._take,
+            follow=self._follow,
+            failed=workspace.failures,
+            changed=self._follow_end,
+        )
+        self.line = self._working.line
 
     def measure(self, candidates: Sequence[Candidate]) -> None:
-        """Measure the speed of models anew."""
-        waits = self._workspace.threads.busy(ThreadName.MODEL)
-        self._working.start(model_jobs.measure(candidates, self._offered().request))
-        self.line.begin(f"{WAITING if waits else 'Loading the model'} …")
+        self._working.begin(model_jobs.measure(candidates, self._offered().request), "Loading the model …")
 
     @Slot()
     def measure_chosen(self) -> None:
-        """Measure the speed of the chosen model anew."""
         chosen = self._offered().chosen
         if chosen is not None:
             self.measure([chosen])
 
     @Slot()
     def measure_all(self) -> None:
-        """Measure the speed of all models anew."""
         self.measure(self._offered().usable)
 
     @Slot(object)
     def _follow(self, event: object) -> None:
-        if isinstance(event, AtWork):
-            self.line.go_on(f"{event.text} …", event.done, event.total)
-        elif isinstance(event, Candidate):
+        if isinstance(event, Candidate):
             self.measured.emit(event)
+        else:
+            self._working.show_progress(event)
 
     @Slot(object)
     def _take(self, result: SpeedsMeasured) -> None:
         disturbed = [each for each in result.measured if each.speed is not None and each.speed.disturbed]
         if result.failed:
-            self._workspace.problem.emit(_together(result.failed))
+            first, *others = result.failed
+            together = "\n".join(error.problem for error in result.failed)
+            self._workspace.problem.emit(SetupError(together, first.hint) if others else first)
         elif disturbed:
             models = counted(len(disturbed), "model was", "models were")
             self._workspace.note.emit(
                 f"Other programs used the processor while {models} measured: close them, and measure again."
             )
 
-    @Slot(bool)
-    def _follow_end(self, busy: bool) -> None:
-        if not busy:
-            self.line.end()
+    @Slot()
+    def _follow_end(self) -> None:
+        if not self._working.busy:
             self.ended.emit()
 
     @Slot()
@@ -137,13 +255,6 @@ class ModelActions(QObject):
         audit.setToolTip("Items of the open dataset and rule-based perturbations of them, judged as a run")
         audit.triggered.connect(self.audit_wanted)
         audit.setEnabled(offered.chosen is not None and self._workspace.dataset is not None)
-
-
-def _together(errors: Sequence[SetupError]) -> EngineError:
-    """Several errors as one, the first with its next step."""
-    if len(errors) == 1:
-        return errors[0]
-    return SetupError("\n".join(error.problem for error in errors), errors[0].hint)
 
 
 _FEWEST_ROWS, _MOST_ROWS = 3, 7
@@ -173,36 +284,62 @@ class ModelPicker(QWidget):
         self._high = _FEWEST_ROWS  # rows that have room
         self._there: set[Path] = set()  # what a search has found so far
         self._note = workspace.note
-        self._path = Path(self._state.text(_LAST) or demo_model())
+        self.path = Path(self._state.text(_LAST) or demo_model())
         self._remembered = True  # from last time; whether it is still there is not known yet
-        self._searching = LatestTask(workspace.threads, ThreadName.SCAN, self)
-        self._searching.progress.connect(self._take)
-        self._searching.finished.connect(self._take_all)
-        self._searching.cancelled.connect(self._end_search)
-        workspace.failures.follow(self._searching)
+        threads, failures = workspace.threads, workspace.failures
+        self._searching = TaskPanel(
+            threads,
+            ThreadName.SCAN,
+            self,
+            self._take_all,
+            follow=self._take,
+            failed=failures,
+            stopped=self._end_search,
+        )
         self._searching.failed.connect(self._end_search)
-        self._fitting = LatestTask(workspace.threads, ThreadName.SCAN, self)
-        self._fitting.finished.connect(self._take_fits)
-        workspace.failures.follow(self._fitting)
+        self._fitting = TaskPanel(threads, ThreadName.SCAN, self, self._take_fits, failed=failures)
         self.doing = ModelActions(workspace, self._offered, self)
         self.doing.measured.connect(self._take_fit)
         self.doing.ended.connect(self.measured)
-        self._build()
-
-    @property
-    def path(self) -> Path:
-        """The chosen file; the demo model where nothing else was."""
-        return self._path
+        self.table = model_table.ModelTableModel(self)
+        self._order = model_table.ModelOrder(self.table, self)
+        self.view = dressed(FillingView(), self._order, "Model files")
+        self.view.setItemDelegate(PillDelegate(self.view))
+        self.view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.view.setSortingEnabled(True)
+        self.view.sortByColumn(model_table.MODEL, Qt.SortOrder.AscendingOrder)
+        header = self.view.horizontalHeader()
+        order = self._order
+        for signal in (order.rowsInserted, order.rowsRemoved, order.modelReset, order.dataChanged):
+            signal.connect(self.refit)
+        header.sortIndicatorChanged.connect(self.refit)
+        self.view.selectionModel().selectionChanged.connect(self._choose_row)
+        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.view.customContextMenuRequested.connect(self._open_menu)
+        self._busy = BusyLine()
+        self._busy.cancelled.connect(self._searching.cancel)
+        self._about = label("")
+        self.unusable = model_table.UnusableModels()
+        in_column(
+            self._heading(),
+            self.view,
+            self._about,
+            self._busy,
+            self.doing.line,
+            self.unusable,
+            self._buttons(),
+            on=self,
+        )
+        self.refit()
 
     @property
     def candidate(self) -> Candidate | None:
         """The chosen file as it was found; None before the search has come to it."""
-        row = self.table.row_of(self._path)
+        row = self.table.row_of(self.path)
         return None if row is None else self.table.candidate(row)
 
     @Slot()
     def scan(self) -> None:
-        """Look for model files again."""
         self.table.clear()
         self._busy.begin("Looking for model files …")
         self._search()
@@ -216,7 +353,7 @@ class ModelPicker(QWidget):
     def _looked_at(self) -> tuple[list[Path], list[Path]]:
         """The files and folders beside the defaults: those that were added, and the chosen file."""
         files = self.places.files
-        return [*([] if self._path in files else [self._path]), *files], self.places.folders
+        return [*([] if self.path in files else [self.path]), *files], self.places.folders
 
     def showEvent(self, event: QShowEvent) -> None:
         """Follow what comes and goes while somebody sees it."""
@@ -231,14 +368,12 @@ class ModelPicker(QWidget):
             self.add_folder(path)
 
     def choose_file(self, path: Path) -> None:
-        """Choose a file."""
         self._remembered = False
         self.places.add_file(path.absolute())
         self._select(path.absolute())
         self.scan()
 
     def add_folder(self, path: Path) -> None:
-        """Add a folder to those that are searched."""
         self.places.add_folder(path.absolute())
         self.scan()
 
@@ -261,7 +396,7 @@ class ModelPicker(QWidget):
         )
         self.view.setFixedHeight(height + self.view.horizontalScrollBar().sizeHint().height())
         letter = self.view.fontMetrics().averageCharWidth()
-        for column in (SPEED, MASS):
+        for column in (model_table.SPEED, model_table.MASS):
             self.view.setColumnHidden(column, not self.table.knows(column))
         for column in range(self.table.columnCount()):
             if self.view.isColumnHidden(column):
@@ -269,39 +404,7 @@ class ModelPicker(QWidget):
             arrow = _ARROW * letter if column == header.sortIndicatorSection() else 0
             wanted = max(self.view.title_width(column) + arrow, self.view.sizeHintForColumn(column) + 4)
             header.resizeSection(column, wanted)
-        self.view.fill({MODEL: _NAME_WIDTH * letter, FOLDER: _FOLDER_WIDTH * letter})
-
-    def _build(self) -> None:
-        self.table = ModelTableModel(self)
-        self._order = ModelOrder(self.table, self)
-        self.view = dressed(FillingView(), self._order, "Model files")
-        self.view.setItemDelegate(PillDelegate(self.view))
-        self.view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        self.view.setSortingEnabled(True)
-        self.view.sortByColumn(MODEL, Qt.SortOrder.AscendingOrder)
-        header = self.view.horizontalHeader()
-        order = self._order
-        for signal in (order.rowsInserted, order.rowsRemoved, order.modelReset, order.dataChanged):
-            signal.connect(self.refit)
-        header.sortIndicatorChanged.connect(self.refit)
-        self.view.selectionModel().selectionChanged.connect(self._choose_row)
-        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.view.customContextMenuRequested.connect(self._open_menu)
-        self._busy = BusyLine()
-        self._busy.cancelled.connect(self._searching.cancel)
-        self._about = label("")
-        self.unusable = UnusableModels()
-        in_column(
-            self._heading(),
-            self.view,
-            self._about,
-            self._busy,
-            self.doing.line,
-            self.unusable,
-            self._buttons(),
-            on=self,
-        )
-        self.refit()
+        self.view.fill({model_table.MODEL: _NAME_WIDTH * letter, model_table.FOLDER: _FOLDER_WIDTH * letter})
 
     def _heading(self) -> QHBoxLayout:
         self._filter = QLineEdit(placeholderText="Filter", clearButtonEnabled=True)
@@ -326,27 +429,27 @@ class ModelPicker(QWidget):
         return buttons
 
     def _browse(self) -> None:
-        chosen = ask_source(self, "Choose a model file", self._path.parent, "Models (*.gguf)")
+        chosen = ask_source(self, "Choose a model file", self.path.parent, "Models (*.gguf)")
         if chosen is not None:
             self.choose_file(chosen)
 
     def _add_folder(self) -> None:
-        chosen = ask_folder(self, "Look for model files in this folder too", self._path.parent)
+        chosen = ask_folder(self, "Look for model files in this folder too", self.path.parent)
         if chosen is not None:
             self.add_folder(chosen)
 
     @Slot(object)
     def _leave(self, path: Path) -> None:
         """Choose the demo model where the chosen file was taken out of the list, or lies in such a folder."""
-        if self._path == path or path in self._path.parents:
+        if self.path == path or path in self.path.parents:
             self._state.set_text(_LAST, str(demo_model()))
             self._select(demo_model())
         self.scan()
 
     def _select(self, path: Path) -> None:
-        if path != self._path:
+        if path != self.path:
             self._remembered = False
-            self._path = path
+            self.path = path
             self.changed.emit()
         self._show_choice()
 
@@ -361,10 +464,10 @@ class ModelPicker(QWidget):
             if not self._busy.isHidden():
                 self._busy.go_on(f"Looking for model files … {count} found")
             self._filter.setVisible(count > _MANY or bool(self._filter.text()))
-            if event.path != self._path and self._path in event.files:
-                self._path = event.path  # a part of a split model was chosen: the whole is meant
+            if event.path != self.path and self.path in event.files:
+                self.path = event.path  # a part of a split model was chosen: the whole is meant
                 self.changed.emit()
-            if event.path == self._path:
+            if event.path == self.path:
                 self._show_choice()
                 self._check_remembered(event)
 
@@ -434,10 +537,10 @@ class ModelPicker(QWidget):
 
     def _show_choice(self) -> None:
         """Mark the chosen row, and say below the table what must be known of it."""
-        row = self.table.row_of(self._path)
+        row = self.table.row_of(self.path)
         if row is None:
-            self._about.setText(visible(f"Chosen: {without_middle(self._path.name, _LONGEST_NAME)}"))
-            set_tip(self._about, str(self._path))
+            self._about.setText(visible(f"Chosen: {without_middle(self.path.name, _LONGEST_NAME)}"))
+            set_tip(self._about, str(self.path))
             return
         place = self._order.mapFromSource(self.table.index(row, 0))
         selection = self.view.selectionModel()
@@ -448,6 +551,8 @@ class ModelPicker(QWidget):
             )
         candidate = self.table.candidate(row)
         error = candidate.found.error
-        self._about.setText(visible(" ".join(problem_of(error)) if error else in_short(candidate)))
-        set_tip(self._about, about(candidate))
+        self._about.setText(
+            visible(" ".join(problem_of(error)) if error else model_table.in_short(candidate))
+        )
+        set_tip(self._about, model_table.about(candidate))
         set_role(self._about, "bad" if error else "hint")

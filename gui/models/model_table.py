@@ -1,7 +1,4 @@
-"""The model files that were found, as shown: those that can judge in a table, the others folded away.
-
-Knows: candidates, Qt's item models. Does not know: how files are found, which one is chosen.
-"""
+"""The model files that were found: those that can judge in a table, the others folded away."""
 
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -51,19 +48,15 @@ _GAP = 6  # pixels above the next reason
 
 
 class ModelTableModel(HeadedModel):
-    """One row for each file that was found."""
-
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(_HEADS, parent)
         self._rows: list[Candidate] = []
 
     @property
     def candidates(self) -> list[Candidate]:
-        """All rows."""
         return list(self._rows)
 
     def candidate(self, row: int) -> Candidate:
-        """One row."""
         return self._rows[row]
 
     def knows(self, column: int) -> bool:
@@ -78,7 +71,6 @@ class ModelTableModel(HeadedModel):
         )
 
     def clear(self) -> None:
-        """Show nothing."""
         self.beginResetModel()
         self._rows = []
         self.endResetModel()
@@ -104,7 +96,6 @@ class ModelTableModel(HeadedModel):
         self.endInsertRows()
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """What a cell shows, its pill, its value for sorting."""
         if not index.isValid():
             return None
         candidate, column = self._rows[index.row()], index.column()
@@ -252,7 +243,6 @@ class ModelOrder(QSortFilterProxyModel):
         return bool(usable) and super().filterAcceptsRow(row, parent)
 
     def lessThan(self, left: Index, right: Index) -> bool:
-        """By the value of the column."""
         return bool(left.data(SORT_ROLE) < right.data(SORT_ROLE))
 
 
@@ -268,7 +258,6 @@ class UnusableModels(Fold):
         self.hide()
 
     def show_candidates(self, candidates: Iterable[Candidate]) -> None:
-        """List those that cannot be used."""
         shown = [candidate for candidate in candidates if not candidate.usable]
         if shown != self._shown:
             self._shown = shown

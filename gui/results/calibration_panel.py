@@ -1,8 +1,4 @@
-"""Calibration of the open run: fit one, see its gain, decide the run with it.
-
-Calibration quality by number of human labels the open run's calibration: a button that measures it, and
-what came of it.
-"""
+"""Calibration of the open run: fit one, see its gain, decide the run with it; its learning curve."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,32 +7,19 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
 
-from engine.core.events import MeasureProgress
 from engine.core.formatting import visible
 from gui.results import fit_jobs
 from gui.results.fit_jobs import CURVE_FIGURE, Learned, Proposal
-from gui.widgets.actions import BusyLine
+from gui.widgets import labels
 from gui.widgets.fields import Fold
 from gui.widgets.files import ask_source, ask_target
 from gui.widgets.glossary import Topic
 from gui.widgets.help_dialog import headed
-from gui.widgets.labels import (
-    STRETCH,
-    as_column,
-    guard,
-    hint,
-    in_column,
-    in_row,
-    label,
-    main_button,
-    name,
-    panel,
-    set_role,
-)
 from gui.widgets.text_views import SectionView, SheetView
 from gui.workspace.figures import FramedPicture
 from gui.workspace.files_in_use import files_in_use
-from gui.workspace.threads import LatestTask, Task, ThreadName
+from gui.workspace.task_panel import TaskPanel, write_file
+from gui.workspace.threads import Task, ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -47,7 +30,6 @@ if TYPE_CHECKING:
 _TITLE = "Learning curve"
 _PICTURE = "Calibration quality by number of human labels"
 _WHAT = "Calibration quality by number of training labels: would more labels help? It changes nothing"
-_LEARNING = "Measuring the learning curve …"
 
 
 class LearningPanel(QWidget):
@@ -62,19 +44,22 @@ class LearningPanel(QWidget):
         self._of: tuple[object, ...] = ()  # of what the curve is, or will be
         self._gold: Dataset | None = None
         self.button = QPushButton("Learning c&urve")
-        name(self.button, _TITLE, _WHAT)
-        self.busy = BusyLine()
+        labels.name(self.button, _TITLE, _WHAT)
+        self._learning = TaskPanel(
+            workspace.threads,
+            ThreadName.MEASURE,
+            self,
+            self._take,
+            failed=workspace.failures,
+            changed=self._enable,
+            at_once=True,
+        )
+        self.busy = self._learning.line
         self.picture = FramedPicture(workspace, CURVE_FIGURE, _PICTURE)
         self.sheet = SheetView()
-        self.fold = Fold(_TITLE, as_column(self.picture, self.sheet, spacing=10))
-        in_column(self.fold, on=self)
-        self._learning = LatestTask(workspace.threads, ThreadName.MEASURE, self)
-        self._learning.finished.connect(self._take)
-        self._learning.progress.connect(self._follow)
-        self._learning.busy_changed.connect(self._follow_busy)
-        workspace.failures.follow(self._learning)
+        self.fold = Fold(_TITLE, labels.as_column(self.picture, self.sheet, spacing=10))
+        labels.in_column(self.fold, on=self)
         self.button.clicked.connect(self.learn)
-        self.busy.cancelled.connect(self._learning.drop)
         workspace.run_wanted.connect(self._make_method)
         workspace.run_changed.connect(self.follow_run)
         workspace.gold_changed.connect(self.follow_run)
@@ -83,12 +68,11 @@ class LearningPanel(QWidget):
 
     @Slot()
     def learn(self) -> None:
-        """Measure the curve of the open run by the human loaded labels."""
         run, gold = self._workspace.run, self._workspace.gold
         if run is not None and gold is not None:
             self._of, self._gold = self._open, gold
-            self._learning.start(fit_jobs.learn(run.results, gold, self._wishes()))
-            self.busy.begin(_LEARNING)
+            job = fit_jobs.learn(run.results, gold, self._wishes())
+            self._learning.begin(job, "Measuring the learning curve …")
 
     @Slot(int)
     def _make_method(self, _run_id: int) -> None:
@@ -105,7 +89,6 @@ class LearningPanel(QWidget):
         self._enable()
 
     def restyle(self) -> None:
-        """The picture has colours of its own."""
         self.picture.restyle()
 
     @property
@@ -125,16 +108,6 @@ class LearningPanel(QWidget):
     def _take(self, learned: Learned) -> None:
         self._show(learned)
         self.fold.set_open(True)
-
-    @Slot(object)
-    def _follow(self, event: MeasureProgress) -> None:
-        self.busy.go_on(_LEARNING, event.done, event.total)
-
-    @Slot(bool)
-    def _follow_busy(self, busy: bool) -> None:
-        if not busy:
-            self.busy.end()
-        self._enable()
 
     def _enable(self) -> None:
         run, gold = self._workspace.run, self._workspace.gold
@@ -164,7 +137,6 @@ _SUBMITTED = (
 _PROPOSED = "Proposed, {}. Nothing has changed yet: press “Apply to {run}” to use it."
 _APPLIED = "Applied, {}: {run} uses it now."
 _KIND = "Calibrations (*.json)"
-_FITTING = "Fitting and cross-validating …"
 
 
 class CalibrationPanel(QWidget):
@@ -176,13 +148,25 @@ class CalibrationPanel(QWidget):
         self.proposal: Proposal | None = None
         self._proposed_for: int | None = None  # a run
         self._applying: Task | None = None
-        self._fitting = LatestTask(workspace.threads, ThreadName.MEASURE, self)
-        self._fitting.finished.connect(self._propose)
-        self._fitting.progress.connect(self._follow)
-        self._workspace.failures.follow(self._fitting)
-        self._fitting.busy_changed.connect(self._follow_fitting)
+        self._fitting = TaskPanel(
+            workspace.threads,
+            ThreadName.MEASURE,
+            self,
+            self._propose,
+            failed=workspace.failures,
+            changed=self._enable,
+            at_once=True,
+        )
         self._build()
-        self._connect()
+        self.fit_button.clicked.connect(self.calibrate)
+        self.apply_button.clicked.connect(self.apply)
+        self.off_button.clicked.connect(self.take_off)
+        self.load_button.clicked.connect(self._ask_for_file)
+        self.save_button.clicked.connect(self._ask_where)
+        for request in (self.places_matter, self.lengths):
+            request.toggled.connect(self.learning.follow_run)
+        self._workspace.run_changed.connect(self.follow_run)
+        self._workspace.gold_changed.connect(self.follow_run)
         self.follow_run()
 
     @property
@@ -197,9 +181,9 @@ class CalibrationPanel(QWidget):
         without = _SUBMITTED if results is not None and results.run.submitted else _NOT_CALIBRATED
         one_label = results.one_label_sentence if results else ""
         self.state.setText(visible(f"{_in_words(calibration)} {one_label}" if calibration else without))
-        set_role(self.state, "warning" if one_label else "")
+        labels.set_role(self.state, "warning" if one_label else "")
         run = results.run.in_short if results else "the run"
-        name(
+        labels.name(
             self.off_button,
             f"Remove the calibration from {run}",
             f"Decide {run} by the model's own probabilities",
@@ -217,44 +201,35 @@ class CalibrationPanel(QWidget):
         return (results.run.id, results.calibration.hash) == (self._proposed_for, proposal.calibration.hash)
 
     def calibrate(self) -> None:
-        """Fit a calibration to the human loaded labels."""
         results, gold = self._results, self._workspace.gold
         if results is not None and gold is not None:
             self._workspace.stay()
-            self._fitting.start(fit_jobs.fit(results, gold, self._wishes()))
-            self.busy.begin(_FITTING)
+            job = fit_jobs.fit(results, gold, self._wishes())
+            self._fitting.begin(job, "Fitting and cross-validating …")
 
     def restyle(self) -> None:
-        """The picture of the learning curve has colours of its own."""
         self.learning.restyle()
 
     def _wishes(self) -> dict[str, bool]:
-        """What a calibration may look at."""
         return {"places_matter": self.places_matter.isChecked(), "lengths": self.lengths.isChecked()}
 
     def load(self, path: Path) -> None:
-        """Propose the calibration of a file."""
         if self._results is not None:
             self._workspace.stay()
-            self._fitting.start(fit_jobs.load(self._results, path))
-            self.busy.begin("Reading the calibration …")
+            self._fitting.begin(fit_jobs.load(self._results, path), "Reading the calibration …")
 
     def save(self, path: Path) -> None:
         """Write what is proposed, else what is effective, to a file."""
         calibration = self._savable()
         if calibration is not None:
             job = fit_jobs.save(calibration, path, files_in_use(self._workspace, self))
-            task = self._workspace.threads.start(ThreadName.FILES, job)
-            task.finished.connect(lambda written: self._workspace.note.emit(f"Written: {written}"))
-            self._workspace.failures.follow(task, "calibration written")
+            write_file(self._workspace, job, "calibration written")
 
     def apply(self) -> None:
-        """Decide the run with what is proposed."""
         if self.proposal is not None:
             self._decide_with(self.proposal)
 
     def take_off(self) -> None:
-        """Decide the run by the model's own probabilities."""
         self._decide_with(None)
 
     def _decide_with(self, proposal: Proposal | None) -> None:
@@ -286,16 +261,6 @@ class CalibrationPanel(QWidget):
         self._workspace.read_run_again()
         self._workspace.refresh_runs()
 
-    @Slot(object)
-    def _follow(self, event: MeasureProgress) -> None:
-        self.busy.go_on(_FITTING, event.done, event.total)
-
-    @Slot(bool)
-    def _follow_fitting(self, busy: bool) -> None:
-        if not busy:
-            self.busy.end()
-        self._enable()
-
     @Slot()
     def _enable(self) -> None:
         results, gold = self._results, self._workspace.gold
@@ -318,8 +283,8 @@ class CalibrationPanel(QWidget):
         said = (_APPLIED if applied else _PROPOSED).format(proposal.source, run=run)
         self._source.setText(visible(said))
         self.apply_button.setText(f"Appl&y to {run}")
-        name(self.apply_button, f"Apply the calibration to {run}")
-        set_role(self._source, "good" if applied and not proposal.one_label else "warning")
+        labels.name(self.apply_button, f"Apply the calibration to {run}")
+        labels.set_role(self._source, "good" if applied and not proposal.one_label else "warning")
         self.apply_button.setVisible(not applied)
         self.sheet.show_sheet(proposal.sheet)
         self._fold.setVisible(proposal.fitted is not None)
@@ -329,59 +294,53 @@ class CalibrationPanel(QWidget):
     # Making
 
     def _build(self) -> None:
-        self.state = label("")
-        self.busy = BusyLine()
-        self.needs = hint("Calibration needs human labels: choose a labelled dataset with “Choose labels…”.")
-        self.fit_button = main_button("Calibrate on these &labels")
-        name(self.fit_button, "Calibrate on these labels")
+        self.state = labels.label("")
+        self.busy = self._fitting.line
+        self.needs = labels.hint(
+            "Calibration needs human labels: choose a labelled dataset with “Choose labels…”."
+        )
+        self.fit_button = labels.main_button("Calibrate on these &labels")
+        labels.name(self.fit_button, "Calibrate on these labels")
         self.places_matter = QCheckBox("The &positions matter")
-        name(self.places_matter, "The positions of the responses matter", _PLACES_MATTER)
+        labels.name(self.places_matter, "The positions of the responses matter", _PLACES_MATTER)
         self.lengths = QCheckBox("Use the lengths of the responses")
-        name(self.lengths, "Use the lengths of the responses", _LENGTHS)
+        labels.name(self.lengths, "Use the lengths of the responses", _LENGTHS)
         self.load_button = QPushButton("Loa&d…")
-        name(self.load_button, "Load a calibration", "A calibration that was saved, made for this judge")
+        labels.name(
+            self.load_button, "Load a calibration", "A calibration that was saved, made for this judge"
+        )
         self.save_button = QPushButton("Save…")
-        name(self.save_button, "Save the calibration", "To judge other datasets with it")
+        labels.name(self.save_button, "Save the calibration", "To judge other datasets with it")
         self.off_button = QPushButton("&Take off")
-        self.apply_button = main_button("Appl&y")
-        guard(self.fit_button, self.off_button, self.apply_button)
-        name(self.apply_button, "Apply the calibration")
+        self.apply_button = labels.main_button("Appl&y")
+        labels.guard(self.fit_button, self.off_button, self.apply_button)
+        labels.name(self.apply_button, "Apply the calibration")
         self.learning = LearningPanel(self._workspace, self._wishes)
-        self._source = label("")
+        self._source = labels.label("")
         self.sheet, self._fitted = SheetView(), SectionView()
         self._fold = Fold("What was fitted", self._fitted)
-        buttons = in_row(
+        buttons = labels.in_row(
             self.fit_button,
             self.learning.button,
             self.load_button,
             self.save_button,
             self.off_button,
-            STRETCH,
+            labels.STRETCH,
         )
         asked = (
             headed("Calibration", Topic.CALIBRATION),
-            hint(_CALIBRATION_PANEL_WHAT),
+            labels.hint(_CALIBRATION_PANEL_WHAT),
             self.state,
             self.needs,
         )
-        wishes = (self.places_matter, hint(_PLACES_MATTER), self.lengths, hint(_LENGTHS))
-        first = panel(*asked, *wishes, buttons, self.busy, self.learning.busy)
+        wishes = (self.places_matter, labels.hint(_PLACES_MATTER), self.lengths, labels.hint(_LENGTHS))
+        first = labels.panel(*asked, *wishes, buttons, self.busy, self.learning.busy)
         # Above the tables, which may be higher than the window: nobody must look for the button.
-        second = panel(self._source, in_row(self.apply_button, STRETCH))
-        self._proposed = as_column(second, self.sheet, self._fold, STRETCH, spacing=10)
-        in_column(first, self.learning, self._proposed, STRETCH, on=self, margins=(0, 0, 6, 0), spacing=10)
-
-    def _connect(self) -> None:
-        self.fit_button.clicked.connect(self.calibrate)
-        self.apply_button.clicked.connect(self.apply)
-        self.off_button.clicked.connect(self.take_off)
-        self.load_button.clicked.connect(self._ask_for_file)
-        self.save_button.clicked.connect(self._ask_where)
-        self.busy.cancelled.connect(self._fitting.drop)
-        for request in (self.places_matter, self.lengths):
-            request.toggled.connect(self.learning.follow_run)
-        self._workspace.run_changed.connect(self.follow_run)
-        self._workspace.gold_changed.connect(self.follow_run)
+        second = labels.panel(self._source, labels.in_row(self.apply_button, labels.STRETCH))
+        self._proposed = labels.as_column(second, self.sheet, self._fold, labels.STRETCH, spacing=10)
+        labels.in_column(
+            first, self.learning, self._proposed, labels.STRETCH, on=self, margins=(0, 0, 6, 0), spacing=10
+        )
 
     def _folder(self) -> Path:
         results = self._results

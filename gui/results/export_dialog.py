@@ -1,7 +1,4 @@
-"""Writes the open run to files: asks whether it is meant and where, starts the job, says what came of it.
-
-Asks where to write the run, and shows before which run that is and what its labels depend on.
-"""
+"""Writes the open run to files: asks where, says of which run and on what its labels depend."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -9,17 +6,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QDialog,
-    QDialogButtonBox,
-    QFormLayout,
-    QLineEdit,
-    QPushButton,
-    QWidget,
-)
 
 from engine.annotations.records import LAST
 from engine.core.errors import EngineError, Hint, SetupError, Step
@@ -34,7 +23,8 @@ from gui.widgets.foreign_text import plain_label, set_tip
 from gui.widgets.labels import STRETCH, DownScroll, in_column, in_row, label, name, set_role
 from gui.widgets.notice import IN_THE_WINDOW, Message, problem_of
 from gui.workspace.figures import DRAWING
-from gui.workspace.threads import EngineThreads, Job, LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import EngineThreads, ThreadName
 from gui.workspace.workspace import Workspace
 
 _KINDS = {
@@ -61,7 +51,7 @@ _WIDTH = 84  # characters
 _SHARE_OF_SCREEN = 0.85
 
 
-class ExportDialog(QDialog):
+class ExportDialog(QtWidgets.QDialog):
     """`chosen` tells what is exported, and the file, or the folder for figures, once it was seen that it can
     be written.
     """
@@ -74,39 +64,50 @@ class ExportDialog(QDialog):
         what: Exported,
         folder: Path,
         threads: EngineThreads,
-        parent: QWidget | None = None,
+        parent: QtWidgets.QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._form, self._what, self._folder = form, what, folder
         self._left = what.results.left
         self._wanted = Path()  # that is being looked at
         self._may_replace: Path | None = None
-        self._looking = LatestTask(threads, ThreadName.STORE, self)
-        self._looking.finished.connect(self._take_look)
-        self._looking.failed.connect(self._refuse)
+        self._looking = TaskPanel(threads, ThreadName.STORE, self, self._take_look, failed=self._refuse)
         run = what.whole.run
         self.setWindowTitle(f"Export {run.called} {of_what(run)}: {_KINDS[form]}")
         self.facts = {title: plain_label(text) for title, text in facts(form, what)}
         self.health = label("")
         self.unfinished = label("", "warning")
-        self.stale = QCheckBox()
-        self.with_judge = QCheckBox("&Include the judge's labels")
+        self.stale = QtWidgets.QCheckBox()
+        self.with_judge = QtWidgets.QCheckBox("&Include the judge's labels")
         name(self.with_judge, "Include the judge's labels", "Fill in the cells that no annotator labelled")
         self.with_judge.setVisible(form is Form.DATASET)
-        self.with_curve = QCheckBox(
+        self.with_curve = QtWidgets.QCheckBox(
             "With the &learning curve: calibration quality by number of labels; takes a while"
         )
         name(self.with_curve, "With the learning curve", "Calibration quality by number of human labels")
         self.with_curve.setVisible(form is Form.REPORT and not what.whole.run.submitted)
-        self.field = QLineEdit()
+        self.field = QtWidgets.QLineEdit()
         self.status = label("", "bad")
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.start = self.buttons.addButton("", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
+        self.start = self.buttons.addButton("", QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole)
         self._lay_out()
-        self._say_health()
+        health = self._what.health
+        self.health.setText(visible("\n".join(health.sentences(IN_THE_WINDOW.of))))
+        uncertainty = "bad" if health.verdict is HealthVerdict.DOES_NOT_JUDGE else "warning"
+        set_role(self.health, uncertainty if health.doubted else "hint")
         self._say_unfinished()
-        self._offer_stale()
-        self._suggest()
+        number = self._what.results.stale if self._form is Form.EXPLAINED else 0
+        theirs = counted(number, "explanation", "explanations")
+        self.stale.setText(f"&Include {theirs} written for another label than the effective one")
+        self.stale.setVisible(number > 0)
+        if self._form is Form.FIGURES:
+            self.field.setText(str(self._folder))
+        else:
+            self.field.setText(str(self._folder / f"{self._what.whole.run.stem}-{_FILES[self._form][0]}"))
+        self.status.hide()
+        self._name_start()
+        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.field.setCursorPosition(len(self.field.text()))
 
     @property
     def path(self) -> Path:
@@ -123,7 +124,6 @@ class ExportDialog(QDialog):
 
     @property
     def what(self) -> Exported:
-        """What is exported, as it is chosen here."""
         return replace(
             self._what,
             with_judge=self.with_judge.isChecked(),
@@ -141,17 +141,12 @@ class ExportDialog(QDialog):
         self.status.hide()
         self._looking.start(look_at_target(self._form, self._wanted, self._what.in_use))
 
-    def done(self, result: int) -> None:
-        """Nobody waits for what is still looked at."""
-        self._looking.drop()
-        super().done(result)
-
     # Making
 
     def _lay_out(self) -> None:
-        form = QFormLayout()
+        form = QtWidgets.QFormLayout()
         form.setVerticalSpacing(4)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        form.setFieldGrowthPolicy(QtWidgets.QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         for title, shown in self.facts.items():
             name(shown, f"{title}: {shown.text()}")
             form.addRow(label(title, "hint", wrap=False), shown)
@@ -161,7 +156,7 @@ class ExportDialog(QDialog):
         word = "Folder" if self._form is Form.FIGURES else "File"
         name(self.field, word, "Relative names are in the suggested folder")
         self.field.textEdited.connect(self._follow_name)
-        browse = QPushButton("&Browse…", autoDefault=False)
+        browse = QtWidgets.QPushButton("&Browse…", autoDefault=False)
         name(browse, f"Browse for the {word.lower()}")
         browse.clicked.connect(self._browse)
         line = in_row((self.field, STRETCH), browse)
@@ -186,9 +181,9 @@ class ExportDialog(QDialog):
         self.buttons.rejected.connect(self.reject)
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * _WIDTH)
 
-    def _build_facts(self, form: QFormLayout) -> DownScroll:
+    def _build_facts(self, form: QtWidgets.QFormLayout) -> DownScroll:
         """What long names and many signs of a bad judge may make higher than the screen."""
-        self._inside = inside = QWidget()
+        self._inside = inside = QtWidgets.QWidget()
         inside.setProperty("role", "content")
         in_column(form, self.health, STRETCH, on=inside, spacing=10)
         self._shown = DownScroll(inside)
@@ -205,12 +200,6 @@ class ExportDialog(QDialog):
         self.resize(width, min(needed + others + self.fontMetrics().height() * 2, most))
         super().showEvent(event)
 
-    def _say_health(self) -> None:
-        health = self._what.health
-        self.health.setText(visible("\n".join(health.sentences(IN_THE_WINDOW.of))))
-        uncertainty = "bad" if health.verdict is HealthVerdict.DOES_NOT_JUDGE else "warning"
-        set_role(self.health, uncertainty if health.doubted else "hint")
-
     def _say_unfinished(self) -> None:
         run = self._what.whole.run
         left = self._left
@@ -220,22 +209,6 @@ class ExportDialog(QDialog):
         lack = "without a label in" if self._form is Form.DATASET else "missing in"
         self.unfinished.setText(f"{run.title} is {state}: {items} {lack} the file, for {why}.")
         self.unfinished.setVisible(left > 0)
-
-    def _offer_stale(self) -> None:
-        number = self._what.results.stale if self._form is Form.EXPLAINED else 0
-        theirs = counted(number, "explanation", "explanations")
-        self.stale.setText(f"&Include {theirs} written for another label than the effective one")
-        self.stale.setVisible(number > 0)
-
-    def _suggest(self) -> None:
-        if self._form is Form.FIGURES:
-            self.field.setText(str(self._folder))
-        else:
-            self.field.setText(str(self._folder / f"{self._what.whole.run.stem}-{_FILES[self._form][0]}"))
-        self.status.hide()
-        self._name_start()
-        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.field.setCursorPosition(len(self.field.text()))
 
     # What the user does
 
@@ -289,7 +262,6 @@ class ExportDialog(QDialog):
 
 
 def figures_name(what: Exported) -> str:
-    """What the folder of figures is called."""
     return f"{what.whole.run.stem}-figures"
 
 
@@ -331,7 +303,9 @@ _OF_LABELS = {Form.REPORT: "nothing to report", Form.FIGURES: "no figure"}
 class Exporter(QObject):
     """`source` gives what is exported now, None for nothing; it is asked before the user is."""
 
-    def __init__(self, workspace: Workspace, source: Callable[[], Exported | None], parent: QWidget) -> None:
+    def __init__(
+        self, workspace: Workspace, source: Callable[[], Exported | None], parent: QtWidgets.QWidget
+    ) -> None:
         super().__init__(parent)
         self._workspace = workspace
         self._source = source
@@ -361,7 +335,10 @@ class Exporter(QObject):
             job = export_jobs.export_dataset(what, path)
         else:
             job = export_jobs.export(form, what, path)
-        self._start(job, folder)
+        task = self._workspace.threads.start(DRAWING, job, must_end=True)
+        task.finished.connect(self._tell)
+        self._workspace.failures.follow(task, _EXPORT)
+        self._workspace.state.keep_export_folder(folder)
 
     def _possible(self, form: Form, what: Exported) -> bool:
         if form is Form.EXPLAINED and not what.whole.explains:
@@ -384,15 +361,13 @@ class Exporter(QObject):
             )
             return False
         if form in _OF_LABELS and what.gold is None:
-            self._workspace.failures.fail(_EXPORT, _no_labels(_OF_LABELS[form]))
+            none = SetupError(
+                f"Without human labels there is {_OF_LABELS[form]}.",
+                "Choose a labelled dataset on the Results page, with “Choose labels…”.",
+            )
+            self._workspace.failures.fail(_EXPORT, none)
             return False
         return True
-
-    def _start(self, job: Job[Written], folder: Path) -> None:
-        task = self._workspace.threads.start(DRAWING, job, must_end=True)
-        task.finished.connect(self._tell)
-        self._workspace.failures.follow(task, _EXPORT)
-        self._workspace.state.keep_export_folder(folder)
 
     def _tell(self, written: Written) -> None:
         path, steps = written.path, {}
@@ -408,10 +383,3 @@ class Exporter(QObject):
                 self._workspace.note.emit(f"No program opens it here: {path}")
         except SetupError as error:
             self._workspace.problem.emit(error)
-
-
-def _no_labels(what: str) -> SetupError:
-    return SetupError(
-        f"Without human labels there is {what}.",
-        "Choose a labelled dataset on the Results page, with “Choose labels…”.",
-    )

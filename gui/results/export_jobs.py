@@ -1,37 +1,195 @@
-"""Jobs that write a run to files: submissions, all data, the report.
+"""Jobs that draw the figures of a run, and write it to files: submissions, all data, the report.
 
-Knows: which gaps count in which form. Does not know: windows.
+Those that draw are for the worker thread DRAWING, as matplotlib is not made for two threads at once.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from engine.annotations.records import LAST, LabelSource
 from engine.core.codec import plain
 from engine.core.errors import SetupError
-from engine.core.formatting import short_name
+from engine.core.formatting import short_name, words
 from engine.core.health import NOT_LOOKED_AT, Health
-from engine.system.places import PathKind, found_at, is_there
-from gui.results.figure_jobs import save_figures
+from engine.core.items import PREFERENCES, HumanLabel, Preference, labels_beside
+from engine.core.tables import Picture, Sheet
+from engine.system.paths import PathKind, found_at, is_there
 from gui.results.run_weights import WeightsChoice
 from gui.results.score_jobs import Scores, with_annotators
 from gui.results.weighted_scoring_jobs import Basis, weighed
+from gui.widgets.figure_view import Box, DrawnFigure, FigureMark
+from gui.widgets.label_mark import LABEL_WORDS
+from gui.workspace.figures import FigureSource
 from gui.workspace.open_run import measured_mark
-from gui.workspace.threads import Job, JobControl
+from gui.workspace.threads import JobControl, job
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from engine.data.dataset import Dataset
     from engine.data.slices import Slicing
     from engine.metrics.evaluation import Evaluation
+    from engine.metrics.matching import Pair
+    from engine.report.drawing import ReportFigure
     from engine.results.run_results import RunResults
+
+TITLES = {
+    "accuracy": "Accuracy and baselines",
+    "labels": "How often each label was given",
+    "confusion": "Human labels and the judge's",
+    "reliability": "Reliability of the probabilities",
+    "orders": "The second order only if uncertain",
+}
+
+
+@job
+def draw(control: JobControl, evaluation: "Evaluation", dark: bool) -> Sequence[DrawnFigure]:
+    """All figures of an evaluation in the colours of the window; reports each Drawn."""
+    from engine.report.drawing import as_svg
+    from engine.report.html_report import figures_of
+
+    drawn = []
+    for name, found in figures_of(evaluation).items():
+        control.cancel.raise_if_requested()
+        figure, said = found.draw(dark), found.in_words
+        spots = spots_of(name, figure, evaluation)
+        drawn.append(DrawnFigure(name, as_svg(figure, said), said, spots, found.numbers))
+        control.report(drawn[-1])
+    return drawn
+
+
+def spots_of(name: str, figure: "Figure", evaluation: "Evaluation") -> list[FigureMark]:
+    """The places of a figure that was drawn; none where it does not count items by their labels."""
+    spots = []
+    for axes, (criterion, measures) in zip(figure.axes, evaluation.labels.items(), strict=False):
+        given = labels_beside(measures.human)
+        ids = _ids_by_labels(evaluation.matched.pairs[criterion])
+        for (human, label), box in _PLACES[name](axes, given) if name in _PLACES else ():
+            found = frozenset().union(
+                *(some for (gold, own), some in ids.items() if human in (ANY, gold) and label in (ANY, own))
+            )
+            parts = [
+                f"{who} {LABEL_WORDS[which]}"
+                for who, which in (("human", human), ("judge", label))
+                if which != ANY
+            ]
+            if found:
+                spots.append(FigureMark(box, criterion, f"{', '.join(parts)}, on {words(criterion)}", found))
+    return spots
+
+
+ANY: Literal["any"] = "any"
+_Wanted = HumanLabel | Literal["any"] | None  # None: unscored
+_Labels = tuple[_Wanted, _Wanted]  # of annotators and of the judge
+
+
+def _ids_by_labels(pairs: "Sequence[Pair]") -> Mapping[tuple[HumanLabel | None, Preference | None], set[str]]:
+    """The ids of items by the label of annotators and that of the judge."""
+    ids: dict[tuple[HumanLabel | None, Preference | None], set[str]] = {}
+    for pair in pairs:
+        ids.setdefault((pair.gold.label, pair.prediction.preference), set()).add(pair.item.id)
+    return ids
+
+
+def _cells(axes: "Axes", rows: Sequence[HumanLabel]) -> Iterator[tuple[_Labels, Box]]:
+    """The cells of a matrix: annotators' labels down, the judge's across, perhaps a last one for unscored."""
+    left, top, right, bottom = _frame(axes)
+    columns = (*PREFERENCES, None)[: round(max(axes.get_xlim()))]
+    wide, high = (right - left) / len(columns), (bottom - top) / len(rows)
+    for row, human in enumerate(rows):
+        for column, label in enumerate(columns):
+            x, y = left + column * wide, top + row * high
+            yield (human, label), (x, y, x + wide, y + high)
+
+
+def _bars(axes: "Axes", labels: Sequence[HumanLabel]) -> Iterator[tuple[_Labels, Box]]:
+    """For each label the bars of annotators and of the judge, side by side; also the room above a low one."""
+    left, top, right, bottom = _frame(axes)
+    low, high = axes.get_xlim()
+    unit = (right - left) / (high - low)
+    for place, label in enumerate((*labels, None)):
+        middle = left + (place - low) * unit
+        if label is not None:
+            yield (label, ANY), (middle - 0.4 * unit, top, middle, bottom)
+        yield (ANY, label), (middle, top, middle + 0.4 * unit, bottom)
+
+
+def _frame(axes: "Axes") -> Box:
+    place = axes.get_position()
+    return place.x0, 1 - place.y1, place.x1, 1 - place.y0
+
+
+_PLACES: Mapping[str, Callable[["Axes", Sequence[HumanLabel]], Iterator[tuple[_Labels, Box]]]] = {
+    "confusion": _cells,
+    "labels": _bars,
+}
+
+
+def figure_source(key: str, make: "Callable[[], ReportFigure]", sheet: Sheet, file_name: str) -> FigureSource:
+    """A figure of a report, read as the pictures of its sheet say."""
+    parts = (part for section in sheet.sections for part in section.parts)
+    notes = [part.note for part in parts if isinstance(part, Picture)]
+    return FigureSource(partial(_drawn, key, make), partial(_as_file, make), " ".join(notes), file_name)
+
+
+@job
+def _drawn(_control: JobControl, key: str, make: "Callable[[], ReportFigure]", dark: bool) -> DrawnFigure:
+    figure = make()
+    return DrawnFigure(key, figure.as_bytes("svg", dark), figure.in_words, table=figure.numbers)
+
+
+@job
+def _as_file(_control: JobControl, make: "Callable[[], ReportFigure]", form: str) -> bytes:
+    """In the light colours, as `png` or `svg`."""
+    return make().as_bytes(form)
+
+
+@job
+def figure_bytes(_control: JobControl, evaluation: "Evaluation", name: str, form: str) -> bytes:
+    """One figure in the light colours, as `png` or `svg`."""
+    from engine.report.html_report import figures_of
+
+    return figures_of(evaluation)[name].as_bytes(form)
+
+
+@job
+def save_figures(control: JobControl, evaluation: "Evaluation", folder: Path, name: str) -> Path:
+    """Write all figures as PNG and SVG into a new folder `name`; where that exists, `name-2` and so on."""
+    from engine.report.html_report import figures_of
+    from engine.system.files import write_whole
+
+    target = _new_folder(folder, name)
+    for figure_name, figure in figures_of(evaluation).items():
+        for form in ("png", "svg"):
+            control.cancel.raise_if_requested()
+            write_whole(target / f"{figure_name}.{form}", figure.as_bytes(form))
+    return target
+
+
+def _new_folder(folder: Path, name: str) -> Path:
+    from engine.core.errors import SetupError
+
+    number = 1
+    while True:
+        target = folder / (name if number == 1 else f"{name}-{number}")
+        try:
+            target.mkdir()
+        except FileExistsError:
+            number += 1
+        except OSError as error:
+            raise SetupError(
+                f"The folder {target} cannot be made: {error.strerror}.", "Choose another folder."
+            ) from error
+        else:
+            return target
 
 
 class Form(StrEnum):
-    """In what form a run leaves the window."""
-
     LABELS = "labels"
     EXPLAINED = "explained"
     DATASET = "dataset"
@@ -42,17 +200,14 @@ class Form(StrEnum):
 
     @property
     def is_submission(self) -> bool:
-        """True for what the task scores."""
         return self in (Form.LABELS, Form.EXPLAINED)
 
     @property
     def has_human_labels(self) -> bool:
-        """True where human labels take part."""
         return self in (Form.CSV, Form.REPORT, Form.FIGURES)
 
     @property
     def has_weights(self) -> bool:
-        """True where the weights of the weighted judge take part."""
         return self in (Form.JSON, Form.REPORT)
 
 
@@ -84,7 +239,6 @@ class Written:
 
     @property
     def text(self) -> str:
-        """The name of the file and all sentences, a line each."""
         return "\n".join([f"Written: {self.path.name}", *self.sentences])
 
 
@@ -117,7 +271,6 @@ class Exported:
 
     @property
     def results(self) -> "RunResults":
-        """The run as it is exported."""
         return self.whole.by(self.source)
 
     @property
@@ -130,7 +283,6 @@ class Exported:
 
     @property
     def gold_in_words(self) -> str:
-        """Which human labels take part."""
         if self.gold is None:
             return "none"
         return f"{short_name(self.gold.name)}, {self.gold_from}"
@@ -164,104 +316,87 @@ class Exported:
         return evaluate(match(system_of_run(results), self.gold, partial=True))
 
 
-def export(form: Form, what: Exported, path: Path) -> Job[Written]:
+@job
+def export(_control: JobControl, form: Form, what: Exported, path: Path) -> Written:
     """Write a run in any form but the report; the human labels of a CSV are those that it is compared
     with.
     """
+    from engine.data.submission import write_submission
+    from engine.results.exports import as_json, write_results_csv
+    from engine.results.run_results import submission_of
+    from engine.system.files import write_json
 
-    def work(_control: JobControl) -> Written:
-        from engine.data.submission import write_submission
-        from engine.results.exports import as_json, write_results_csv
-        from engine.results.run_results import submission_of
-        from engine.system.files import write_json
-
-        _check_target(path, what)
-        results = what.results
-        if form is Form.CSV:
-            write_results_csv(path, results, what.dataset, what.gold)
-        elif form is Form.JSON:
-            write_json(
-                path, {**as_json(results, what.dataset), "weighted_judge": _weights_json(what.request)}
-            )
-        else:
-            submission = submission_of(results, what.with_stale)
-            write_submission(path, submission if form is Form.EXPLAINED else submission.labels_only())
-        gaps = _gaps(what, results, with_explanations=form is not Form.LABELS)
-        return _written(form, what, path, gaps, _checked(what, path) if form.is_submission else _UNCHECKED)
-
-    return work
+    _check_target(path, what)
+    results = what.results
+    if form is Form.CSV:
+        write_results_csv(path, results, what.dataset, what.gold)
+    elif form is Form.JSON:
+        write_json(path, {**as_json(results, what.dataset), "weighted_judge": _weights_json(what.request)})
+    else:
+        submission = submission_of(results, what.with_stale)
+        write_submission(path, submission if form is Form.EXPLAINED else submission.labels_only())
+    gaps = _gaps(what, results, with_explanations=form is not Form.LABELS)
+    return _written(form, what, path, gaps, _checked(what, path) if form.is_submission else _UNCHECKED)
 
 
-def export_dataset(what: Exported, path: Path) -> Job[Written]:
+@job
+def export_dataset(_control: JobControl, what: Exported, path: Path) -> Written:
     """Write the run's dataset with the human labels as human labels. Raises SetupError."""
+    from engine.data.submission import write_dataset
+    from engine.results.run_dataset import labelled_dataset, written_otherwise
 
-    def work(_control: JobControl) -> Written:
-        from engine.data.submission import write_dataset
-        from engine.results.run_dataset import labelled_dataset, written_otherwise
-
-        assert what.dataset is not None  # the window asks for it before
-        _check_target(path, what)
-        made = labelled_dataset(what.results, what.dataset, what.with_judge)
-        write_dataset(path, made.columns)
-        otherwise = written_otherwise(path, made, what.dataset)
-        return Written(path, what.in_words(Form.DATASET), made.sentences, otherwise, whole=not otherwise)
-
-    return work
+    assert what.dataset is not None  # the window asks for it before
+    _check_target(path, what)
+    made = labelled_dataset(what.results, what.dataset, what.with_judge)
+    write_dataset(path, made.columns)
+    otherwise = written_otherwise(path, made, what.dataset)
+    return Written(path, what.in_words(Form.DATASET), made.sentences, otherwise, whole=not otherwise)
 
 
-def export_report(what: Exported, path: Path) -> Job[Written]:
+@job
+def export_report(control: JobControl, what: Exported, path: Path) -> Written:
     """Write the HTML report of a run, with the weighted judge as it is set. Raises SetupError."""
+    from engine.calibration.learning import run_curve
+    from engine.core.events import followed
+    from engine.metrics.slices import measure_slices
+    from engine.report.html_report import gather, report_html
+    from engine.system.files import write_whole
 
-    def work(control: JobControl) -> Written:
-        from engine.calibration.learning import run_curve
-        from engine.core.events import followed
-        from engine.metrics.slices import measure_slices
-        from engine.report.html_report import gather, report_html
-        from engine.system.files import write_whole
-
-        _check_target(path, what)
-        results = what.results
-        evaluation = what.evaluation(results)
-        try:
-            weighted_scoring = weighed(Basis(evaluation.matched.system, what.gold), what.request)
-        except SetupError:
-            weighted_scoring = None  # all weights are 0
-        slices = [measure_slices(evaluation.matched, what.slicing)] if what.slicing else []
-        curve = None
-        if what.with_curve:
-            curve = followed(run_curve(evaluation.matched, control.cancel), control.report)
-        report = gather(evaluation, weighted_scoring, what.request.source, slices, curve)
-        write_whole(path, report_html(report).encode("utf-8"))
-        return _written(Form.REPORT, what, path, _gaps(what, results, with_explanations=True))
-
-    return work
+    _check_target(path, what)
+    results = what.results
+    evaluation = what.evaluation(results)
+    try:
+        weighted_scoring = weighed(Basis(evaluation.matched.system, what.gold), what.request)
+    except SetupError:
+        weighted_scoring = None  # all weights are 0
+    slices = [measure_slices(evaluation.matched, what.slicing)] if what.slicing else []
+    curve = None
+    if what.with_curve:
+        curve = followed(run_curve(evaluation.matched, control.cancel), control.report)
+    report = gather(evaluation, weighted_scoring, what.request.source, slices, curve)
+    write_whole(path, report_html(report).encode("utf-8"))
+    return _written(Form.REPORT, what, path, _gaps(what, results, with_explanations=True))
 
 
-def export_figures(what: Exported, folder: Path, name: str) -> Job[Written]:
+@job
+def export_figures(control: JobControl, what: Exported, folder: Path, name: str) -> Written:
     """Write all figures into a new folder `name`. Raises SetupError."""
-
-    def work(control: JobControl) -> Written:
-        results = what.results
-        target = save_figures(what.evaluation(results), folder, name)(control)
-        return _written(Form.FIGURES, what, target, _gaps(what, results, with_explanations=False))
-
-    return work
+    results = what.results
+    target = save_figures(what.evaluation(results), folder, name)(control)
+    return _written(Form.FIGURES, what, target, _gaps(what, results, with_explanations=False))
 
 
-def look_at_target(form: Form, path: Path, in_use: Mapping[str, Path]) -> Job[bool]:
+@job
+def look_at_target(_control: JobControl, form: Form, path: Path, in_use: Mapping[str, Path]) -> bool:
     """Whether something would be replaced there. SetupError where it cannot be written, or must not."""
+    from engine.system.files import check_targets
 
-    def work(_control: JobControl) -> bool:
-        from engine.system.files import check_targets
-
-        if form is Form.FIGURES:
-            if found_at(path) is not PathKind.FOLDER:
-                raise SetupError(f"There is no folder {path}.", "Choose one that is there.")
-            return False
-        check_targets({"the export": path}, in_use)
-        return is_there(path)
-
-    return work
+    if form is Form.FIGURES:
+        if found_at(path) is not PathKind.FOLDER:
+            raise SetupError(f"There is no folder {path}.", "Choose one that is there.")
+        return False
+    check_targets({"the export": path}, in_use)
+    return is_there(path)
 
 
 class _Checked(NamedTuple):

@@ -1,10 +1,7 @@
-"""Weights saved under a name, and applied to the run that is shown: two buttons, and a question for the name.
+"""The weights and the tie threshold of each run, and those saved under a name, with their buttons.
 
-The weights and the tie threshold of each run, and those that are saved under a name.
-
-They are the window's memory, not the run's: the raw predictions of a run stay what they are, however the user
-weighs them, and nothing that judges or exports by command must follow a slider. A run is known by its number
-and the moment it was made, for a store that was thrown away begins at 1 again.
+They are the window's memory, not the run's: nothing that judges or exports by command may follow a slider.
+A run is known by its number and the moment it was made: a store that was thrown away begins at 1 again.
 """
 
 import math
@@ -18,9 +15,9 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QPushButton, QWidget
 
 from engine.core.codec import plain, record_of
-from engine.core.features import KeptFit, short_hash
 from engine.core.formatting import without_middle
 from engine.core.items import digest
+from engine.core.judgments import KeptFit, short_hash
 from engine.core.rubric import ELOQUENT, Rubric
 from gui.widgets.actions import MenuButton
 from gui.widgets.foreign_text import one_line, tip
@@ -60,7 +57,6 @@ class WeightsChoice:
 
     @property
     def in_words(self) -> str:
-        """Where they come from, and the threshold."""
         return f"{self.source}; tie threshold {self.tie_threshold:g} points"
 
 
@@ -91,13 +87,11 @@ class RunWeights:
         self._state = state
 
     def of(self, run: "StoredRun") -> WeightsChoice:
-        """Those of a run; the defaults where nobody changed them."""
         kept = self._state.record(OF_RUNS).get(_key(run))
         default = default_request(run.identity.asked)
         return self._request(kept, default) if isinstance(kept, dict) else default
 
     def keep(self, run: "StoredRun", request: WeightsChoice) -> None:
-        """Remember those of a run."""
         own, runs = self._state.record(OF_RUNS), self._state.record_of_all(OF_RUNS)
         before = own.get(_key(run))
         for kept in (own, runs):
@@ -127,7 +121,6 @@ class RunWeights:
         return replace(request, source=saved_as(name))
 
     def remove(self, name: str) -> None:
-        """Forget what is saved under a name; runs that have it keep it."""
         others = {other: kept for other, kept in self._state.record_of_all(SAVED).items() if other != name}
         self._state.set_record(SAVED, others)
         self._keep_fit(None)
@@ -152,7 +145,6 @@ class RunWeights:
 
 
 def saved_as(name: str) -> str:
-    """The source of what was saved under a name."""
     return f"saved as “{name}”"
 
 
@@ -223,7 +215,6 @@ class SavedWeights(QObject):
 
     @Slot()
     def fill(self) -> None:
-        """List what is saved."""
         self.menu.clear()
         saved = tuple(self._weights.saved)
         for known in saved:

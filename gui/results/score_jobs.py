@@ -1,7 +1,4 @@
-"""Jobs that measure explanations with a model: BERTScore, agreement, and an encoder cut to its first layers.
-
-Jobs that measure a run: its labels and its explanations, as far as no model is needed.
-"""
+"""Jobs that measure a run: its labels and explanations, without a model and with one."""
 
 from collections.abc import Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +14,7 @@ from engine.core.tables import Sheet, Table
 from gui.widgets.notice import IN_THE_WINDOW, problem_of
 from gui.workspace.file_jobs import Chosen
 from gui.workspace.open_run import measured_mark
-from gui.workspace.threads import Job, JobControl
+from gui.workspace.threads import AtWork, Job, JobControl, job
 from gui.workspace.worker_jobs import worker
 
 if TYPE_CHECKING:
@@ -70,37 +67,33 @@ class Scores:
 
 
 @dataclass(frozen=True)
-class Measuring:
+class Measuring(AtWork):
     """How far a measure is. `scores`: what is known by now, where that is more than before."""
 
-    what: str
-    done: int = 0
-    total: int = 0
     scores: Scores | None = field(default=None, repr=False)
 
 
+@job
 def measure_labels(
+    control: JobControl,
     results: "RunResults",
     gold: "Dataset | None",
+    *,
     known: Sequence[Scores] = (),
     chosen: Chosen | None = None,
     own: "Dataset | None" = None,
-) -> Job[Scores]:
+) -> Scores:
     """All but the explanations: against human labels where they fit, else what the run says by itself; of the
     `chosen` slice alone, if any. `own`: the run's dataset, where it is there.
 
     Where the same run and labels were measured already, the result is what is `known`.
     """
-
-    def work(control: JobControl) -> Scores:
-        whole = measured_mark(results, gold)
-        mark = whole if chosen is None else (whole, chosen)
-        for scores in known:
-            if scores.mark == mark and (scores.evaluation is not None or scores.own is own):
-                return with_annotators(scores, results if chosen is None else results.only(chosen.part.known))
-        return replace(_measured(results, gold, control, chosen, own), mark=mark, part=chosen)
-
-    return work
+    whole = measured_mark(results, gold)
+    mark = whole if chosen is None else (whole, chosen)
+    for scores in known:
+        if scores.mark == mark and (scores.evaluation is not None or scores.own is own):
+            return with_annotators(scores, results if chosen is None else results.only(chosen.part.known))
+    return replace(_measured(results, gold, control, chosen, own), mark=mark, part=chosen)
 
 
 def _measured(
@@ -130,24 +123,21 @@ def _measured(
     return _against_labels(evaluate_labels(matched, control.cancel), explained=not system.explains)
 
 
-def measure_explanations(scores: Scores) -> Job[Scores]:
+@job
+def measure_explanations(control: JobControl, scores: Scores) -> Scores:
     """The same scores with ROUGE-L; reports Measuring after each criterion."""
+    from engine.metrics.evaluation import explanation_steps
 
-    def work(control: JobControl) -> Scores:
-        from engine.metrics.evaluation import explanation_steps
-
-        found = scores
-        if scores.evaluation is None:
-            return found
-        names = list(scores.evaluation.matched.pairs)
-        control.report(_measuring(names, 0, None))
-        for done, evaluation in enumerate(explanation_steps(scores.evaluation), start=1):
-            found = with_explanations(found, evaluation, explained=done == len(names))
-            control.cancel.raise_if_requested()
-            control.report(_measuring(names, done, found))
-        return with_explanations(found, found.evaluation, explained=True) if found.evaluation else found
-
-    return work
+    found = scores
+    if scores.evaluation is None:
+        return found
+    names = list(scores.evaluation.matched.pairs)
+    control.report(_measuring(names, 0, None))
+    for done, evaluation in enumerate(explanation_steps(scores.evaluation), start=1):
+        found = with_explanations(found, evaluation, explained=done == len(names))
+        control.cancel.raise_if_requested()
+        control.report(_measuring(names, done, found))
+    return with_explanations(found, found.evaluation, explained=True) if found.evaluation else found
 
 
 def _measuring(names: Sequence[str], done: int, scores: Scores | None) -> Measuring:
@@ -236,8 +226,6 @@ PathKind = TypeVar("PathKind")
 
 
 class ModelMeasure(StrEnum):
-    """The measures of explanations that need a model."""
-
     BERTSCORE = "BERTScore"
     AGREEMENT = "agreement"
 
@@ -251,35 +239,29 @@ class MeasureModel:
     notice: str
 
 
-def look_at_model(measure: ModelMeasure, path: Path) -> Job[MeasureModel]:
+@job
+def look_at_model(_control: JobControl, measure: ModelMeasure, path: Path) -> MeasureModel:
     """See by its header whether a file can serve. Raises ModelFileError."""
+    if measure is ModelMeasure.BERTSCORE:
+        from engine.models.encoder_file import read_encoder_file
 
-    def work(_control: JobControl) -> MeasureModel:
-        if measure is ModelMeasure.BERTSCORE:
-            from engine.models.encoder_file import read_encoder_file
+        encoder = read_encoder_file(path)
+        return MeasureModel(path, encoder.name, encoder.notice)
+    from engine.models.model_file import read_model_file
 
-            encoder = read_encoder_file(path)
-            return MeasureModel(path, encoder.name, encoder.notice)
-        from engine.models.model_file import read_model_file
-
-        model = read_model_file(path)
-        return MeasureModel(path, model.name, " ".join(model.remarks))
-
-    return work
+    model = read_model_file(path)
+    return MeasureModel(path, model.name, " ".join(model.remarks))
 
 
-def cut_encoder(path: Path, target: Path, in_use: Mapping[str, Path]) -> Job[Path]:
+@job
+def cut_encoder(control: JobControl, path: Path, target: Path, in_use: Mapping[str, Path]) -> Path:
     """Write a copy of an encoder with the layers alone that bert-score computes with, over no file in use."""
+    from engine.models.encoder_file import cut_to_scored_layers
+    from engine.system.files import check_targets
 
-    def work(control: JobControl) -> Path:
-        from engine.models.encoder_file import cut_to_scored_layers
-        from engine.system.files import check_targets
-
-        check_targets({"the copy": target}, {**in_use, "encoder": path})
-        with worker(cut_to_scored_layers, control) as cutter:
-            return followed(cutter.do(path, target), control.report)
-
-    return work
+    check_targets({"the copy": target}, {**in_use, "encoder": path})
+    with worker(cut_to_scored_layers, control) as cutter:
+        return followed(cutter.do(path, target), control.report)
 
 
 def measure_with_model(measure: ModelMeasure, scores: Scores, path: Path, store_path: Path) -> Job[Scores]:

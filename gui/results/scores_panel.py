@@ -1,9 +1,4 @@
-"""Which human labels the run is compared with, and buttons to choose others.
-
-What a run is worth: its sheet, what could not be judged, and the ways to measure more.
-
-The figures of a run, drawn in the colours of the window, saved in the light ones.
-"""
+"""What a run is worth: its sheet and figures, the human labels it is compared with, a model that measures."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,31 +6,165 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QGridLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QGridLayout, QPushButton, QSizePolicy, QWidget
 
 from engine.annotations.records import Filters, WantedItems
 from engine.core.errors import EngineError
 from engine.core.formatting import short_name, visible
 from engine.core.judgments import JudgmentKey
 from engine.core.tables import Row
-from gui.results import figure_jobs
-from gui.results.figure_jobs import TITLES
-from gui.results.score_jobs import ModelMeasure, Scores
-from gui.widgets.fields import Fold
+from engine.system.paths import demo_model, models_folder
+from gui.results import export_jobs, score_jobs
+from gui.results.export_jobs import TITLES
+from gui.results.score_jobs import MeasureModel, ModelMeasure, Scores
+from gui.widgets.fields import ComboBox, Fold
 from gui.widgets.figure_view import DrawnFigure, FigureMark, FigureView
-from gui.widgets.files import DATASETS, ask_source
-from gui.widgets.foreign_text import OneLine, set_tip
-from gui.widgets.labels import STRETCH, as_column, heading, hint, in_column, in_row, name
+from gui.widgets.files import DATASETS, ask_source, ask_target
+from gui.widgets.foreign_text import OneLine, one_line, set_tip
+from gui.widgets.labels import STRETCH, as_column, heading, hint, in_column, in_row, label, name, set_role
+from gui.widgets.notice import problem_of
 from gui.widgets.text_views import SheetView
 from gui.widgets.theme import is_dark
 from gui.widgets.value_table import TableModel
 from gui.widgets.views import table_view
 from gui.workspace.figures import DRAWING, FigureFiles
-from gui.workspace.threads import Job, LatestTask
+from gui.workspace.files_in_use import files_in_use
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import Job, ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from engine.metrics.evaluation import Evaluation
+
+_KIND = "GGUF models (*.gguf)"
+_WORDS = {
+    ModelMeasure.BERTSCORE: (
+        "encoders",
+        "BERTScore compares the tokens of two explanations by the embeddings of an encoder. The"
+        " task uses roberta-large: a GGUF file of it, cut to its first 17 layers.",
+    ),
+    ModelMeasure.AGREEMENT: (
+        "agreement-models",
+        "A second model reads each item with the human explanation and the judge's, and is asked whether they"
+        " agree. Choose a model that follows instructions well, preferably not the judge itself.",
+    ),
+}
+
+
+class MeasureModelDialog(QDialog):
+    """`chosen` tells the measure and the file, once the file was seen to be of use."""
+
+    chosen = Signal(object, object)  # a ModelMeasure, a Path
+
+    def __init__(self, measure: ModelMeasure, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._measure = measure
+        self._workspace = workspace
+        self._kind, what = _WORDS[measure]
+        threads, files = workspace.threads, ThreadName.FILES
+        self._looking = TaskPanel(threads, files, self, self._take, failed=self._refuse)
+        self._cutting = TaskPanel(threads, files, self, self.choose, failed=self._refuse)
+        self.setWindowTitle(f"Measure {measure}")
+        self.files = ComboBox()
+        name(self.files, "Model file")
+        self.files.activated.connect(self._look)
+        browse = QPushButton("Browse…")
+        name(browse, "Browse for a model file")
+        browse.clicked.connect(self._browse)
+        self.status = label("")
+        self.cut = QPushButton("Cut a copy…")
+        name(self.cut, "Cut a copy", "Write a copy with only the layers that bert-score uses")
+        self.cut.clicked.connect(self._ask_to_cut)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.start = buttons.addButton("Measure", QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.accepted.connect(self._accept)
+        buttons.rejected.connect(self.reject)
+        line = in_row((self.files, STRETCH), browse)
+        in_column(
+            hint(what),
+            line,
+            self.status,
+            self.cut,
+            hint("Results are stored: measuring the same again is quick."),
+            buttons,
+            on=self,
+            margins=None,
+        )
+        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 70)
+        self._fill()
+
+    @Slot(object)
+    def choose(self, path: Path) -> None:
+        if (place := self.files.findData(str(path))) < 0:
+            self._add(path, 0)
+            place = 0
+        self.files.setCurrentIndex(place)
+        self._look()
+
+    @property
+    def path(self) -> Path | None:
+        data = self.files.currentData()
+        return Path(data) if data else None
+
+    def _fill(self) -> None:
+        for path in self._workspace.state.recent(self._kind):
+            self._add(path, self.files.count())
+        if self._measure is ModelMeasure.AGREEMENT:
+            self._add(demo_model(), self.files.count())
+        self._look()
+
+    def _add(self, path: Path, place: int) -> None:
+        if self.files.findData(str(path)) < 0:
+            self.files.insertItem(place, one_line(path.name), str(path))
+
+    @Slot()
+    def _look(self) -> None:
+        self.start.setEnabled(False)
+        self.cut.hide()
+        path = self.path
+        set_tip(self.files, str(path) if path else "")
+        self._say("Looking at the file …" if path else "Choose a file with “Browse…”.", "hint")
+        if path:
+            self._looking.start(score_jobs.look_at_model(self._measure, path))
+
+    @Slot(object)
+    def _take(self, found: MeasureModel) -> None:
+        uncut = self._measure is ModelMeasure.BERTSCORE and bool(found.notice)
+        text = f"{found.name}: {found.notice}" if found.notice else found.name
+        self._say(text, "warning" if found.notice else "good")
+        self.cut.setVisible(uncut)
+        self.start.setEnabled(True)
+
+    @Slot(object)
+    def _refuse(self, error: EngineError) -> None:
+        self._say(" ".join(problem_of(error)), "bad")
+
+    def _say(self, text: str, role: str) -> None:
+        self.status.setText(one_line(text) if role != "bad" else visible(text))
+        set_role(self.status, role)
+
+    def _browse(self) -> None:
+        folder = self.path.parent if self.path else models_folder()
+        path = ask_source(self, "Choose a model file", folder, _KIND)
+        if path is not None:
+            self.choose(path)
+
+    def _ask_to_cut(self) -> None:
+        path = self.path
+        if path is None:
+            return
+        target = ask_target(self, "Write the cut copy", path.with_name(f"{path.stem}-cut.gguf"), _KIND)
+        if target is not None:
+            self._say("Cutting …", "hint")
+            self._cutting.start(score_jobs.cut_encoder(path, target, files_in_use(self._workspace, self)))
+
+    def _accept(self) -> None:
+        path = self.path
+        if path is not None:
+            self._workspace.state.add_recent(self._kind, path)
+            self.chosen.emit(self._measure, path)
+            self.accept()
+
 
 _EXPLANATIONS = "explanations"
 _LINES_OF_UNSCORED = 8
@@ -46,7 +175,6 @@ class ScoresPanel(QWidget):
     """Shows Scores as they grow. `sheet`: what is said of them; `stale`: what to do about explanations."""
 
     measure_wanted = Signal(object)  # a ModelMeasure
-    explanations_wanted = Signal()
     item_wanted = Signal(object)  # a JudgmentKey
 
     def __init__(self, stale: QWidget) -> None:
@@ -61,7 +189,6 @@ class ScoresPanel(QWidget):
         self.show_scores(None)
 
     def show_scores(self, scores: Scores | None) -> None:
-        """Show what is known now; nothing for None."""
         self.sheet.show_sheet(scores.sheet if scores else None)
         unfinished = scores is not None and not scores.explained
         self.go_on_button.setVisible(unfinished)
@@ -86,7 +213,6 @@ class ScoresPanel(QWidget):
             view.setColumnWidth(column, min(view.columnWidth(column), widest))
 
     def allow_model_measures(self, possible: bool) -> None:
-        """Say whether a model could measure now."""
         for button in self.model_buttons.values():
             button.setEnabled(possible)
 
@@ -114,7 +240,6 @@ class ScoresPanel(QWidget):
             button.clicked.connect(lambda _checked=False, wanted=measure: self.measure_wanted.emit(wanted))
         self.go_on_button = QPushButton("Go on measuring ROUGE-L")
         name(self.go_on_button, "Go on measuring ROUGE-L", "Measure the explanations that are left")
-        self.go_on_button.clicked.connect(self.explanations_wanted)
         in_row(*self.model_buttons.values(), self.go_on_button, STRETCH, on=made)
         return made
 
@@ -142,10 +267,9 @@ class FiguresPanel(QWidget):
         self._name = "run"
         self._run_id = 0
         self._dark: bool | None = None
-        self._drawing = LatestTask(workspace.threads, DRAWING, self)
-        self._drawing.progress.connect(self._take)
-        self._drawing.finished.connect(self._end)
-        self._drawing.failed.connect(self._give_up)
+        self._drawing = TaskPanel(
+            workspace.threads, DRAWING, self, self._end, follow=self._take, failed=self._give_up
+        )
         self.files = FigureFiles(workspace, self, self._drawn_bytes, lambda name: f"{self._name}-{name}")
         self.hint = hint(_NOTHING)
         self.views = {name: FigureView(name) for name in TITLES}
@@ -156,7 +280,8 @@ class FiguresPanel(QWidget):
             view.save_wanted.connect(self.files.ask_where)
             view.copy_wanted.connect(self.files.copy)
             view.spot_wanted.connect(self._list_items)
-            self._cells[key] = _cell(key, view)
+            self._cells[key] = as_column(heading(TITLES[key]), view, STRETCH)
+            self._cells[key].hide()
         in_column(self.hint, self._grid, STRETCH, on=self, margins=(0, 0, 6, 0))
         self._columns = 0
         self._arrange(1)
@@ -187,7 +312,7 @@ class FiguresPanel(QWidget):
         self.restyle()
 
     def _drawn_bytes(self, name: str, form: str) -> Job[bytes] | None:
-        return None if self._evaluation is None else figure_jobs.figure_bytes(self._evaluation, name, form)
+        return None if self._evaluation is None else export_jobs.figure_bytes(self._evaluation, name, form)
 
     @Slot(object)
     def _list_items(self, spot: FigureMark) -> None:
@@ -200,7 +325,7 @@ class FiguresPanel(QWidget):
             return
         self._dark = is_dark(QGuiApplication.palette())
         self.hint.setText(_DRAWING)
-        self._drawing.start(figure_jobs.draw(self._evaluation, self._dark))
+        self._drawing.start(export_jobs.draw(self._evaluation, self._dark))
 
     @Slot(object)
     def _take(self, drawn: DrawnFigure) -> None:
@@ -234,15 +359,8 @@ class FiguresPanel(QWidget):
             self._grid.setColumnStretch(column, 1 if column < columns else 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Two columns where both stay readable."""
         super().resizeEvent(event)
         self._arrange(2 if self.width() > 84 * self.fontMetrics().height() else 1)
-
-
-def _cell(name: str, view: FigureView) -> QWidget:
-    cell = as_column(heading(TITLES[name]), view, STRETCH)
-    cell.hide()
-    return cell
 
 
 class GoldPicker(QWidget):
@@ -266,13 +384,11 @@ class GoldPicker(QWidget):
         self.follow()
 
     def open(self, path: Path) -> None:
-        """Read a dataset with human labels."""
         self.status.setText(visible(f"Reading {path.name} …"))
         self._workspace.open_gold(path)
 
     @Slot()
     def follow(self) -> None:
-        """Say what is effective now."""
         gold = self._workspace.gold
         run = self._workspace.run
         text = "Without human labels"

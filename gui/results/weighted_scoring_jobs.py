@@ -1,17 +1,14 @@
-"""Jobs of weighted scoring: decide all items by weighted criteria, and fit the weights.
-
-Knows: how margins are counted. Does not know: windows.
-"""
+"""Jobs of weighted scoring: decide all items by weighted criteria, and fit the weights."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
-from engine.core.features import FittedOn, Overlap
+from engine.core.judgments import FittedOn, Overlap
 from engine.core.tables import Table
 from gui.results.run_weights import BY_HAND, WeightsChoice
-from gui.workspace.threads import Job, JobControl
+from gui.workspace.threads import JobControl, job
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -60,27 +57,26 @@ class Basis:
     items: "list[Dataset | None]" = field(default_factory=list, compare=False, repr=False)
 
 
-def weigh(basis: Basis, request: WeightsChoice) -> Job[WeightedResult]:
+@job
+def weigh(_control: JobControl, basis: Basis, request: WeightsChoice) -> WeightedResult:
     """Decide all items of the run. SetupError where no criterion counts, or none is informative."""
+    from engine.report.weighted_scoring import overall_agreement_table
 
-    def work(_control: JobControl) -> WeightedResult:
-        weighted_scoring = weighed(basis, request)
-        weighted_scoring.informative.check()
-        decided, rates = weighted_scoring.result, weighted_scoring.rates
-        return WeightedResult(
-            request,
-            comparisons=len(decided["results"]),
-            left_out=len(weighted_scoring.left_out),
-            a=rates["A"],
-            b=rates["B"],
-            tie=rates["tie"],
-            mean_margin=decided["avg_margin"],
-            bins=_bins(weighted_scoring),
-            agreement=_agreement(weighted_scoring),
-            caveats=[*weighted_scoring.informative.sentences, *filter(None, [weighted_scoring.fit_in_words])],
-        )
-
-    return work
+    weighted_scoring = weighed(basis, request)
+    weighted_scoring.informative.check()
+    decided, rates, agreement = weighted_scoring.result, weighted_scoring.rates, weighted_scoring.agreement
+    return WeightedResult(
+        request,
+        comparisons=len(decided["results"]),
+        left_out=len(weighted_scoring.left_out),
+        a=rates["A"],
+        b=rates["B"],
+        tie=rates["tie"],
+        mean_margin=decided["avg_margin"],
+        bins=_bins(weighted_scoring),
+        agreement=overall_agreement_table(agreement) if agreement else None,
+        caveats=[*weighted_scoring.informative.sentences, *filter(None, [weighted_scoring.fit_in_words])],
+    )
 
 
 def weighed(basis: Basis, request: WeightsChoice) -> "WeightedScoring":
@@ -108,29 +104,29 @@ def _fit_in_words(basis: Basis, request: WeightsChoice) -> str:
     return request.fit.in_words(basis.overlaps[fitted_on], began)
 
 
+@job
 def decided_items(
-    basis: Basis, request: WeightsChoice, winner: str | None, margins: tuple[float, float] | None = None
-) -> Job[frozenset[str]]:
+    _control: JobControl,
+    basis: Basis,
+    request: WeightsChoice,
+    winner: str | None,
+    margins: tuple[float, float] | None = None,
+) -> frozenset[str]:
     """The ids of the items with a winner (`A`, `B` or `tie`; None for any) and a margin from the first of
     two on, below the second; the highest bin holds all above it too.
     """
-
-    def work(_control: JobControl) -> frozenset[str]:
-        low, high = margins or (0.0, HIGHEST_MARGIN)
-        last = high >= HIGHEST_MARGIN
-        return frozenset(
-            decision["id"]
-            for decision in weighed(basis, request).result["results"]
-            if winner in (None, decision["winner"])
-            and low <= decision["margin"]
-            and (last or decision["margin"] < high)
-        )
-
-    return work
+    low, high = margins or (0.0, HIGHEST_MARGIN)
+    last = high >= HIGHEST_MARGIN
+    return frozenset(
+        decision["id"]
+        for decision in weighed(basis, request).result["results"]
+        if winner in (None, decision["winner"])
+        and low <= decision["margin"]
+        and (last or decision["margin"] < high)
+    )
 
 
 def _weights(basis: Basis, request: WeightsChoice) -> dict[str, float]:
-    """Those of the criteria that count."""
     known = basis.system.criteria
     weights = {name: weight for name, weight in request.weights.items() if weight > 0 and name in known}
     if not weights:
@@ -171,12 +167,6 @@ def _bins(weighted_scoring: "WeightedScoring") -> list[tuple[int, int, int]]:
     return [(a, b, tie) for a, b, tie in counts]
 
 
-def _agreement(weighted_scoring: "WeightedScoring") -> Table | None:
-    from engine.report.weighted_scoring import overall_agreement_table
-
-    return overall_agreement_table(weighted_scoring.agreement) if weighted_scoring.agreement else None
-
-
 @dataclass(frozen=True)
 class Fitted:
     """Weights that fit the human overall labels best, the largest 10; their ranges, their quality.
@@ -190,31 +180,26 @@ class Fitted:
     note: str
 
 
-def fit(basis: Basis, request: WeightsChoice) -> Job[Fitted]:
+@job
+def fit(_control: JobControl, basis: Basis, request: WeightsChoice) -> Fitted:
     """Fit the weights that are not 0, and the tie threshold, to the human overall labels. SetupError where
     that cannot be done.
     """
+    from engine.ranking.weight_fit import fit_weights, kept_of
+    from engine.ranking.weighted_scoring import human_winners
+    from engine.report.weighted_scoring import RANGES, fit_table, fitted_weight_table, ranges_in_words
 
-    def work(_control: JobControl) -> Fitted:
-        from engine.ranking.weight_fit import fit_weights, kept_of
-        from engine.ranking.weighted_scoring import human_winners
-        from engine.report.weighted_scoring import RANGES, fit_table, fitted_weight_table, ranges_in_words
-
-        gold = basis.gold
-        if gold is None:
-            raise SetupError(
-                "There are no human labels to fit weights to.", "Choose them with “Choose labels…”."
-            )
-        criteria = tuple(_weights(basis, request))
-        pairs = _scored_pairs(basis, criteria)
-        human = human_winners(gold)
-        found = fit_weights(pairs.rows, human, gold.groups, criteria)
-        kept = kept_of(found, gold, human.keys() & {row["id"] for row in pairs.rows})
-        largest = max(found.weights.values())
-        weights = {name: HIGHEST_MARGIN * weight / largest for name, weight in found.weights.items()}
-        rest = dict.fromkeys(basis.system.criteria, 0.0)
-        source = f"as fitted on {gold.name} ({ranges_in_words(found)})"
-        fitted = WeightsChoice(rest | weights, found.tie_threshold, source, kept)
-        return Fitted(fitted, fitted_weight_table(found), fit_table(found), RANGES)
-
-    return work
+    gold = basis.gold
+    if gold is None:
+        raise SetupError("There are no human labels to fit weights to.", "Choose them with “Choose labels…”.")
+    criteria = tuple(_weights(basis, request))
+    pairs = _scored_pairs(basis, criteria)
+    human = human_winners(gold)
+    found = fit_weights(pairs.rows, human, gold.groups, criteria)
+    kept = kept_of(found, gold, human.keys() & {row["id"] for row in pairs.rows})
+    largest = max(found.weights.values())
+    weights = {name: HIGHEST_MARGIN * weight / largest for name, weight in found.weights.items()}
+    rest = dict.fromkeys(basis.system.criteria, 0.0)
+    source = f"as fitted on {gold.name} ({ranges_in_words(found)})"
+    fitted = WeightsChoice(rest | weights, found.tie_threshold, source, kept)
+    return Fitted(fitted, fitted_weight_table(found), fit_table(found), RANGES)

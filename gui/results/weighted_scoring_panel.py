@@ -1,9 +1,6 @@
-"""Weighted scoring: a weight for each criterion, and what follows from them at once.
+"""Weighted scoring: a weight for each criterion, and what follows from them at once."""
 
-Knows: the controls, that decisions follow them, whose weights they are. Does not know: how it is decided.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,17 +12,7 @@ from engine.annotations.records import Filters, WantedItems
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import SCORE, counted, number, percent, visible, words
 from engine.core.rubric import ELOQUENT
-from gui.results import weighted_scoring_jobs
-from gui.results.run_weights import (
-    BY_HAND,
-    HIGHEST_WEIGHT,
-    MOST_DIGITS,
-    RunWeights,
-    SavedWeights,
-    WeightsChoice,
-    default_request,
-    digits_of,
-)
+from gui.results import run_weights, weighted_scoring_jobs
 from gui.results.weighted_scoring_jobs import Basis, Fitted, WeightedResult
 from gui.results.win_charts import MarginChart, WinBars
 from gui.widgets.actions import MenuButton
@@ -36,7 +23,8 @@ from gui.widgets.labels import hint, label, name, panel
 from gui.widgets.notice import problem_of
 from gui.widgets.value_table import TableModel
 from gui.widgets.views import measure_view
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -57,7 +45,7 @@ class _NumberField(DoubleSpinBox):
 
     def textFromValue(self, value: float) -> str:
         """Without what rounding would not miss."""
-        return self.locale().toString(value, "f", digits_of(value))
+        return self.locale().toString(value, "f", run_weights.digits_of(value))
 
 
 class WeightControl(QObject):
@@ -75,9 +63,9 @@ class WeightControl(QObject):
         self.slider.setRange(0, round(highest * _STEPS))
         self.slider.setPageStep(_STEPS)
         name(self.slider, what)
-        self._value = 0.0
+        self.value = 0.0
         self.field = _NumberField()
-        self.field.setDecimals(MOST_DIGITS)
+        self.field.setDecimals(run_weights.MOST_DIGITS)
         self.field.setRange(0.0, highest)
         self.field.setSingleStep(1 / _STEPS)
         name(self.field, f"{what}, as a number")
@@ -85,24 +73,18 @@ class WeightControl(QObject):
         self.field.valueChanged.connect(self._take_field)
 
     @property
-    def value(self) -> float:
-        """The number."""
-        return self._value
-
-    @property
     def _shown(self) -> float:
-        return round(self._value, digits_of(self._value))
+        return round(self.value, run_weights.digits_of(self.value))
 
     def set_value(self, value: float) -> None:
-        """Show a number, without a signal."""
-        self._value = min(max(value, self.field.minimum()), self.field.maximum())
+        self.value = min(max(value, self.field.minimum()), self.field.maximum())
         with QSignalBlocker(self.field):
             self.field.setValue(self._shown)
         self._show_in_slider()
 
     def _show_in_slider(self) -> None:
         with QSignalBlocker(self.slider):
-            self.slider.setValue(round(self._value * _STEPS))
+            self.slider.setValue(round(self.value * _STEPS))
 
     def _take_slider(self, steps: int) -> None:
         self.set_value(steps / _STEPS)
@@ -111,7 +93,7 @@ class WeightControl(QObject):
     def _take_field(self, value: float) -> None:
         if value == self._shown:  # Enter alone changes nothing
             return
-        self._value = value  # the field is not filled again under the hand that writes in it
+        self.value = value  # the field is not filled again under the hand that writes in it
         self._show_in_slider()
         self.changed.emit()
 
@@ -122,38 +104,42 @@ class WeightedScoringPanel(QWidget):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self._workspace = workspace
-        self.weights = RunWeights(workspace.state)
+        self.weights = run_weights.RunWeights(workspace.state)
         self._run: StoredRun | None = None  # whose weights are set
-        self._default = default_request(ELOQUENT)
+        self._default = run_weights.default_request(ELOQUENT)
         self._source, self._fit = self._default.source, self._default.fit
         self._basis: Basis | None = None
         self._again = False
         self.controls: dict[str, WeightControl] = {}
         self._shares: dict[str, QLabel] = {}
-        self._weighted_scoring = LatestTask(
-            workspace.threads, ThreadName.FILES, self
-        )  # short: sliders are followed at once
-        self._weighted_scoring.finished.connect(self._take)
-        self._weighted_scoring.failed.connect(self._tell)
-        self._finding = LatestTask(workspace.threads, ThreadName.FILES, self)
-        self._finding.finished.connect(self._list_items)
-        workspace.failures.follow(self._finding)
+        threads, failures = workspace.threads, workspace.failures
+        # Short, and not behind a measure: sliders are followed at once.
+        self._weighing = TaskPanel(threads, ThreadName.FILES, self, self._take, failed=self._tell)
+        self._finding = TaskPanel(threads, ThreadName.FILES, self, self._list_items, failed=failures)
         self._wanted_words = ""
-        self._fitting = LatestTask(workspace.threads, ThreadName.MEASURE, self)
-        self._fitting.finished.connect(self._take_fit)
-        workspace.failures.follow(self._fitting)
-        self._fitting.busy_changed.connect(self._follow_fitting)
-        self._build()
+        self._fitting = TaskPanel(
+            threads,
+            ThreadName.MEASURE,
+            self,
+            self._take_fit,
+            failed=failures,
+            changed=self._follow_fitting,
+        )
+        self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._halves.setContentsMargins(0, 0, 0, 0)
+        self._halves.setSpacing(10)
+        self._halves.addWidget(self._build_controls(), 1)
+        self._halves.addWidget(self._build_decisions(), 1)
+        self._follow_fitting()
         self._show_criteria(ELOQUENT.names)
         self._show_request(self._default)
 
     # What it is about
 
     @property
-    def request(self) -> WeightsChoice:
-        """The weights and the threshold as they are set."""
+    def request(self) -> run_weights.WeightsChoice:
         weights = {criterion: control.value for criterion, control in self.controls.items()}
-        return WeightsChoice(weights, self.threshold.value, self._source, self._fit)
+        return run_weights.WeightsChoice(weights, self.threshold.value, self._source, self._fit)
 
     def show_run(self, system: "System | None", gold: "Dataset | None") -> None:
         """Decide another run with its own weights, or the same one with other labels; nothing for None."""
@@ -174,24 +160,24 @@ class WeightedScoringPanel(QWidget):
             return
         if tuple(self.controls) != tuple(criteria):
             self._show_criteria(criteria)
-        self._run, self._default = run, default_request(run.identity.asked)
+        self._run, self._default = run, run_weights.default_request(run.identity.asked)
         self._show_request(self.weights.of(run))
 
     def _change_basis(self, basis: Basis | None) -> None:
         """What is under way for another run or other labels counts no more."""
         self._basis = basis
         self._again = False
-        for task in (self._fitting, self._weighted_scoring, self._finding):
+        for task in (self._fitting, self._weighing, self._finding):
             task.drop()
         self._show_fit(False)
-        self._follow_fitting(False)
+        self._follow_fitting()
 
     def equal_weights(self) -> None:
-        """All criteria alike."""
-        self._set(replace(self.request, weights=dict.fromkeys(self.controls, _EQUAL), source=BY_HAND))
+        self._set(
+            replace(self.request, weights=dict.fromkeys(self.controls, _EQUAL), source=run_weights.BY_HAND)
+        )
 
     def save_as(self, name: str) -> None:
-        """Keep a copy of what is set under a name."""
         self._keep(self.weights.save(name, self.request))
 
     def apply_saved(self, name: str) -> None:
@@ -210,17 +196,19 @@ class WeightedScoringPanel(QWidget):
     @Slot()
     def _changed(self) -> None:
         self._workspace.stay()
-        self._keep(replace(self.request, source=BY_HAND))
+        self._keep(replace(self.request, source=run_weights.BY_HAND))
         self._decide()
 
-    def _keep(self, request: WeightsChoice) -> None:
+    def _keep(self, request: run_weights.WeightsChoice) -> None:
         """Remember what is set, and say where it comes from; the rubric's own by hand is the default."""
         default = self._default
         own = {name: default.weights.get(name, _EQUAL) for name in self.controls}
         alike = (request.weights, request.tie_threshold) == (own, default.tie_threshold)
-        origin = default if alike and request.source == BY_HAND else request
+        origin = default if alike and request.source == run_weights.BY_HAND else request
         self._source, self._fit = origin.source, origin.fit
-        self._show_shares(request.weights)
+        total = sum(request.weights.values())
+        for criterion, shown in self._shares.items():
+            shown.setText(percent(request.weights[criterion] / total if total else None))
         self.source.setText(visible(f"Weights and tie threshold of this run: {self._source}."))
         if self._run is not None:
             self.weights.keep(self._run, self.request)
@@ -228,10 +216,10 @@ class WeightedScoringPanel(QWidget):
     def _decide(self) -> None:
         if self._basis is None:
             return
-        if self._weighted_scoring.busy:
+        if self._weighing.busy:
             self._again = True
             return
-        self._weighted_scoring.start(weighted_scoring_jobs.weigh(self._basis, self.request))
+        self._weighing.start(weighted_scoring_jobs.weigh(self._basis, self.request))
 
     def _go_on(self) -> None:
         if self._again:
@@ -277,11 +265,11 @@ class WeightedScoringPanel(QWidget):
 
     # Fitting
 
-    @Slot(bool)
-    def _follow_fitting(self, busy: bool) -> None:
+    @Slot()
+    def _follow_fitting(self) -> None:
         # Not disabled meanwhile: the focus would jump elsewhere.
         self.fit_button.setEnabled(self._basis is not None and self._basis.gold is not None)
-        self.fit_button.setText("Fitting …" if busy else "Fi&t weights to human labels")
+        self.fit_button.setText("Fitting …" if self._fitting.busy else "Fi&t weights to human labels")
 
     @Slot(object)
     def _take_fit(self, fitted: Fitted) -> None:
@@ -295,11 +283,11 @@ class WeightedScoringPanel(QWidget):
         for part in (self._fit_view, self._weight_view, self._fit_note):
             part.setVisible(known)
 
-    def _set(self, request: WeightsChoice) -> None:
+    def _set(self, request: run_weights.WeightsChoice) -> None:
         self._show_request(request)
         self._decide()
 
-    def _show_request(self, request: WeightsChoice) -> None:
+    def _show_request(self, request: run_weights.WeightsChoice) -> None:
         for criterion, weight in request.weights.items():
             if criterion in self.controls:
                 self.controls[criterion].set_value(weight)
@@ -331,14 +319,6 @@ class WeightedScoringPanel(QWidget):
 
     # Showing
 
-    def _build(self) -> None:
-        self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._halves.setContentsMargins(0, 0, 0, 0)
-        self._halves.setSpacing(10)
-        self._halves.addWidget(self._build_controls(), 1)
-        self._halves.addWidget(self._build_decisions(), 1)
-        self._follow_fitting(False)
-
     def _build_controls(self) -> QWidget:
         self._rows = QGridLayout()
         self._rows.setColumnStretch(1, 1)
@@ -363,7 +343,7 @@ class WeightedScoringPanel(QWidget):
         self._fit_note = hint("")
         self._show_fit(False)
         self.source = hint("")
-        self.saved = SavedWeights(self.weights, self)
+        self.saved = run_weights.SavedWeights(self.weights, self)
         self.saved.save_wanted.connect(self.save_as)
         self.saved.apply_wanted.connect(self.apply_saved)
         self._controls = panel(headed("Weights", Topic.WEIGHTS), hint(_WHAT), self.source)
@@ -438,7 +418,6 @@ class WeightedScoringPanel(QWidget):
         self._halves.setDirection(sides.LeftToRight if fits else sides.TopToBottom)
 
     def _show_criteria(self, criteria: tuple[str, ...]) -> None:
-        """A row for each criterion."""
         while (item := self._rows.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None and widget not in (self.threshold.slider, self.threshold.field):
@@ -447,7 +426,7 @@ class WeightedScoringPanel(QWidget):
             control.deleteLater()
         self.controls, self._shares = {}, {}
         for row, criterion in enumerate(criteria):
-            control = WeightControl(f"Weight of {words(criterion)}", HIGHEST_WEIGHT, self)
+            control = WeightControl(f"Weight of {words(criterion)}", run_weights.HIGHEST_WEIGHT, self)
             control.changed.connect(self._changed)
             self.controls[criterion] = control
             self._shares[criterion] = hint("")
@@ -462,8 +441,3 @@ class WeightedScoringPanel(QWidget):
         self._rows.addWidget(control.slider, row, 1)
         self._rows.addWidget(control.field, row, 2)
         self._rows.addWidget(after, row, 3)
-
-    def _show_shares(self, weights: Mapping[str, float]) -> None:
-        total = sum(weights.values())
-        for criterion, shown in self._shares.items():
-            shown.setText(percent(weights[criterion] / total if total else None))

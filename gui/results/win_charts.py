@@ -1,9 +1,4 @@
-"""The weighted decisions painted: who wins how often, and by which margins.
-
-A click on a bar asks for its items.
-
-Knows: painting. Does not know: how decisions are made.
-"""
+"""The weighted decisions painted: who wins how often, and by which margins; a click asks for items."""
 
 from collections.abc import Sequence
 
@@ -44,7 +39,6 @@ class WinBars(Painted):
         self.setAccessibleName("Win rates")
 
     def show_weighed(self, weighed: WeightedResult | None) -> None:
-        """Show these decisions, or none."""
         self._weighed = weighed
         shares = [
             f"{word} {percent(share)}{f' ({interval(ends, 100)})' if ends else ''}"
@@ -54,16 +48,13 @@ class WinBars(Painted):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """A line of numbers, one of their intervals, and a bar."""
         return QSize(240, 2 * self._line() + max(14, self._line()))
 
     def minimumSizeHint(self) -> QSize:
-        """Room for the numbers."""
         width = self.fontMetrics().horizontalAdvance("A wins 100.0 %   tie 100.0 %   B wins 100.0 %")
         return QSize(width, self.sizeHint().height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw numbers and bar."""
         painter = QPainter(self)
         used = colours(self.palette())
         line = self._line()
@@ -84,7 +75,6 @@ class WinBars(Painted):
         painter.end()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Ask for the items of a part of the bar."""
         x = event.position().x() / max(1, self.width())
         for winner, (_, (share, _), _) in zip(("A", "tie", "B"), self._parts(), strict=False):
             if 0 <= x < share:
@@ -118,7 +108,6 @@ class MarginChart(Painted):
         self.setAccessibleName("Margins")
 
     def show_weighed(self, weighed: WeightedResult | None) -> None:
-        """Show these margins, or none."""
         self._weighed = weighed
         text = ""
         if weighed:
@@ -135,15 +124,12 @@ class MarginChart(Painted):
         return [bar for bar in counts if bar[2]]
 
     def sizeHint(self) -> QSize:
-        """Some lines high."""
         return QSize(320, 13 * self.fontMetrics().height())
 
     def minimumSizeHint(self) -> QSize:
-        """Low, but with room for the axis."""
         return QSize(200, 8 * self.fontMetrics().height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw bars, axis and threshold."""
         painter = QPainter(self)
         used = colours(self.palette())
         place = self._place()
@@ -156,7 +142,6 @@ class MarginChart(Painted):
         painter.end()
 
     def _place(self) -> QRectF:
-        """Where the bars stand."""
         metrics = self.fontMetrics()
         side = metrics.horizontalAdvance("00,000") + 6
         return QRectF(

@@ -1,8 +1,5 @@
-"""Exports and imports annotations of the open run: asks for files, starts the jobs, reports the outcome.
-
-Export annotations: with or without texts. Import annotations: what files would add, and who is who.
-
-Nothing is written or added before the user agrees.
+"""Exports annotations of the open run, with or without texts, and imports those of others: asks for files and
+who is who, starts the jobs, reports the outcome. Nothing is written or added before the user agrees.
 """
 
 import re
@@ -11,33 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QCheckBox,
-    QDialog,
-    QDialogButtonBox,
-    QLineEdit,
-    QRadioButton,
-    QWidget,
-)
 
 from engine.core.formatting import counted, file_stem, listed, visible
 from gui.review import review_jobs
 from gui.review.review_jobs import CountedFiles
+from gui.widgets import labels
 from gui.widgets.files import ask_target, let_choose_several
-from gui.widgets.labels import (
-    STRETCH,
-    describe,
-    hint,
-    in_column,
-    in_row,
-    label,
-    make_room,
-    name,
-    panel,
-    scrolling,
-)
+from gui.widgets.labels import STRETCH, hint, in_column, in_row, label, name
 from gui.widgets.notice import Message
 from gui.widgets.text_views import SheetView
 from gui.workspace.open_run import OpenRun
@@ -50,7 +29,7 @@ if TYPE_CHECKING:
 _NO_AMPERSAND = str.maketrans({"&": "&&"})
 
 
-class NamesakeQuestion(QWidget):
+class NamesakeQuestion(QtWidgets.QWidget):
     """One annotator, or two of the same name; neither is chosen at first."""
 
     changed = Signal()
@@ -59,13 +38,13 @@ class NamesakeQuestion(QWidget):
         super().__init__()
         self.asked = asked
         shown = visible(asked.name).translate(_NO_AMPERSAND)
-        self.one = QRadioButton(f"Same annotator: {shown}")
-        self.two = QRadioButton("Two annotators. Name of the one in the file:")
-        self.field = QLineEdit(asked.suggested, maxLength=LONGEST_NAME)
+        self.one = QtWidgets.QRadioButton(f"Same annotator: {shown}")
+        self.two = QtWidgets.QRadioButton("Two annotators. Name of the one in the file:")
+        self.field = QtWidgets.QLineEdit(asked.suggested, maxLength=LONGEST_NAME)
         name(self.one, f"{visible(asked.name)} is the same annotator")
         name(self.two, f"{visible(asked.name)} in the file is another annotator")
         name(self.field, f"Name of the other {visible(asked.name)}")
-        self._group = QButtonGroup(self)
+        self._group = QtWidgets.QButtonGroup(self)
         for button in (self.one, self.two):
             self._group.addButton(button)
             button.toggled.connect(self.changed)
@@ -82,16 +61,18 @@ class NamesakeQuestion(QWidget):
         return written if self.two.isChecked() and written != self.asked.name else ""
 
 
-class ExportWordsDialog(QDialog):
+class ExportWordsDialog(QtWidgets.QDialog):
     """`accepted`: a file may be named; with texts of the dataset where `tick` is checked. `annotators`: whose
     annotations they are, all where nobody is named.
     """
 
-    def __init__(self, run: OpenRun, annotators: Sequence[str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, run: OpenRun, annotators: Sequence[str], parent: QtWidgets.QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Export my annotations" if annotators else "Export annotations of all annotators")
         who = f"{listed([visible(each) for each in annotators])}" if annotators else "all annotators"
-        self.tick = QCheckBox("Include the &texts of the dataset")
+        self.tick = QtWidgets.QCheckBox("Include the &texts of the dataset")
         self.tick.setEnabled(run.dataset is not None)
         what_for = (
             "If ticked, the file holds the instruction and the responses of each annotated"
@@ -100,9 +81,9 @@ class ExportWordsDialog(QDialog):
             else "The dataset of the run is not loaded, so its texts cannot be included."
             " Importing the file needs none."
         )
-        describe(self.tick, what_for)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        start = buttons.addButton("Choose the &file…", QDialogButtonBox.ButtonRole.AcceptRole)
+        labels.describe(self.tick, what_for)
+        buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
+        start = buttons.addButton("Choose the &file…", QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         asked = label(f"One small file with the annotations of {who} for {visible(run.results.run.called)}.")
@@ -112,10 +93,10 @@ class ExportWordsDialog(QDialog):
         (self.tick if self.tick.isEnabled() else start).setFocus(Qt.FocusReason.OtherFocusReason)
 
 
-class AddWordsDialog(QDialog):
+class AddWordsDialog(QtWidgets.QDialog):
     """`accepted`: the files are to be added, by `answers`."""
 
-    def __init__(self, found: CountedFiles, parent: QWidget | None = None) -> None:
+    def __init__(self, found: CountedFiles, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.found = found
         joining = found.joining
@@ -124,18 +105,20 @@ class AddWordsDialog(QDialog):
         self.sheet.show_sheet(found.sheet)
         self.questions = [NamesakeQuestion(asked) for asked in joining.namesakes]
         self.status = hint("")
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.add = self.buttons.addButton("&Add", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
+        self.add = self.buttons.addButton("&Add", QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
-        asking = [panel(*self.questions, role="note")] if self.questions else []
-        inside = QWidget()
+        asking = [labels.panel(*self.questions, role="note")] if self.questions else []
+        inside = QtWidgets.QWidget()
         in_column(*asking, self.sheet, STRETCH, on=inside, spacing=10)
-        in_column((scrolling(inside), STRETCH), self.status, self.buttons, on=self, margins=None, spacing=10)
+        in_column(
+            (labels.scrolling(inside), STRETCH), self.status, self.buttons, on=self, margins=None, spacing=10
+        )
         for question in self.questions:
             question.changed.connect(self._follow)
         self._follow()
-        make_room(self, 110, 30)
+        labels.make_room(self, 110, 30)
         first = self.questions[0].one if self.questions else self.add
         first.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -167,9 +150,7 @@ _NOT_IN_NAMES = re.compile(r"[^\w-]+")
 
 
 class AnnotationExchange(QObject):
-    """Of one window."""
-
-    def __init__(self, workspace: Workspace, window: QWidget) -> None:
+    def __init__(self, workspace: Workspace, window: QtWidgets.QWidget) -> None:
         super().__init__(window)
         self._workspace, self._window = workspace, window
         self._run_id = 0  # to which files are added
@@ -188,17 +169,14 @@ class AnnotationExchange(QObject):
 
     @Slot()
     def export_all(self, *, path: Path | None = None) -> None:
-        """Export those of all annotators."""
         self._export((), path)
 
     @Slot()
     def add(self) -> None:
-        """Ask for files of others, and count what they would add to the open run."""
         kept = self._workspace.state.text(_FOLDER)
         let_choose_several(self._window, "Import annotations", kept, _KIND, self.count)
 
     def count(self, paths: Sequence[Path]) -> None:
-        """Count what files would add to the open run, and show it."""
         space = self._workspace
         if space.run is None or not paths:
             return
@@ -216,7 +194,7 @@ class AnnotationExchange(QObject):
         self.asking = asking = ExportWordsDialog(space.run, annotators, self._window)
         asking.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         asking.accepted.connect(partial(self._ask_where, space.run, annotators))
-        asking.finished.connect(self._forget_asking)
+        asking.finished.connect(lambda: setattr(self, "asking", None))
         asking.open()
 
     def _ask_where(self, opened: OpenRun, annotators: Sequence[str]) -> None:
@@ -239,12 +217,13 @@ class AnnotationExchange(QObject):
         job = review_jobs.export_words(space.store_path, opened.id, annotators, path, dataset)
         task = space.threads.start(ThreadName.STORE, job, must_end=True)
         space.state.keep_export_folder(path.parent)
-        task.finished.connect(partial(self._tell, space.words.count))
+        waiting = space.words.count
+        left = "\nYour latest annotations are not in the run store yet." if waiting else ""
+        task.finished.connect(partial(self._tell, left, "note" if waiting else "done"))
         task.failed.connect(space.problem)
 
-    def _tell(self, waiting: int, text: str) -> None:
-        left = "\nYour latest annotations are not in the run store yet." if waiting else ""
-        self._workspace.notice.emit(Message(text + left, role="note" if waiting else "done", about=_ABOUT))
+    def _tell(self, left: str, role: str, text: str) -> None:
+        self._workspace.notice.emit(Message(text + left, role=role, about=_ABOUT))
 
     @Slot(object)
     def _show(self, found: review_jobs.CountedFiles) -> None:
@@ -253,7 +232,7 @@ class AnnotationExchange(QObject):
         self.dialog = dialog = AddWordsDialog(found, self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.accepted.connect(self._add)
-        dialog.finished.connect(self._forget)
+        dialog.finished.connect(lambda: setattr(self, "dialog", None))
         dialog.open()
 
     @Slot()
@@ -263,18 +242,6 @@ class AnnotationExchange(QObject):
             return
         job = review_jobs.add_files(space.store_path, self._run_id, dialog.found, dialog.answers)
         task = space.threads.start(ThreadName.STORE, job, must_end=True)
-        task.finished.connect(self._tell_added)
+        task.finished.connect(partial(self._tell, "", "done"))
+        task.finished.connect(space.watch.look)
         task.failed.connect(space.problem)
-
-    @Slot(str)
-    def _tell_added(self, text: str) -> None:
-        self._workspace.notice.emit(Message(text, role="done", about=_ABOUT))
-        self._workspace.watch.look()
-
-    @Slot()
-    def _forget(self) -> None:
-        self.dialog = None
-
-    @Slot()
-    def _forget_asking(self) -> None:
-        self.asking = None

@@ -1,9 +1,5 @@
-"""Which items an annotator wants listed by how far they are with them, and by tag.
-
-Who annotates: asked once before the first label or note, changed in the page's head.
-
-The annotator who reviews: their name, blind or not, how far they are, what they note; the parts of a page
-for that.
+"""The annotator who reviews: their name, asked once before the first label or note; blind or not, how far
+they are, what they note. The parts of a page for that, and the filters by progress and tag.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,10 +11,8 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QPushButton,
 from engine.annotations.effective import tags_together
 from engine.core.formatting import visible
 from engine.core.judgments import JudgmentKey, ReviewState
-from gui.review.blind import Blind
-from gui.review.drafts import Drafts
 from gui.review.note_line import NoteLine, tags_of
-from gui.review.progress import STATE_WORDS, Progress
+from gui.review.progress import STATE_WORDS, Blind, Drafts, Progress
 from gui.widgets.actions import MenuButton
 from gui.widgets.fields import narrow_box
 from gui.widgets.foreign_text import set_tip, tip
@@ -58,7 +52,6 @@ class WhoDialog(QDialog):
 
     @property
     def chosen(self) -> str:
-        """What can be printed of it."""
         return "".join(letter for letter in self.field.text() if letter.isprintable()).strip()
 
     @Slot()
@@ -95,7 +88,6 @@ class WhoButton(MenuButton):
 
     @Slot()
     def ask(self) -> None:
-        """Ask for a name."""
         if self.dialog is not None:
             return
         self.dialog = WhoDialog(self._workspace.author, self.window())
@@ -105,14 +97,12 @@ class WhoButton(MenuButton):
 
     @Slot()
     def follow(self) -> None:
-        """Show who it is."""
         author = visible(self._workspace.author)
         self.setText(f"You are {self._short(author)}".replace("&", "&&"))
         name(self, f"You are {author}: choose the annotator")
         set_tip(self, f"You are {author}. Your annotations are separate from those of others.")
 
     def minimumSizeHint(self) -> QSize:
-        """A few letters: a head with little room cuts it."""
         return QSize(self.fontMetrics().averageCharWidth() * 14, super().minimumSizeHint().height())
 
     def _short(self, annotator: str) -> str:
@@ -162,8 +152,6 @@ class WhoButton(MenuButton):
 
 
 class Reviewer(QObject):
-    """One for a page."""
-
     blind_changed = Signal()  # it was switched, or another annotator labels
     adjudication_changed = Signal(bool)  # whether this annotator adjudicates
 
@@ -175,8 +163,8 @@ class Reviewer(QObject):
         self.blind = Blind(workspace, workspace.state.text(BLIND) == "on")
         workspace.author_changed.connect(self._start_anew)
         workspace.reviewed.connect(self._adjudicate)
-        workspace.run_changed.connect(self._forget)
-        workspace.unsaid.connect(self._forget)
+        for signal in (workspace.run_changed, workspace.unsaid):
+            signal.connect(self.blind.forget)
         workspace.taken_back.connect(self.blind.forget_item)
         self.progress = Progress(workspace, self.blind, self)
         self.who = WhoButton(workspace)
@@ -210,7 +198,6 @@ class Reviewer(QObject):
 
     @Slot(bool)
     def switch_blind(self, on: bool) -> None:
-        """Label blind from now on, or no longer; this is remembered."""
         if on != self.blind.on:
             if on:
                 self.adjudicate_button.setChecked(False)
@@ -221,12 +208,10 @@ class Reviewer(QObject):
 
     @property
     def settling(self) -> bool:
-        """Whether this annotator adjudicates."""
         return self.adjudicate_button.isChecked()
 
     @Slot()
     def _offer_to_adjudicate(self) -> None:
-        """Where annotators differ."""
         run = self._workspace.run
         differ = run is not None and bool(run.results.reviews.differing)
         if not differ:
@@ -247,7 +232,6 @@ class Reviewer(QObject):
         return room
 
     def look_at(self, index: int, criteria: Sequence[str]) -> None:
-        """Show the note of an item, by its index among the judged ones of the open run."""
         self._index, self._criteria = index, criteria
         self._show_note()
 
@@ -260,10 +244,6 @@ class Reviewer(QObject):
     def _adjudicate(self) -> None:
         self.blind.adjudicate()
         self._show_note()
-
-    @Slot()
-    def _forget(self) -> None:
-        self.blind.forget()
 
     @Slot()
     def _show_note(self) -> None:
@@ -279,8 +259,6 @@ _LONGEST_TAG = 24
 
 
 class AnnotatorFilter(QWidget):
-    """Two lists to choose from; what is chosen is remembered."""
-
     changed = Signal()
 
     def __init__(self, workspace: Workspace, progress: Progress, blind_button: QWidget) -> None:
@@ -310,7 +288,6 @@ class AnnotatorFilter(QWidget):
 
     @property
     def narrows(self) -> bool:
-        """True where it leaves anything out."""
         return self.state.currentData() is not None or self._chosen_tag is not None
 
     @property
@@ -324,7 +301,6 @@ class AnnotatorFilter(QWidget):
 
     @property
     def passing(self) -> frozenset[str] | None:
-        """The ids of the items that pass; None for all."""
         run = self._workspace.run
         if run is None or not self.narrows:
             return None
@@ -347,7 +323,6 @@ class AnnotatorFilter(QWidget):
 
     @Slot()
     def show_tags(self) -> None:
-        """Offer the tags of the open run; hidden where there is none."""
         run = self._workspace.run
         chosen = self._wanted_tag if run and self._wanted_tag else self.tag.currentData()
         tags = tags_of(run.results.all_notes) if run else []

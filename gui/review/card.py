@@ -1,9 +1,5 @@
-"""What a judgment's card shows below its head, scrolled: both orders large, its parts, each elicitation
-method.
-
-What the model said in each order, or in each elicitation method: bars of the probabilities of the labels.
-
-Raw predictions of a judgment by elicitation method, and of all methods together; reasoning to be read.
+"""What a judgment's card shows below its head, scrolled: what the model said in each order and by each
+elicitation method, as bars of the probabilities of the labels; reasoning to be read.
 """
 
 import math
@@ -42,15 +38,12 @@ def own_shares(reading: RawPrediction) -> dict[Preference, float]:
     return seen if reading.order is Order.AB else {label: seen[label.swapped] for label in PREFERENCES}
 
 
-def likeliest(shares: Mapping[Preference, float]) -> str:
-    """The likeliest label and its share: `both good 61.0 %`."""
+def likeliest(shares: Mapping[Preference, float], between: str = " ") -> str:
     best = max(shares, key=shares.__getitem__)
-    return f"{LABEL_WORDS[best]} {percent(shares[best])}"
+    return f"{LABEL_WORDS[best]}{between}{percent(shares[best])}"
 
 
 class OrderBars(Painted):
-    """A line for each order, or whatever else was read: which it is, a bar, and its likeliest label."""
-
     def __init__(self) -> None:
         super().__init__()
         self._lines: list[tuple[str, dict[Preference, float] | None, str]] = []
@@ -67,28 +60,30 @@ class OrderBars(Painted):
         self.show_lines("Orders", [*lines, *((ORDER_NAMES[order], None) for order in unread)])
 
     def show_lines(self, what: str, lines: Sequence[tuple[str, RawPrediction | None]]) -> None:
-        """Show a reading for each name, None for one that was not made; `what` they are together."""
         self._lines = []
         for caption, reading in lines:
             shares = own_shares(reading) if reading is not None else None
             self._lines.append((caption, shares, likeliest(shares) if shares is not None else _UNREAD))
-        text = "\n".join(f"{caption}: {_all(shares)}" for caption, shares, _ in self._lines)
+        each = [
+            ", ".join(f"{LABEL_WORDS[label]} {percent(share)}" for label, share in (shares or {}).items())
+            for _, shares, _ in self._lines
+        ]
+        text = "\n".join(
+            f"{line[0]}: {said or _UNREAD}" for line, said in zip(self._lines, each, strict=True)
+        )
         self.setAccessibleName(f"{what}: {text or 'none'}")
         set_tip(self, text)
         self.updateGeometry()
         self.update()
 
     def sizeHint(self) -> QSize:
-        """A line of text for each."""
         return QSize(220, len(self._lines) * self._line())
 
     def minimumSizeHint(self) -> QSize:
-        """The words, and some bar between them."""
         first, last = self._widths()
         return QSize(first + last + 2 * _GAP + 40, self.sizeHint().height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw the lines."""
         painter = QPainter(self)
         used = colours(self.palette())
         first, last = self._widths()
@@ -121,15 +116,7 @@ class OrderBars(Painted):
         return max(map(metrics.horizontalAdvance, names)), widest
 
 
-def _all(shares: dict[Preference, float] | None) -> str:
-    if shares is None:
-        return _UNREAD
-    return ", ".join(f"{LABEL_WORDS[label]} {percent(share)}" for label, share in shares.items())
-
-
 class OrdersView(QWidget):
-    """The bars large: up to three columns, for each order that was read and for both together."""
-
     def __init__(self) -> None:
         super().__init__()
         layout = in_row(on=self, spacing=24)
@@ -156,20 +143,13 @@ class OrdersView(QWidget):
             column.setVisible(number < len(shown))
             text, shares = shown[number] if number < len(shown) else ("", ())
             title.setText(text)
-            words.setText(_best(shares))
+            best = likeliest(dict(zip(PREFERENCES, shares, strict=True)), ", ") if shares else ""
+            words.setText(f"Likeliest: {best}" if best else "")
             bars.show_probabilities(shares)
 
     @property
     def titles(self) -> Sequence[str]:
-        """What the columns that are shown say, from the left."""
         return [title.text() for column, title, _, _ in self._columns if not column.isHidden()]
-
-
-def _best(shares: Sequence[float]) -> str:
-    if not shares:
-        return ""
-    label = PREFERENCES[shares.index(max(shares))]
-    return f"Likeliest: {LABEL_WORDS[label]}, {percent(max(shares))}"
 
 
 _WAYS_VIEW_TOGETHER = "all methods"
@@ -214,7 +194,6 @@ class MethodsView(QWidget):
 
     @property
     def default_height(self) -> int:
-        """Without reasoning that is open."""
         hint_size: QSize = self.sizeHint()
         inside = self.reasoning_samples.sizeHint().height() - self.reasoning_samples.fold.button_height
         return hint_size.height() - (inside if not self.reasoning_samples.isHidden() else 0)
@@ -246,14 +225,11 @@ class MethodsView(QWidget):
         self.setAccessibleDescription(f"{said}; {words}".replace("\n", ", "))
 
     def set_narrow(self, narrow: bool) -> None:
-        """Put the orders one below the other, or side by side."""
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         self._beside.setDirection(direction)
 
 
 class ReasoningView(QWidget):
-    """What the model wrote before its answers: a line that opens all samples, with the answer after each."""
-
     def __init__(self) -> None:
         super().__init__()
         self._reasoning_samples: Sequence[tuple[Order, AnswerLogProbs]] = ()
@@ -267,7 +243,6 @@ class ReasoningView(QWidget):
 
     @property
     def panes(self) -> Sequence[TextPane]:
-        """Those that can be read."""
         return [] if self._column.isHidden() else self._column.findChildren(TextPane)
 
     def show_raw_predictions(self, raw_predictions: Sequence[RawPrediction]) -> None:
@@ -287,7 +262,6 @@ class ReasoningView(QWidget):
 
     @Slot()
     def _fill(self) -> None:
-        """Make the panes that are to be read, once they are wanted."""
         if self._shown == self._reasoning_samples:
             return
         self._shown = self._reasoning_samples
@@ -295,33 +269,32 @@ class ReasoningView(QWidget):
             self._inside.removeWidget(pane)
             pane.setParent(None)
             pane.deleteLater()
-        for title, note, text in _told(self._reasoning_samples):
-            pane = TextPane(title)
-            pane.show_text(text or _NONE, note)
-            line = pane.view.fontMetrics().lineSpacing()
-            pane.view.setFixedHeight(line * min(_MOST_LINES, max(_LEAST_LINES, 1 + len(text) // 60)) + 20)
-            self._inside.addWidget(pane)
-
-
-def _told(reasoning_samples: Sequence[tuple[Order, AnswerLogProbs]]) -> Iterator[tuple[str, str, str]]:
-    """Which sample it is, the answer after it, its text."""
-    for order in Order:
-        own = [answer for shown_first, answer in reasoning_samples if shown_first is order]
-        for number, answer in enumerate(own, start=1):
-            said = likeliest(own_shares(raw_prediction_of(Method.CHAIN_OF_THOUGHT, order, [answer])))
-            cut = "; cut at the length limit" if answer.cut else ""
-            title = f"{ORDER_NAMES[order]}, reasoning sample {number} of {len(own)}"
-            yield title, f"then answers {said}{cut}", answer.thought
+        for order in Order:
+            own = [answer for shown_first, answer in self._reasoning_samples if shown_first is order]
+            for number, answer in enumerate(own, start=1):
+                said = likeliest(own_shares(raw_prediction_of(Method.CHAIN_OF_THOUGHT, order, [answer])))
+                cut = "; cut at the length limit" if answer.cut else ""
+                pane = TextPane(f"{ORDER_NAMES[order]}, reasoning sample {number} of {len(own)}")
+                pane.show_text(answer.thought or _NONE, f"then answers {said}{cut}")
+                lines = min(_MOST_LINES, max(_LEAST_LINES, 1 + len(answer.thought) // 60))
+                pane.view.setFixedHeight(pane.view.fontMetrics().lineSpacing() * lines + 20)
+                self._inside.addWidget(pane)
 
 
 def said_of_each(raw_predictions: Sequence[RawPrediction]) -> Iterator[str]:
     """A sentence for each method that asks of each response: its mean over the orders."""
     for method, what, value, words in (
-        (Method.POINTWISE_YES_NO, "probability of “yes”", _good, percent),
+        (
+            Method.POINTWISE_YES_NO,
+            "probability of “yes”",
+            lambda answer: math.exp(among(answer)[_YES]),
+            percent,
+        ),
         (Method.POINTWISE_GRADE, "mean grade, 1 to 5", mean_grade, "{:.2f}".format),
     ):
+        # Of the item's own A, and of its B: the model calls A what it sees first.
         own = [
-            _by_response(reading)
+            reading.answers if reading.order is Order.AB else reading.answers[::-1]
             for reading in raw_predictions
             if reading.method is method and reading.answers
         ]
@@ -332,7 +305,6 @@ def said_of_each(raw_predictions: Sequence[RawPrediction]) -> Iterator[str]:
 
 
 def _labels_alone(raw_predictions: Sequence[RawPrediction]) -> Iterator[str]:
-    """A sentence for each judge of a jury that has a label without raw predictions."""
     for reading in raw_predictions:
         if reading.label_alone:
             shares = own_shares(reading)
@@ -348,16 +320,6 @@ def _said_by(reading: RawPrediction) -> str:
     return f"judge {reading.judge}, {reading.method.title}" if reading.judge else reading.method.title
 
 
-def _by_response(reading: RawPrediction) -> tuple[AnswerLogProbs, AnswerLogProbs]:
-    """What was said of the item's own A, and of its B: the model calls A what it sees first."""
-    first, second = reading.answers
-    return (first, second) if reading.order is Order.AB else (second, first)
-
-
-def _good(answer: AnswerLogProbs) -> float:
-    return math.exp(among(answer)[_YES])
-
-
 class CardBody(QScrollArea):
     """Scrolled where there is little room. The large orders stand above the columns where they are wanted."""
 
@@ -371,21 +333,17 @@ class CardBody(QScrollArea):
         self.setWidget(inside)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         name(self, "The judgment in full: Up and Down scroll")
-        self.methods.reasoning_samples.fold.opened.connect(self._show_thoughts)
+        samples = self.methods.reasoning_samples
+        samples.fold.opened.connect(lambda: self._scroll_to(samples))
 
     def sizeHint(self) -> QSize:
-        """As high as the probabilities of both orders, and of all methods; longer explanations are
-        scrolled.
-        """
         methods = 0 if self.methods.isHidden() else self.methods.default_height
         return QSize(super().sizeHint().width(), 6 * (self.fontMetrics().height() + 3) + 8 + methods)
 
     def minimumSizeHint(self) -> QSize:
-        """A few lines."""
         return QSize(100, 2 * self.fontMetrics().lineSpacing())
 
     def show_scored(self, scored: Judgment | None) -> None:
-        """Show what the model said in each order and way; nothing where it did not."""
         raw_predictions, probabilities = (
             (scored.raw_predictions, scored.probabilities) if scored else ((), ())
         )
@@ -395,23 +353,16 @@ class CardBody(QScrollArea):
         self.updateGeometry()  # what is in it does not tell
 
     def to_top(self) -> None:
-        """Scroll back."""
         self.verticalScrollBar().setValue(0)
 
     @property
     def at_methods(self) -> bool:
-        """True while the methods, or their reasoning, have the focus."""
         focused = self.window().focusWidget()
         return self.methods.hasFocus() or (focused is not None and self.methods.isAncestorOf(focused))
 
     def go_to_methods(self) -> None:
-        """Scroll to what each method said; from there keys scroll on."""
         self.methods.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._scroll_to(self.methods)
-
-    @Slot()
-    def _show_thoughts(self) -> None:
-        self._scroll_to(self.methods.reasoning_samples)
 
     def _scroll_to(self, part: QWidget) -> None:
         QTimer.singleShot(0, part, partial(self._scroll, part))  # once it is known what is shown

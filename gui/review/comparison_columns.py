@@ -7,22 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QAbstractScrollArea,
-    QCheckBox,
-    QListWidgetItem,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-    QWidgetAction,
-)
 
 from engine.core.formatting import short_name, words
 from engine.settings.identity import StoredRun
 from gui.review import review_jobs
-from gui.review.blind import HIDDEN
 from gui.review.judgment_desk import JudgmentDesk
+from gui.review.progress import HIDDEN
 from gui.review.review_jobs import OtherRun
 from gui.review.session import ReviewedJudgment
 from gui.review.side_by_side import (
@@ -57,8 +49,6 @@ _HUMAN = 0  # in the place of a run's id
 
 
 class Chooser(MenuButton):
-    """A button that opens a list of systems with a tick at each that is read beside."""
-
     shown_changed = Signal(bool)
     ticked = Signal(int, bool)  # the id of a run, 0 for the human labels
     list_wanted = Signal()
@@ -71,7 +61,7 @@ class Chooser(MenuButton):
             "Side by side",
             "Show other runs and submissions side by side with the open one (V shows and hides them)",
         )
-        self.on = QCheckBox("&Show side by side (V)")
+        self.on = QtWidgets.QCheckBox("&Show side by side (V)")
         self.on.toggled.connect(self.shown_changed)
         self.list = ListView()
         name(self.list, "Systems side by side")
@@ -80,12 +70,13 @@ class Chooser(MenuButton):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.itemChanged.connect(self._take_tick)
         self._most = hint("")
-        self._add = QPushButton("Open &submission…")
+        self._add = QtWidgets.QPushButton("Open &submission…")
         name(self._add, "Open a submission file")
-        self._add.clicked.connect(self._want_submission)
+        self._add.clicked.connect(self._menu.close)
+        self._add.clicked.connect(self.submission_wanted)
         panel = as_column(self.on, self.list, self._most, self._add, margins=None)
         self.list.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
-        action = QWidgetAction(self)
+        action = QtWidgets.QWidgetAction(self)
         action.setDefaultWidget(panel)
         self._menu.addAction(action)
         self._menu.aboutToShow.connect(self.list_wanted)
@@ -98,7 +89,7 @@ class Chooser(MenuButton):
             self.list.clear()
             full = len(ticked) >= MOST_BESIDE
             for run_id, text, more in systems:
-                entry = QListWidgetItem(one_line(text))
+                entry = QtWidgets.QListWidgetItem(one_line(text))
                 entry.setToolTip(tip(more))
                 entry.setData(Qt.ItemDataRole.UserRole, run_id)
                 entry.setCheckState(Qt.CheckState.Checked if run_id in ticked else Qt.CheckState.Unchecked)
@@ -113,21 +104,14 @@ class Chooser(MenuButton):
             else "No other run and no opened submission has these items."
         )
 
-    @Slot(QListWidgetItem)
-    def _take_tick(self, entry: QListWidgetItem) -> None:
+    @Slot(QtWidgets.QListWidgetItem)
+    def _take_tick(self, entry: QtWidgets.QListWidgetItem) -> None:
         checked = entry.checkState() is Qt.CheckState.Checked
         self.ticked.emit(entry.data(Qt.ItemDataRole.UserRole), checked)
 
-    @Slot()
-    def _want_submission(self) -> None:
-        self._menu.close()
-        self.submission_wanted.emit()
-
 
 class ComparisonColumns(QObject):
-    """Puts the columns below the page where an annotator wants them, and the desk's strip above them."""
-
-    def __init__(self, workspace: Workspace, desk: JudgmentDesk, parent: QWidget) -> None:
+    def __init__(self, workspace: Workspace, desk: JudgmentDesk, parent: QtWidgets.QWidget) -> None:
         super().__init__(parent)
         self._workspace, self._desk, self._page = workspace, desk, parent
         self._shown: ReviewedJudgment | None = None
@@ -149,19 +133,15 @@ class ComparisonColumns(QObject):
         self._reading.finished.connect(self._take_others)
         for latest in (self._listing, self._reading):
             workspace.failures.follow(latest)
-        self._connect()
-
-    def _connect(self) -> None:
         self.button.shown_changed.connect(self.set_on)
         self.button.ticked.connect(self._tick)
         self.button.list_wanted.connect(self._list)
-        self.button.submission_wanted.connect(self._workspace.submission_wanted)
-        self._desk.shown.connect(self._take_shown)
-        self._workspace.run_changed.connect(self._follow_run)
-        self._desk.follow(self.columns.own.buttons)
+        self.button.submission_wanted.connect(workspace.submission_wanted)
+        desk.shown.connect(self._take_shown)
+        workspace.run_changed.connect(self._follow_run)
+        desk.follow(self.columns.own.buttons)
 
-    def below(self, page: QWidget) -> PageSplitter:
-        """The page with the columns below it, across its whole width."""
+    def below(self, page: QtWidgets.QWidget) -> PageSplitter:
         self._splitter = PageSplitter(Qt.Orientation.Vertical)
         self._splitter.addWidget(page)
         self._splitter.addWidget(self.panel)
@@ -175,13 +155,11 @@ class ComparisonColumns(QObject):
         return self._on or self._desk.session.settling
 
     def follow_settling(self) -> None:
-        """Show columns of annotators to who adjudicates, and those of systems to others."""
         self._read()
         self._arrange()
 
     @Slot(bool)
     def set_on(self, on: bool) -> None:
-        """Show the columns, or the card as before."""
         if on != self._on and self._dataset:
             self._on = on
             self._remember()
@@ -189,15 +167,13 @@ class ComparisonColumns(QObject):
             self._arrange()
 
     @property
-    def places(self) -> Sequence[QAbstractScrollArea]:
-        """Where what is said of the open judgment can be read and scrolled."""
+    def places(self) -> Sequence[QtWidgets.QAbstractScrollArea]:
         if not self._on:
             return [self._desk.card.body] if self._desk.card.open else []
         return self.columns.views if not self.panel.isHidden() else []
 
     @Slot()
     def toggle(self) -> None:
-        """The other of the two."""
         if self._desk.session.settling:
             self._workspace.note.emit("The annotations stay side by side while you adjudicate.")
         else:
@@ -205,13 +181,11 @@ class ComparisonColumns(QObject):
 
     @Slot()
     def show_nothing(self) -> None:
-        """No item is open."""
         self._shown = None
         self.keep_layout()
         self.panel.hide()
 
     def follow_page(self) -> None:
-        """The page is shown: read what was not worth it while nobody looked."""
         self._read()
         self._show()
 
@@ -266,7 +240,6 @@ class ComparisonColumns(QObject):
         self._arrange()
 
     def _read(self) -> None:
-        """Read the runs of the columns, where somebody looks."""
         if not self.on or not self._page.isVisible():
             return
         wanted = [each for each in self._beside if each != _HUMAN and each not in self._others]
@@ -304,7 +277,6 @@ class ComparisonColumns(QObject):
     # What is shown
 
     def _arrange(self) -> None:
-        """Give desk and editor their places."""
         desk, on = self._desk, self.on and self._dataset != ""
         self.button.on.setChecked(self._on)
         if on != (self.columns.own.isAncestorOf(desk.card.editor)):
@@ -345,7 +317,14 @@ class ComparisonColumns(QObject):
         else:
             others = [self._open_column(run.results, shown), *map(self._other_column, self._beside)]
         self.columns.show_systems(others)
-        own = self._own_column(run.results, shown)
+        if self._desk.session.settling:
+            own = adjudicated_column(shown)
+        else:
+            # What this annotator gave or agreed with, and wrote.
+            author = shown.reviewer
+            texts = [each.explanation for each in shown.history if each.author == author and not each.undone]
+            label = run.results.reviews.labels.get(author, {}).get(shown.judgment.key)
+            own = own_column(author, label, texts[-1] if texts else None, shown.draft)
         self.columns.own.show_own(own, shown)
         if self.panel.isHidden():
             self.panel.show()
@@ -354,27 +333,15 @@ class ComparisonColumns(QObject):
             self._splitter.setSizes([room * (100 - share) // 100, room * share // 100])
 
     def keep_layout(self) -> None:
-        """Remember the height of the columns."""
         above, below = self._splitter.sizes()
         if self.panel.isVisible() and above + below:
             self._workspace.state.set_number(_HEIGHT, round(100 * below / (above + below)))
-
-    def _own_column(self, results: "RunResults", shown: ReviewedJudgment) -> ColumnText:
-        """What this annotator gave or agreed with, and wrote."""
-        if self._desk.session.settling:
-            return adjudicated_column(shown)
-        author = shown.reviewer
-        history = [each for each in shown.history if each.author == author]
-        standing = [each for each in history if each.undone is None]
-        label = results.reviews.labels.get(author, {}).get(shown.judgment.key)
-        return own_column(author, label, standing[-1].explanation if standing else None, shown.draft)
 
     def _open_column(self, results: "RunResults", shown: ReviewedJudgment) -> ColumnText:
         by_other = shown.override if shown.override and shown.override.author != shown.reviewer else None
         return column_of(results.run, shown.judgment, by_other)
 
     def _other_column(self, which: int) -> ColumnText:
-        """What another run, or the human labels, say of the open judgment."""
         shown, gold, other = self._shown, self._workspace.gold, self._others.get(which)
         assert shown is not None
         if which == _HUMAN:
@@ -393,7 +360,7 @@ class ComparisonColumns(QObject):
         return column_of(run, judgments[criterion][place], override)
 
 
-def _put_first(box: QWidget, widget: QWidget) -> None:
+def _put_first(box: QtWidgets.QWidget, widget: QtWidgets.QWidget) -> None:
     layout = box.layout()
-    assert isinstance(layout, QVBoxLayout)
+    assert isinstance(layout, QtWidgets.QVBoxLayout)
     layout.insertWidget(0, widget)

@@ -9,17 +9,9 @@ too little room for these, the ends of the longest names are left out.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QIcon, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QButtonGroup,
-    QPlainTextEdit,
-    QPushButton,
-    QSizePolicy,
-    QToolButton,
-    QWidget,
-)
 
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, HumanLabel, Preference
@@ -38,15 +30,13 @@ _MOST_ROWS = 3
 _FEWEST_LETTERS = 2  # of a name; with fewer the number says more
 
 
-class CriterionStrip(QWidget):
-    """The criteria of a run, numbered as their keys are."""
-
+class CriterionStrip(QtWidgets.QWidget):
     chosen = Signal(str)
 
     def __init__(self) -> None:
         super().__init__()
         self._layout = FlowLayout(self, gap=_GAP, whole=True)
-        self._group = QButtonGroup(self, exclusive=True)
+        self._group = QtWidgets.QButtonGroup(self, exclusive=True)
         self._group.buttonClicked.connect(self._tell)
         self._criteria: tuple[str, ...] = ()
         self._rows: Sequence[ReviewRow] = ()
@@ -54,8 +44,7 @@ class CriterionStrip(QWidget):
         self.setAccessibleName("Criteria of the item")
 
     @property
-    def buttons(self) -> Sequence[QAbstractButton]:
-        """One for each criterion."""
+    def buttons(self) -> Sequence[QtWidgets.QAbstractButton]:
         return self._group.buttons()
 
     def show_rows(self, rows: "Sequence[ReviewRow]", criterion: str, begun: Collection[str] = ()) -> None:
@@ -78,7 +67,6 @@ class CriterionStrip(QWidget):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show as much of the names as there is room for."""
         super().resizeEvent(event)
         self._fit()
 
@@ -108,7 +96,6 @@ class CriterionStrip(QWidget):
             self.buttons[place].setText(_text(place, short, marks[place]))
 
     def _widths_without_names(self, marks: Sequence[str]) -> list[int]:
-        """How wide each button is without its name, with these marks."""
         found = []
         for place, button in enumerate(self.buttons):
             button.setText(_text(place, " ", marks[place]))  # one more that stands beside a name
@@ -116,7 +103,6 @@ class CriterionStrip(QWidget):
         return found
 
     def restyle(self) -> None:
-        """Follow the colours."""
         if self._rows:
             chosen = self._group.checkedButton()
             self.show_rows(self._rows, chosen.property("criterion") if chosen else "", self._begun)
@@ -128,7 +114,7 @@ class CriterionStrip(QWidget):
             self._group.removeButton(button)
         take_out(self._layout, gone)
         for criterion in criteria:
-            button = QToolButton(toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            button = QtWidgets.QToolButton(toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             button.setCheckable(True)
             button.setAutoExclusive(True)  # the group does that; Qt asks here whether one of several is told
             button.setProperty("role", "button")
@@ -139,18 +125,16 @@ class CriterionStrip(QWidget):
             button.show()  # now: else the strip has no height until later, and the card takes too little
         self._criteria = criteria
 
-    @Slot(QAbstractButton)
-    def _tell(self, button: QAbstractButton) -> None:
+    @Slot(QtWidgets.QAbstractButton)
+    def _tell(self, button: QtWidgets.QAbstractButton) -> None:
         self.chosen.emit(button.property("criterion"))
 
 
 def _text(place: int, title: str, marks: str) -> str:
-    """What a button shows: number, name, marks."""
     return f" {' '.join(part for part in (str(place + 1), title, marks) if part)}"
 
 
 def _rows_taken(widths: Iterable[int], room: int) -> int:
-    """How many rows buttons of these widths take."""
     rows, left = 1, 0
     for width in widths:
         if left and left + width > room:
@@ -160,18 +144,18 @@ def _rows_taken(widths: Iterable[int], room: int) -> int:
     return rows
 
 
-class OverrideButtons(QWidget):
-    """A button for each label, which is down where it is effective; to write, and to take back."""
-
+class OverrideButtons(QtWidgets.QWidget):
     label_wanted = Signal(object)  # a Preference
     edit_wanted = Signal()
     undo_wanted = Signal()
     redo_wanted = Signal()
 
-    def __init__(self, labels: Mapping[Preference, QAbstractButton], edit: QPushButton, gap: int) -> None:
+    def __init__(
+        self, labels: Mapping[Preference, QtWidgets.QAbstractButton], edit: QtWidgets.QPushButton, gap: int
+    ) -> None:
         super().__init__()
         self.labels, self.edit = labels, edit
-        self.undo, self.redo = QPushButton("Undo (U)"), QPushButton("Redo (Shift+U)")
+        self.undo, self.redo = QtWidgets.QPushButton("Undo (U)"), QtWidgets.QPushButton("Redo (Shift+U)")
         flow = FlowLayout(self, gap=gap, whole=True)
         for button in (*labels.values(), edit, self.undo, self.redo):
             flow.addWidget(button)
@@ -189,7 +173,6 @@ class OverrideButtons(QWidget):
         self.restyle()
 
     def show_state(self, label: HumanLabel | None, undo: str, redo: str, writing: bool) -> None:
-        """Show the effective label; what would be taken back, and what done again, in words."""
         for each, button in self.labels.items():
             button.setChecked(each is label)
         self.undo.setEnabled(bool(undo))
@@ -199,13 +182,11 @@ class OverrideButtons(QWidget):
         self.edit.setEnabled(not writing)
 
     def set_narrow(self, narrow: bool) -> None:
-        """Show the marks of the labels alone where there is little room; names and tips say the rest."""
         for button, text in self._words.items():
             button.setText("" if narrow else text)
         self.edit.setText("Edit (E)" if narrow else self._edit)
 
     def restyle(self) -> None:
-        """Follow colours and text size."""
         side = self.fontMetrics().height()
         for label, button in self.labels.items():
             button.setIconSize(QSize(side, side))
@@ -214,52 +195,47 @@ class OverrideButtons(QWidget):
     @Slot()
     def _want_label(self) -> None:
         button = self.sender()
-        if isinstance(button, QAbstractButton):
+        if isinstance(button, QtWidgets.QAbstractButton):
             # What is effective is shown once it is stored, not when it is requested.
             button.setChecked(not button.isChecked())
             self.label_wanted.emit(Preference(button.property("preference")))
 
 
 def wide_buttons() -> OverrideButtons:
-    """Those with words, for the card of a judgment."""
-    labels = {label: QPushButton() for label in PREFERENCES}
+    labels = {label: QtWidgets.QPushButton() for label in PREFERENCES}
     for label, button in labels.items():
         one = label in (Preference.A, Preference.B)
         button.setText(f" Response {LETTERS[label]}" if one else f" {LABEL_WORDS[label].capitalize()}")
         said = f"Override the label with {LABEL_WORDS[label]}"
         name(button, f"{said}, key {LETTERS[label]}", f"{said} ({LETTERS[label]})")
-    edit = QPushButton("Edit explanation… (E)")
+    edit = QtWidgets.QPushButton("Edit explanation… (E)")
     name(edit, "Write another explanation, key E")
     return OverrideButtons(labels, edit, gap=6)
 
 
 def narrow_buttons() -> OverrideButtons:
-    """Those with marks alone, for a column."""
-    labels = {label: QToolButton() for label in PREFERENCES}
+    labels = {label: QtWidgets.QToolButton() for label in PREFERENCES}
     for label, button in labels.items():
         button.setProperty("role", "button")
         button.setProperty("compact", True)
         words = f"Your label: {LABEL_WORDS[label]}"
         name(button, words, f"{words} ({LETTERS[label]})")
-    edit = QPushButton("Edit (E)")
+    edit = QtWidgets.QPushButton("Edit (E)")
     name(edit, "Write your explanation, key E")
     return OverrideButtons(labels, edit, gap=4)
 
 
-class _Field(QPlainTextEdit):
+class _Field(QtWidgets.QPlainTextEdit):
     saved = Signal()
     left = Signal()
 
     def sizeHint(self) -> QSize:
-        """A few lines."""
         return QSize(200, 5 * self.fontMetrics().lineSpacing() + 14)
 
     def minimumSizeHint(self) -> QSize:
-        """Fewer lines."""
         return QSize(100, 3 * self.fontMetrics().lineSpacing() + 14)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Catch the two keys that end the writing."""
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.saved.emit()
@@ -278,9 +254,7 @@ class _Field(QPlainTextEdit):
         return super().event(event)
 
 
-class ExplanationEditor(QWidget):
-    """A field with Save and Cancel."""
-
+class ExplanationEditor(QtWidgets.QWidget):
     saved = Signal(str)
     left = Signal(str)  # without saving; the text is a draft
 
@@ -290,15 +264,17 @@ class ExplanationEditor(QWidget):
         guard(self)
         self.field = _Field()
         self.field.setTabChangesFocus(True)
-        self.field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.field.setSizePolicy(
+            QtWidgets.QSizePolicy.Policy.Expanding, QtWidgets.QSizePolicy.Policy.Preferred
+        )
         name(self.field, "Your explanation")
         self.field.setPlaceholderText("Why this label? One or two sentences.")
         self.field.saved.connect(self._save)
         self.field.left.connect(self._leave)
-        save = QPushButton("Save (Ctrl+Enter)")
+        save = QtWidgets.QPushButton("Save (Ctrl+Enter)")
         name(save, "Save the explanation")
         save.clicked.connect(self._save)
-        leave = QPushButton("Leave (Esc)")
+        leave = QtWidgets.QPushButton("Leave (Esc)")
         name(leave, "Leave without saving; the text is kept as a draft")
         leave.clicked.connect(self._leave)
         buttons = FlowLayout()
@@ -307,30 +283,25 @@ class ExplanationEditor(QWidget):
         in_column((self.field, STRETCH), buttons, on=self, spacing=4)
 
     def begin(self, text: str, draft: str | None = None) -> None:
-        """Write on from `text`, or from a draft of it."""
         self._begun_with = text
         self.field.setPlainText(text if draft is None else draft)
         self.field.selectAll()
         self.field.setFocus()
 
     def go_on(self) -> None:
-        """Back to the field, as it is."""
         self.field.setFocus()
 
     @property
     def has_focus(self) -> bool:
-        """True where the field or a button of it is where keys go."""
         focused = self.window().focusWidget()
         return focused is not None and self.isAncestorOf(focused)
 
     @property
     def text(self) -> str:
-        """What is written."""
         return self.field.toPlainText()
 
     @property
     def changed(self) -> bool:
-        """True where it is not what it was."""
         return self.text.strip() != self._begun_with.strip()
 
     @Slot()

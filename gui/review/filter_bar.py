@@ -1,6 +1,5 @@
-"""What the list of a review is to hold and in which order: a search, a criterion, and filters to switch on.
-
-The seed that a run's random sample is drawn by: a button beside the order of the list, and its dialog.
+"""What the list of a review is to hold and in which order: a search, a criterion, filters to switch on, the
+seed of the random sample.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +11,7 @@ from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt, QTimer, S
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QDialog, QPushButton, QScrollArea, QSizePolicy, QToolButton, QWidget
 
-from engine.annotations.records import NO_LABEL, Filters, LabelRequest, ListOrder, WantedItems
+from engine.annotations.records import NO_LABEL, Filters, ListOrder, WantedItems
 from engine.core.formatting import counted, words
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, written_label
 from engine.settings.sampling import DEFAULT_SEED, LARGEST_SEED
@@ -28,10 +27,10 @@ from gui.widgets.labels import (
     hint,
     in_column,
     in_row,
-    label,
     name,
     ok_and_cancel,
 )
+from gui.widgets.labels import label as text_label
 from gui.workspace.slices_panel import SliceChoice
 from gui.workspace.workspace import Workspace
 
@@ -42,8 +41,6 @@ _WHAT = (
 
 
 class SeedButton(QPushButton):
-    """Asks for another seed for the open run, and lets the workspace keep it."""
-
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self._workspace = workspace
@@ -53,13 +50,11 @@ class SeedButton(QPushButton):
         self.clicked.connect(self.ask)
 
     def show_seed(self, seed: int) -> None:
-        """Say by which seed the sample is drawn now."""
         self.setText(f"Seed {seed}…")
         name(self, f"Seed of the random sample: {seed}", "Draw another random sample of the run")
 
     @Slot()
     def ask(self) -> None:
-        """Ask for a seed."""
         run = self._workspace.run
         if run is None or self.dialog is not None:
             return
@@ -67,17 +62,11 @@ class SeedButton(QPushButton):
         self.dialog = SeedDialog(results.run.review_seed, results.reviews.labels_by_seed, self.window())
         self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.dialog.chosen.connect(lambda seed, run_id=run.id: self._workspace.draw_sample_by(run_id, seed))
-        self.dialog.finished.connect(self._forget)
+        self.dialog.finished.connect(lambda: setattr(self, "dialog", None))
         self.dialog.open()
-
-    @Slot()
-    def _forget(self) -> None:
-        self.dialog = None
 
 
 class SeedDialog(QDialog):
-    """Asks for a seed; `chosen` is emitted where it is another one than before."""
-
     chosen = Signal(int)
 
     def __init__(self, seed: int, labels: Mapping[int, int], parent: QWidget | None = None) -> None:
@@ -90,10 +79,16 @@ class SeedDialog(QDialog):
         self.field.setValue(min(seed, LARGEST_SEED))  # a store may hold more than the field can
         self.field.selectAll()
         name(self.field, "Seed of the random sample")
-        self.said = hint(_kept_in_words(seed, labels))
+        given = [f"{counted(each, 'label', 'labels')} by seed {of}" for of, each in sorted(labels.items())]
+        self.said = hint(
+            f"Labels given in a random sample so far: {', '.join(given)}. They keep their origin and"
+            " stay in the random sample, together with those of the new seed."
+            if given
+            else f"No label was given in the sample of seed {seed} yet."
+        )
         in_column(
             heading("Seed of the random sample"),
-            in_row(label("Seed", wrap=False), self.field, STRETCH),
+            in_row(text_label("Seed", wrap=False), self.field, STRETCH),
             hint(_WHAT),
             self.said,
             ok_and_cancel(self),
@@ -104,22 +99,10 @@ class SeedDialog(QDialog):
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
 
     def accept(self) -> None:
-        """Close; the seed that stands there is wanted."""
         seed = self.field.value()
         if seed != self._before:
             self.chosen.emit(seed)
         super().accept()
-
-
-def _kept_in_words(seed: int, labels: Mapping[int, int]) -> str:
-    """What becomes of the labels of the samples that there are."""
-    if not labels:
-        return f"No label was given in the sample of seed {seed} yet."
-    given = [f"{counted(number, 'label', 'labels')} by seed {of}" for of, number in sorted(labels.items())]
-    return (
-        f"Labels given in a random sample so far: {', '.join(given)}. They keep their origin and"
-        " stay in the random sample, together with those of the new seed."
-    )
 
 
 _CHIPS = (
@@ -161,7 +144,7 @@ _ORDER_TIPS = {
         "Items that you have not labelled, the judge's most uncertain first. Use such labels to fit a"
         " calibration. They are not a random sample, so do not compute rates, win rates or accuracy from"
         " them: label the random sample instead (on Ranking: “Label at random”)."
-    ),
+    )
 }
 _NOT_TELLING = (  # of labels: for who labels blind, too
     ListOrder.DATASET,
@@ -207,10 +190,9 @@ class FilterBar(QWidget):
             for key, text, what in _LABELS
         }
         self.chips = {key: _chip(text, what) for key, text, what in _CHIPS}
-        self.active: dict[
-            QWidget, QToolButton
-        ] = {  # said while the filters themselves are folded away; a click ends one
-            control: _end_button() for control in (*self.chips.values(), *self.labels.values(), self.slices)
+        # Said while the filters themselves are folded away; a click ends one.
+        self.active: dict[QWidget, QToolButton] = {
+            control: _tool_button() for control in (*self.chips.values(), *self.labels.values(), self.slices)
         }
         self.more = _chip("Filters", "Filters by label and by marks")
         name(self.more, "More filters", "Filters by label and by marks")
@@ -219,11 +201,6 @@ class FilterBar(QWidget):
         self._typing = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._fill_criteria(())
         self._fill_orders()
-        self._lay_out()
-        self._connect()
-        self._offer_seed()
-
-    def _lay_out(self) -> None:
         boxes = in_row((self.criterion, STRETCH), (self.order, STRETCH), self.seed)
         first = in_row((self.search, STRETCH), self.more, self.clear_all)
         labels = FlowLayout(gap=6)
@@ -241,8 +218,6 @@ class FilterBar(QWidget):
         in_column(first, boxes, self._said, self._panel, on=self, spacing=6)
         self._panel.hide()
         self.clear_all.hide()
-
-    def _connect(self) -> None:
         self._typing.timeout.connect(self._tell)
         self.search.textChanged.connect(self._typing.start)
         self.search.returnPressed.connect(self._tell)
@@ -257,10 +232,10 @@ class FilterBar(QWidget):
         for chip in self.chips.values():
             chip.clicked.connect(self._tell)
         self.slices.changed.connect(self._tell)
+        self._offer_seed()
 
     @property
     def narrows(self) -> bool:
-        """True where anything is left out, here or elsewhere."""
         return self.request.narrows or self.part is not None or self._annotators.narrows
 
     @property
@@ -279,7 +254,10 @@ class FilterBar(QWidget):
     @property
     def _chosen(self) -> Filters:
         chosen: dict[str, Any] = {key: chip.isChecked() for key, chip in self.chips.items()}
-        chosen |= {key: _wished(box.currentData()) for key, box in self.labels.items()}
+        labels = {key: box.currentData() for key, box in self.labels.items()}
+        chosen |= {
+            key: NO_LABEL if of == NO_LABEL else of and written_label(of) for key, of in labels.items()
+        }
         return Filters(
             criterion=self.criterion.currentData(),
             ids=self._ids,
@@ -290,7 +268,6 @@ class FilterBar(QWidget):
 
     @property
     def list_order(self) -> ListOrder:
-        """In which order."""
         return ListOrder(self.order.currentData())
 
     def set_blind(self, blind: bool) -> None:
@@ -318,12 +295,10 @@ class FilterBar(QWidget):
         """Offer what makes sense for a run, or a `panel`; what is chosen stays where it can. `seed`: of its
         sample; `sure`: whether it says how sure it is of its labels.
         """
-        criterion = self.criterion.currentData()
-        self._fill_criteria(criteria)
+        self._fill_criteria(criteria, self.criterion.currentData())
         self._labelled, self._of_jury, self._sure = labelled, panel, sure
         self.seed.show_seed(seed)
         self._fill_orders(self.order.currentData())
-        self.criterion.setCurrentIndex(max(0, self.criterion.findData(criterion)))
         for control in (self.labels["human"], self.chips["differs_from_human"]):
             control.setEnabled(labelled)
         if not labelled:
@@ -331,7 +306,6 @@ class FilterBar(QWidget):
             self.chips["differs_from_human"].setChecked(False)
 
     def show_wanted(self, wanted: WantedItems) -> None:
-        """Choose the filters of a set of items, and no others, and its order."""
         self._choose(wanted.filters)
         if wanted.order is None:
             self._tell()
@@ -357,11 +331,9 @@ class FilterBar(QWidget):
         return {**asdict(self._chosen), "text": "", "ids": None, "labelled": None, **kept}
 
     def restore(self, record: Mapping[str, Any], criteria: Sequence[str]) -> None:
-        """Choose what was remembered, as far as it makes sense."""
-        self._fill_criteria(criteria)
+        self._fill_criteria(criteria, record.get("criterion"))
         self._labelled = self._of_jury = self._sure = True  # until the run says more
         self._fill_orders(record.get("order"))
-        self.criterion.setCurrentIndex(max(0, self.criterion.findData(record.get("criterion"))))
         for key, box in self.labels.items():
             box.setCurrentIndex(max(0, box.findData(record.get(key))))
         for key, chip in self.chips.items():
@@ -371,13 +343,11 @@ class FilterBar(QWidget):
 
     @Slot()
     def clear(self) -> None:
-        """List everything; the order stays."""
         self._choose(Filters())
         self._annotators.clear()
         self._tell()
 
     def offer_to_clear(self) -> None:
-        """Offer it where anything is left out."""
         narrows = self.narrows
         said: dict[QWidget, str] = {chip: chip.text() for chip in self.chips.values() if chip.isChecked()}
         said |= {box: box.currentText() for box in self.labels.values() if box.currentIndex() > 0}
@@ -397,14 +367,12 @@ class FilterBar(QWidget):
 
     @Slot()
     def _show_panel(self) -> None:
-        """Show all filters, or those alone that leave something out."""
         unfolded = self.more.isChecked()
         self._panel.setVisible(unfolded and not self._blind)
         said = any(not button.isHidden() for button in self.active.values())
         self._said.setVisible(said and not unfolded and not self._blind)
 
     def _end(self, control: QWidget, *_checked: bool) -> None:
-        """Let one of the filters leave out nothing any more."""
         if isinstance(control, QToolButton):
             control.setChecked(False)
         elif isinstance(control, QComboBox):
@@ -420,11 +388,12 @@ class FilterBar(QWidget):
         self.offer_to_clear()
         self.changed.emit()
 
-    def _fill_criteria(self, criteria: Sequence[str]) -> None:
+    def _fill_criteria(self, criteria: Sequence[str], chosen: str | None = None) -> None:
         self.criterion.clear()
         self.criterion.addItem("All criteria", None)
         for criterion in criteria:
             self.criterion.addItem(words(criterion).capitalize(), criterion)
+        self.criterion.setCurrentIndex(max(0, self.criterion.findData(chosen)))
 
     def _fill_orders(self, chosen: str | None = None) -> None:
         self.order.clear()
@@ -453,20 +422,17 @@ class Controls(DownScroll):
         self.verticalScrollBar().rangeChanged.connect(self._soon.start)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """What is in it has another layout, or another size."""
         if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
             self._soon.start()
         return super().eventFilter(watched, event)
 
     @Slot()
     def _keep_in_sight(self) -> None:
-        """The control that has the keys stays in sight where there is less room for all."""
         used = self.window().focusWidget()
         if used is not None and self.isAncestorOf(used):
             self.show_control(used)
 
     def show_control(self, control: QWidget) -> None:
-        """Scroll a control into sight, here and in what this stands in."""
         area: QWidget | None = self
         while area is not None:
             if isinstance(area, QScrollArea):
@@ -474,7 +440,6 @@ class Controls(DownScroll):
             area = area.parentWidget()
 
     def sizeHint(self) -> QSize:
-        """As high as all of them at its width."""
         inside, size = self.widget(), super().sizeHint()
         layout = inside.layout() if inside is not None else None
         if layout is not None:
@@ -485,25 +450,17 @@ class Controls(DownScroll):
         return size
 
     def minimumSizeHint(self) -> QSize:
-        """As high as one of them, and as what is searched for."""
         search = self.findChild(SearchField)
         least = search.sizeHint().height() if search is not None else 0
         least = max(least, 2 * self.fontMetrics().height()) + 6
         return QSize(super().minimumSizeHint().width(), least)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width takes another height."""
         super().resizeEvent(event)
         self.updateGeometry()
 
 
-def _wished(data: str | None) -> LabelRequest:
-    """The label that an entry of a box stands for."""
-    return NO_LABEL if data == NO_LABEL else written_label(data) if data else None
-
-
 def _label_box(text: str, what: str, labels: Sequence[HumanLabel]) -> QComboBox:
-    """A choice of labels; closed it says whose label it is."""
     box = narrow_box(f"Filter by {what[0].lower()}{what[1:]}")
     box.setToolTip(what)
     box.addItem(f"{text}: any", None)
@@ -513,21 +470,17 @@ def _label_box(text: str, what: str, labels: Sequence[HumanLabel]) -> QComboBox:
     return box
 
 
-def _end_button() -> QToolButton:
+def _tool_button() -> QToolButton:
     button = QToolButton()
     button.setProperty("role", "button")
     button.setProperty("compact", True)
-    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    button.hide()
+    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # a click leaves the search
     return button
 
 
 def _chip(text: str, what: str) -> QToolButton:
-    chip = QToolButton()
+    chip = _tool_button()
     chip.setText(text)
     chip.setCheckable(True)
-    chip.setProperty("role", "button")
-    chip.setProperty("compact", True)
-    chip.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # a click leaves the search
     name(chip, f"Only: {text}", what)
     return chip

@@ -12,11 +12,10 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QToolButton, QWid
 from engine.core.formatting import capitalised, clipped, counted, number, percent, visible
 from engine.core.judgments import Explanation, Judgment, JudgmentKey, SubmittedLabel, Unscored
 from engine.core.methods import together
-from gui.review.blind import HIDDEN
 from gui.review.card import CardBody, OrderBars
 from gui.review.criterion_strip import ExplanationEditor, wide_buttons
-from gui.review.drafts import override_in_words, standing_in_words
-from gui.review.session import ReviewedJudgment
+from gui.review.progress import HIDDEN
+from gui.review.session import ReviewedJudgment, override_in_words, standing_in_words
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip
 from gui.widgets.glossary import MORE_BY_F1, Topic
@@ -67,7 +66,10 @@ class JudgmentCard(QFrame):
         self.each_method, self.prompt = QToolButton(), QToolButton()
         self._parts = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._lay_out()
-        self._connect()
+        self.fold.clicked.connect(self.toggle_fold)
+        self.prompt.clicked.connect(self.prompt_wanted)
+        self._name_methods()
+        self.each_method.clicked.connect(self.toggle_methods)
 
     def _lay_out(self) -> None:
         for hidden in (self.flipped, self.uncertainty, self.mass, self.stale):
@@ -87,7 +89,6 @@ class JudgmentCard(QFrame):
         )
 
     def _head(self) -> QHBoxLayout:
-        """The line that stays when the card is folded."""
         self.fold.setAutoRaise(True)
         self.fold.setArrowType(Qt.ArrowType.DownArrow)
         name(self.fold, "Fold the judgment to one line", "Fold the judgment to one line, or open it (F)")
@@ -103,21 +104,9 @@ class JudgmentCard(QFrame):
         pills, help_mark = (self.flipped, self.uncertainty, self.mass), HelpMark(Topic.UNCERTAINTY)
         for part in (self.badge, self.own, *pills, help_mark, self.each_method, self.prompt):
             flow.addWidget(part)
-        return in_row(
-            (self.fold, Qt.AlignmentFlag.AlignTop),
-            marks,
-            (self.beginning, STRETCH),
-            spacing=8,
-        )
-
-    def _connect(self) -> None:
-        self.fold.clicked.connect(self.toggle_fold)
-        self.prompt.clicked.connect(self.prompt_wanted)
-        self._name_methods()
-        self.each_method.clicked.connect(self.toggle_methods)
+        return in_row((self.fold, Qt.AlignmentFlag.AlignTop), marks, (self.beginning, STRETCH), spacing=8)
 
     def show_judgment(self, shown: ReviewedJudgment) -> None:
-        """Show a judgment; an editor that is open stays open."""
         judgment = shown.judgment
         if judgment.key != self._key:
             self._key = judgment.key
@@ -125,7 +114,10 @@ class JudgmentCard(QFrame):
         scored = judgment if isinstance(judgment, Judgment) else None
         self.badge.show_label(shown.label)
         self.badge.setVisible(not shown.hidden)
-        self._show_own(shown)
+        # What the judge said where an annotator's label is effective.
+        by_annotator = shown.override is not None and shown.override.preference is not None
+        own = judgment.preference if not isinstance(judgment, Unscored) else None
+        self.own.setText(f"The judge's own: {LABEL_WORDS[own]}" if by_annotator else "")
         reason = f"{capitalised(judgment.reason)}." if isinstance(judgment, Unscored) else ""
         self.reason.setText(visible(HIDDEN if shown.hidden else reason))
         self.reason.setVisible(isinstance(judgment, Unscored))
@@ -143,7 +135,6 @@ class JudgmentCard(QFrame):
         self.buttons.show_state(shown.label, shown.undo, shown.redo, shown.writing)
 
     def open_editor(self, text: str, draft: str | None) -> None:
-        """Let an annotator write in the place of the explanation."""
         self.explanation.hide()
         self.editor.show()
         self._show_parts()
@@ -163,11 +154,9 @@ class JudgmentCard(QFrame):
             self.body.ensureVisible(place.x(), place.y(), 0, line.height())
 
     def take_editor_back(self) -> None:
-        """Give the field, that was lent to another place, its own again."""
         self._why.insertWidget(self._why.indexOf(self.explanation) + 1, self.editor)
 
     def close_editor(self) -> None:
-        """Show the explanation again, from its top: the field may have been scrolled to."""
         self.editor.hide()
         self.explanation.show()
         self._show_parts()
@@ -175,26 +164,21 @@ class JudgmentCard(QFrame):
 
     @property
     def folded(self) -> bool:
-        """True where an annotator wants one line."""
         return self._folded
 
     @property
     def open(self) -> bool:
-        """True where the body is shown."""
         return not self.body.isHidden()
 
     def set_folded(self, folded: bool) -> None:
-        """Show one line, or everything."""
         self._folded = folded
         self._show_parts()
 
     @Slot()
     def toggle_fold(self) -> None:
-        """The other of the two."""
         self.set_folded(not self._folded)
 
     def _show_parts(self) -> None:
-        """Show what belongs to the card as it is: folded, open, or written in."""
         shown = not self.folded or self.editing
         if shown != self.open:
             self.body.setVisible(shown)
@@ -220,7 +204,6 @@ class JudgmentCard(QFrame):
 
     @Slot()
     def toggle_orders(self) -> None:
-        """Show what the model read in each order, large, or no longer."""
         shown = self.body.large.isHidden() or not self.open
         if shown:
             self.set_folded(False)
@@ -229,7 +212,6 @@ class JudgmentCard(QFrame):
 
     @Slot()
     def toggle_methods(self) -> None:
-        """Go to what each elicitation method said, or back to the top."""
         there = self.open and self.body.at_methods
         self.set_folded(False)
         self.methods_wanted.emit(self.has_methods and not there)
@@ -241,24 +223,15 @@ class JudgmentCard(QFrame):
 
     @property
     def editing(self) -> bool:
-        """True while an annotator writes."""
         return not self.editor.isHidden()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the parts one below the other where there is no room beside."""
         super().resizeEvent(event)
         narrow = self.width() < self.fontMetrics().averageCharWidth() * _NARROW
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         self._parts.setDirection(direction)
         self.body.methods.set_narrow(narrow)
         self.buttons.set_narrow(narrow)
-
-    def _show_own(self, shown: ReviewedJudgment) -> None:
-        """What the model said where an annotator's label is effective."""
-        persons = shown.override is not None and shown.override.preference is not None
-        own = shown.judgment.preference if not isinstance(shown.judgment, Unscored) else None
-        text = f"The judge's own: {LABEL_WORDS[own]}"
-        self.own.setText(text if persons else "")
 
     def _show_pills(self, scored: Judgment | None, shown: ReviewedJudgment) -> None:
         self.uncertainty.setVisible(shown.uncertainty is not None)
@@ -293,7 +266,7 @@ class JudgmentCard(QFrame):
         set_tip(self.beginning, shown.explanation or "")
         show_text(self.by, by_whom(shown))
         set_tip(self.by, "\n".join(override_in_words(override) for override in shown.history))
-        count = earlier_changes(shown)
+        count = len(shown.history) - bool(shown.override)
         words = counted(count, "earlier change", "earlier changes")
         self.earlier.setText(f"{words}… (H)")
         name(self.earlier, f"{words}, key H", "Who changed what, and when (H)")
@@ -335,7 +308,6 @@ def apart_in_words(judgment: Judgment) -> tuple[str, str]:
 
 
 def own_explanation(shown: ReviewedJudgment) -> Explanation | None:
-    """What the model wrote for the effective label, else its first text."""
     judgment = shown.judgment
     return None if isinstance(judgment, Unscored) else judgment.explanation_for(shown.label)
 
@@ -365,8 +337,3 @@ def by_whom(shown: ReviewedJudgment) -> str:
     if shown.draft:
         lines.append(shown.draft)
     return visible("\n".join(lines))
-
-
-def earlier_changes(shown: ReviewedJudgment) -> int:
-    """How many there were beside the effective one."""
-    return len(shown.history) - (1 if shown.override else 0)

@@ -9,25 +9,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QCompleter,
-    QDialog,
-    QDialogButtonBox,
-    QHBoxLayout,
-    QLineEdit,
-    QPlainTextEdit,
-    QPushButton,
-    QToolButton,
-    QWidget,
-)
 
 from engine.annotations.effective import tags_together
 from engine.annotations.records import Annotation
 from engine.core.formatting import clipped, visible
 from engine.core.judgments import JudgedItem
-from gui.review.drafts import DelayedSave, Drafts, note_of
+from gui.review.progress import DelayedSave, Drafts, note_of
 from gui.widgets.actions import ReadingOrder
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, one_line, set_tip
@@ -45,7 +35,7 @@ _FEWEST_LETTERS = 1  # of a tag
 _Note = tuple[str, tuple[str, ...]]  # its text and tags
 
 
-class NoteLine(QWidget):
+class NoteLine(QtWidgets.QWidget):
     """`Note… (N)`, the tags as pills, and the beginning of the note.
 
     `named`: does what needs an annotator's name, once there is one. `hides`: whether the notes of others are
@@ -53,10 +43,7 @@ class NoteLine(QWidget):
     """
 
     def __init__(
-        self,
-        workspace: Workspace,
-        drafts: Drafts,
-        named: Callable[[Callable[[], object]], object],
+        self, workspace: Workspace, drafts: Drafts, named: Callable[[Callable[[], object]], object]
     ) -> None:
         super().__init__()
         self._workspace, self._drafts = workspace, drafts
@@ -65,7 +52,7 @@ class NoteLine(QWidget):
         self._hides = False
         self._noting: tuple[int, JudgedItem, _Note]  # while the dialog is open: run, item, what it had before
         self.dialog: NoteDialog | None = None
-        self.button = QPushButton("Note… (N)")
+        self.button = QtWidgets.QPushButton("Note… (N)")
         self.button.setProperty("compact", True)
         name(self.button, "Write a note on the item, key N")
         self.button.clicked.connect(self.edit)
@@ -80,7 +67,6 @@ class NoteLine(QWidget):
         self.show_item(None, False)
 
     def show_item(self, item: JudgedItem | None, hides: bool) -> None:
-        """Show the note of an item; `hides`: not that of another annotator."""
         self._item, self._hides = item, hides
         self.setEnabled(item is not None)
         begun = self._drafts.in_words(self._run_id, note_of(item.item_id)) if item is not None else ""
@@ -111,13 +97,11 @@ class NoteLine(QWidget):
 
     @property
     def note(self) -> Annotation | None:
-        """What this annotator noted of the item, if anything."""
         notes = self._shown
         return notes[0] if notes and notes[0].author == self._workspace.author else None
 
     @property
     def _shown(self) -> Sequence[Annotation]:
-        """What may be shown of what annotators noted of the item: this annotator's own first."""
         run = self._workspace.run
         notes = run.results.notes_on(self._item.content_hash) if run and self._item else ()
         author = self._workspace.author if notes else ""
@@ -126,7 +110,6 @@ class NoteLine(QWidget):
 
     @Slot()
     def edit(self) -> None:
-        """Let an annotator write, once they have a name."""
         if self.dialog is None and self._item is not None:
             self._named(partial(self._open, self._item))
 
@@ -134,9 +117,17 @@ class NoteLine(QWidget):
         if self.dialog is not None or self._item is None or item.content_hash != self._item.content_hash:
             return
         draft = self._drafts.of(self._run_id, note_of(item.item_id))
-        self.dialog = NoteDialog(
-            *(_noted(self.note) if draft is None else _of_draft(draft)), self._known_tags(), self.window()
-        )
+        run, noted = self._workspace.run, _noted(self.note)
+        if draft is not None:
+            try:
+                text, *tags = json.loads(draft)
+                noted = str(text), tuple(map(str, tags))
+            except (TypeError, ValueError):
+                noted = draft, ()  # another hand wrote it
+        # Only this annotator's own tags while the notes of others are hidden.
+        hidden = self._workspace.author if self._hides else None
+        known = [note for note in run.results.all_notes if hidden in (None, note.author)] if run else []
+        self.dialog = NoteDialog(*noted, tags_of(known), self.window())
         self._noting = self._run_id, item, _noted(self.note)
         self.dialog.changed.connect(DelayedSave(self.keep_draft, self.dialog).ask)
         self.dialog.saved.connect(self._save)
@@ -148,14 +139,6 @@ class NoteLine(QWidget):
     @property
     def _run_id(self) -> int:
         return self._workspace.run.id if self._workspace.run else 0
-
-    def _hidden(self, note: Annotation) -> bool:
-        return self._hides and note.author != self._workspace.author
-
-    def _known_tags(self) -> Sequence[str]:
-        """Those of the open run; only this annotator's own while the notes of others are hidden."""
-        run = self._workspace.run
-        return tags_of(note for note in run.results.all_notes if not self._hidden(note)) if run else ()
 
     @Slot(object)
     def _take_tags(self, tags: Sequence[str]) -> None:
@@ -171,21 +154,21 @@ class NoteLine(QWidget):
 
     @Slot()
     def keep_draft(self) -> None:
-        """Remember what is being written, where it is new."""
         if self.dialog is None:
             return
         run_id, item, before = self._noting
         written = self.dialog.written
         if written != before:
-            self._drafts.keep(run_id, note_of(item.item_id), _as_draft(*written))
+            text, tags = written  # both in the one text that a draft has
+            draft = json.dumps([text, *tags], ensure_ascii=False)
+            self._drafts.keep(run_id, note_of(item.item_id), draft)
 
     @Slot(int)
     def _end(self, result: int) -> None:
-        """What is left and new is a draft; what is saved is none any more."""
         run_id, item, before = self._noting
         dialog = self.dialog
         if dialog is not None:
-            if result == QDialog.DialogCode.Rejected and dialog.written != before:
+            if result == QtWidgets.QDialog.DialogCode.Rejected and dialog.written != before:
                 self.keep_draft()
             else:
                 self._drafts.drop(run_id, note_of(item.item_id))
@@ -204,45 +187,52 @@ class NoteLine(QWidget):
 
 
 class _Tag(Pill):
-    """A tag, whose end is left out where there is little room; its tool tip has it whole."""
-
     def minimumSizeHint(self) -> QSize:
-        """Some letters wide."""
         least = self.fontMetrics().averageCharWidth() * _FEWEST_LETTERS
         return self.sizeHint().boundedTo(QSize(least, self.sizeHint().height()))
 
 
-class NoteDialog(ReadingOrder, QDialog):
+class NoteDialog(ReadingOrder, QtWidgets.QDialog):
     """A text and its tags; Ctrl+Enter saves, Esc leaves."""
 
     changed = Signal()  # what is written
     saved = Signal(str, object)  # the text and the tags
 
     def __init__(
-        self, text: str, tags: Sequence[str], known: Sequence[str], parent: QWidget | None = None
+        self, text: str, tags: Sequence[str], known: Sequence[str], parent: QtWidgets.QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Note and tags of the item")
         self.said = True  # False where the disk does not take it: then it stays open
         self._tags = list(tags)
-        self.field = QPlainTextEdit(text, tabChangesFocus=True)
+        self.field = QtWidgets.QPlainTextEdit(text, tabChangesFocus=True)
         self.field.installEventFilter(self)
         self.field.textChanged.connect(self.changed)
         name(self.field, "Note")
-        self.tag = QLineEdit(maxLength=LONGEST_TAG, placeholderText="Another tag: Enter adds it")
+        self.tag = QtWidgets.QLineEdit(maxLength=LONGEST_TAG, placeholderText="Another tag: Enter adds it")
         self.tag.installEventFilter(self)
         self.tag.textChanged.connect(self.changed)
         name(self.tag, "Another tag", "Enter adds it")
         self.show_known(known)
         self._pills = FlowLayout(gap=4)
+        buttons = QtWidgets.QDialogButtonBox()
+        leave = buttons.addButton("Leave (Esc)", QtWidgets.QDialogButtonBox.ButtonRole.RejectRole)
+        name(leave, "Leave without saving; changes are kept as a draft")
+        save = buttons.addButton("Save (Ctrl+Enter)", QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole)
+        name(save, "Save note and tags")
+        buttons.accepted.connect(self._save)
+        buttons.rejected.connect(self.reject)
+        add = QtWidgets.QPushButton("Add", autoDefault=False)
+        name(add, "Add the tag")
+        add.clicked.connect(self.add_tag)
         in_column(
             heading("Note"),
             (self.field, STRETCH),
             heading("Tags"),
             self._pills,
-            self._tag_line(),
+            in_row((self.tag, STRETCH), add),
             hint("Stored with the item: shown in every run that judged it, and in exports."),
-            self._buttons(),
+            buttons,
             on=self,
             margins=None,
             spacing=8,
@@ -253,18 +243,15 @@ class NoteDialog(ReadingOrder, QDialog):
 
     @property
     def tags(self) -> Sequence[str]:
-        """Those that are chosen, with the one that is being written."""
-        written = _clean(self.tag.text())
+        written = "".join(letter for letter in self.tag.text() if letter.isprintable()).strip()
         return [*self._tags, *([written] if written and written not in self._tags else [])]
 
     @property
     def written(self) -> _Note:
-        """The text and its tags, as they would be saved."""
         return self.field.toPlainText()[:_LONGEST_NOTE].strip(), tuple(self.tags)
 
     def show_known(self, known: Sequence[str]) -> None:
-        """Offer the tags that are in use."""
-        completer = QCompleter(list(known), self)
+        completer = QtWidgets.QCompleter(list(known), self)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         self.tag.setCompleter(completer)
@@ -283,31 +270,14 @@ class NoteDialog(ReadingOrder, QDialog):
 
     @Slot()
     def add_tag(self) -> None:
-        """Take the tag that is written."""
         self._tags = list(self.tags)
         self.tag.clear()
         self._show_tags()
 
-    def _tag_line(self) -> QHBoxLayout:
-        add = QPushButton("Add", autoDefault=False)
-        name(add, "Add the tag")
-        add.clicked.connect(self.add_tag)
-        return in_row((self.tag, STRETCH), add)
-
-    def _buttons(self) -> QDialogButtonBox:
-        buttons = QDialogButtonBox()
-        leave = buttons.addButton("Leave (Esc)", QDialogButtonBox.ButtonRole.RejectRole)
-        name(leave, "Leave without saving; changes are kept as a draft")
-        save = buttons.addButton("Save (Ctrl+Enter)", QDialogButtonBox.ButtonRole.AcceptRole)
-        name(save, "Save note and tags")
-        buttons.accepted.connect(self._save)
-        buttons.rejected.connect(self.reject)
-        return buttons
-
     def _show_tags(self) -> None:
         empty(self._pills)
         for tag in self._tags:
-            pill = QToolButton()
+            pill = QtWidgets.QToolButton()
             pill.setText(f"{visible(clipped(tag)).replace('&', '&&')}  ×")
             pill.setProperty("role", "button")
             pill.setProperty("compact", True)
@@ -321,7 +291,7 @@ class NoteDialog(ReadingOrder, QDialog):
     @Slot()
     def _take_off(self) -> None:
         pill = self.sender()
-        if isinstance(pill, QToolButton):
+        if isinstance(pill, QtWidgets.QToolButton):
             self._tags.remove(str(pill.property("tag")))
             self._show_tags()
             self.changed.emit()
@@ -342,20 +312,3 @@ def tags_of(notes: Iterable[Annotation]) -> list[str]:
 
 def _noted(note: Annotation | None) -> _Note:
     return (note.text, tuple(note.tags)) if note else ("", ())
-
-
-def _as_draft(text: str, tags: Sequence[str]) -> str:
-    """Both in the one text that a draft has."""
-    return json.dumps([text, *tags], ensure_ascii=False)
-
-
-def _of_draft(draft: str) -> _Note:
-    try:
-        text, *tags = json.loads(draft)
-    except (TypeError, ValueError):
-        return draft, ()  # another hand wrote it
-    return str(text), tuple(map(str, tags))
-
-
-def _clean(tag: str) -> str:
-    return "".join(letter for letter in tag if letter.isprintable()).strip()

@@ -32,8 +32,6 @@ _FEWEST_ALIKE = 3  # items: two are alike by chance
 
 
 class NothingToReview(QWidget):
-    """Says why there is nothing, and leads to where a run is made."""
-
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self._workspace = workspace
@@ -58,7 +56,6 @@ class NothingToReview(QWidget):
         self.follow()
 
     def follow(self) -> None:
-        """Say it of the run that is open, else of the one that is being judged, if one is."""
         judging = self._judging
         self.button.setText("Show what is judged so far" if judging and judging.judged else "Go to Judge")
         name(self.button, self.button.text() if judging and judging.judged else "Go to the Judge page")
@@ -75,7 +72,6 @@ class NothingToReview(QWidget):
 
     @property
     def _judging(self) -> UnderWay | None:
-        """The run that is being judged, where no other one is open."""
         is_other = self._workspace.run is not None and not self._workspace.judges_open_run
         return None if is_other else self._workspace.judging
 
@@ -89,8 +85,6 @@ class NothingToReview(QWidget):
 
 
 class PartOfRun(QFrame):
-    """Says that the open run was read before its end, and reads it again."""
-
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self.setProperty("role", "note")
@@ -103,7 +97,6 @@ class PartOfRun(QFrame):
         self.follow()
 
     def follow(self) -> None:
-        """Show or hide, as the open run needs it."""
         run, judging = self._workspace.run, self._workspace.judging
         shown = len(run.results.judged) if run else 0
         goes_on = self._workspace.judges_open_run
@@ -117,8 +110,6 @@ class PartOfRun(QFrame):
 
 
 class MissingDataset(QFrame):
-    """Says that the run's dataset is not loaded, and asks for its file."""
-
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self.setProperty("role", "note")
@@ -138,7 +129,6 @@ class MissingDataset(QFrame):
         self.follow()
 
     def follow(self) -> None:
-        """Show or hide, as the open run needs it."""
         run = self._workspace.run
         self.setVisible(run is not None and run.dataset is None)
         if run is None or run.dataset is not None:
@@ -158,7 +148,6 @@ class MissingDataset(QFrame):
         self._looked_for = None
 
     def look_in(self, path: Path) -> None:
-        """Try a file."""
         run = self._workspace.run
         if run is not None:
             self._looked_for = run.id
@@ -196,7 +185,6 @@ class HealthLine(OneLine):
         self.hide()
 
     def look_at(self, run: OpenRun | None) -> None:
-        """Show the health of a run."""
         health = run.health if run is not None else NOT_LOOKED_AT
         text, role = _HEALTH[health.verdict] if health.doubted else ("", "hint")
         set_role(self, role)
@@ -208,8 +196,6 @@ class HealthLine(OneLine):
 
 
 class _Line(QFrame):
-    """A note with buttons below it; hidden until there is something to say."""
-
     def __init__(self, *buttons: QPushButton) -> None:
         super().__init__()
         self.setProperty("role", "note")
@@ -222,15 +208,12 @@ class _Line(QFrame):
 
 
 class WantedLine(_Line):
-    """Says which items another page wanted listed, and leaves them."""
-
     def __init__(self) -> None:
         self.show_all = QPushButton("Show all")
         name(self.show_all, "Show all items again")
         super().__init__(self.show_all)
 
     def follow(self, wanted: WantedItems | None, shown: int) -> None:
-        """What the listed items have in common, and how many they are; nothing where none are wanted."""
         self.setVisible(wanted is not None)
         if wanted is None:
             return
@@ -242,8 +225,6 @@ class WantedLine(_Line):
 
 
 class AlikeLine(_Line):
-    """Says that all uncertainties are alike, and offers another order."""
-
     wanted = Signal(object)  # a ListOrder
 
     def __init__(self) -> None:
@@ -257,14 +238,11 @@ class AlikeLine(_Line):
         self.by_annotators.clicked.connect(lambda: self.wanted.emit(ListOrder.DISAGREEMENT))
 
     def follow(self, order: ListOrder, items: int, spread: float, labelled: bool) -> None:
-        """Show or hide, as a list needs it."""
         self.by_annotators.setVisible(labelled)
         self.setVisible(order is ListOrder.UNCERTAINTY and items >= _FEWEST_ALIKE and spread < ALIKE)
 
 
 class NoSampleLine(_Line):
-    """Says of an order of the hardest items what its labels are good for, and offers the random sample."""
-
     wanted = Signal(object)  # a ListOrder
 
     def __init__(self) -> None:
@@ -279,5 +257,4 @@ class NoSampleLine(_Line):
         self.at_random.clicked.connect(lambda: self.wanted.emit(ListOrder.RANDOM))
 
     def follow(self, order: ListOrder) -> None:
-        """Show or hide, as an order needs it."""
         self.setVisible(order is ListOrder.MOST_UNCERTAIN)

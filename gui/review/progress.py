@@ -1,20 +1,211 @@
-"""How far an annotator is with the items of the open run, and with those of them that are listed.
+"""What an annotator has said of the open run, stored or on its way: labels, drafts, progress.
 
-Knows: states of items. Does not know: why items are listed, labels.
+In blind labelling, what the judge and others said is hidden until the annotator has given their own label.
+Who shows anything of a judgment (a label, a probability, an explanation, an uncertainty, another annotator's
+label, the human label) asks `Blind.shows`, also for tips and accessible names; a search, too, finds nothing
+else.
+
+Each draft ends those that its writer saw, and no others. So what somebody of the same name writes in another
+window takes nothing from this one; it is there when a run is opened next. A note's draft is of no criterion;
+what is read of a run has it wherever the run has its item.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from engine.annotations.records import AnyWord, annotations_in, new_review
+from engine.annotations.records import Annotation, AnyWord, annotations_in, new_draft, new_review, now
 from engine.core.formatting import words
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, Origin, ReviewState
-from gui.review.blind import Blind
+from gui.workspace.open_run import Opened
 from gui.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.analysis.review_order import ReviewRow
+    from gui.workspace.state import State
+
+
+HIDDEN = "Hidden until you give your own label: A, B, G or X."
+
+
+class Blind:
+    """Whether this annotator labels blind, `on`, and what they may see."""
+
+    def __init__(self, opened: Opened, on: bool = False) -> None:
+        self._opened, self.on = opened, on
+        self.given: set[JudgmentKey] = set()  # labels of this annotator that are not stored yet
+
+    def shows(self, key: JudgmentKey) -> bool:
+        return not self.on or self.labelled(key)
+
+    def labelled(self, key: JudgmentKey) -> bool:
+        return self.own(key) is not None or key in self.given
+
+    @property
+    def seen(self) -> frozenset[JudgmentKey] | None:
+        """The judgments that may be shown, for a job; None for all."""
+        return frozenset({*self._labels, *self.given}) if self.on else None
+
+    def own(self, key: JudgmentKey) -> Preference | None:
+        return self._labels.get(key)
+
+    @property
+    def _labels(self) -> Mapping[JudgmentKey, Preference]:
+        run = self._opened.run
+        return run.results.reviews.labels.get(self._opened.author, {}) if run else {}
+
+    def adjudicate(self) -> None:
+        self.given.difference_update({key for key in self.given if self.own(key) is not None})
+
+    def forget(self) -> None:
+        self.given.clear()
+
+    def forget_item(self, item_id: str) -> None:
+        self.given.difference_update({key for key in self.given if key.item_id == item_id})
+
+    def row(self, row: "ReviewRow") -> "ReviewRow":
+        """A row as it may be shown: one that is hidden says nothing but its item and criterion."""
+        return row if self.shows(row.key) else row.blank
+
+
+IN_STATE = "review/drafts"
+"""Where earlier versions kept them: in the memory of the window, without names of annotators."""
+
+Say = Callable[[Annotation, int, Sequence[str]], str]
+"""Adds an annotation that ends some drafts; its name, empty where that is not possible."""
+
+
+KEEP_MS = 500
+"""From the first letter that no draft holds until one does: with a slow disk it is there within a second."""
+
+
+class DelayedSave(QTimer):
+    """Asked as often as one likes, what is asked for is done once, soon: also while one types on and on."""
+
+    def __init__(self, do: Callable[[], object], parent: QObject) -> None:
+        super().__init__(parent, singleShot=True, interval=KEEP_MS)
+        self.timeout.connect(do)
+
+    @Slot()
+    def ask(self) -> None:
+        if not self.isActive():
+            self.start()
+
+
+def note_of(item_id: str) -> JudgmentKey:
+    return JudgmentKey(item_id, "")
+
+
+class Drafts(QObject):
+    """Those of the annotator who works, by run and judgment."""
+
+    changed = Signal(str)  # item id: a draft of it was kept, or has ended
+
+    def __init__(self, opened: Opened, say: Say, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._opened, self._say = opened, say
+        self._own: list[tuple[int, Annotation]] = []  # of this window, also where the disk did not take them
+        self._only_here: list[Annotation] = []  # where it did not
+        self._ended: set[str] = set()
+
+    def of(self, run_id: int, key: JudgmentKey) -> str | None:
+        draft = self._newest(run_id, key)
+        return None if draft is None else draft.text
+
+    def in_words(self, run_id: int, key: JudgmentKey) -> str:
+        draft = self._newest(run_id, key)
+        if draft is None:
+            return ""
+        lost = ", not on the disk yet" if any(draft is each for each in self._only_here) else ""
+        what, opens = ("an explanation", "E") if key.criterion else ("a note", "N")
+        return f"There is a draft of {what}{lost}: {opens} opens it."
+
+    def begun(self, run_id: int, item_id: str) -> Collection[str]:
+        """The criteria of an item on which an explanation is begun; "" where its note is."""
+        return {draft.criterion for draft in self._standing(run_id) if draft.item_id == item_id}
+
+    def ids(self, run_id: int, key: JudgmentKey) -> tuple[str, ...]:
+        """The name of the newest, where it lies on the disk: what is written now ends it."""
+        draft = self._newest(run_id, key)
+        return (draft.id,) if draft is not None and draft.id else ()
+
+    def keep(self, run_id: int, key: JudgmentKey, text: str) -> None:
+        before = self._newest(run_id, key)
+        if before is None or before.text != text or not before.id:
+            over = self.ids(run_id, key)
+            name = self._say(new_draft(*key, self._opened.author, text), run_id, over)
+            self.hold(run_id, key, text, name)
+            self._only_here += [] if name else [self._own[-1][1]]
+
+    def hold(self, run_id: int, key: JudgmentKey, text: str, name: str = "") -> None:
+        """The same of a text that lies on the disk by a name, or, on its way to the store, as an
+        explanation.
+        """
+        self._end(self._newest(run_id, key))
+        draft = replace(new_draft(*key, self._opened.author, text), created=now(), id=name)
+        self._own.append((run_id, draft))
+        self.changed.emit(key.item_id)
+
+    def drop(self, run_id: int, key: JudgmentKey) -> None:
+        over = self.ids(run_id, key)
+        self._end(self._newest(run_id, key))
+        if over:
+            self._say(new_draft(*key, self._opened.author, None), run_id, over)
+        self.changed.emit(key.item_id)
+
+    def forget_runs(self, run_ids: Sequence[int]) -> None:
+        self._own = [(run_id, draft) for run_id, draft in self._own if run_id not in run_ids]
+
+    def take_over(self, state: "State") -> None:
+        """Keep what an earlier version kept in the memory of the window, once; it is this annotator's."""
+        kept = state.record(IN_STATE)
+        for name, text in list(kept.items()):
+            place = _place(name)
+            if place is not None and isinstance(text, str) and text:
+                run_id, key = place
+                if not self._say(new_draft(*key, self._opened.author, text), run_id, ()):
+                    break  # the rest stays where it is
+            del kept[name]
+            state.set_record(IN_STATE, kept)
+            state.save()
+
+    def _end(self, draft: Annotation | None) -> None:
+        if draft is not None:
+            self._own = [each for each in self._own if each[1] is not draft]
+            self._only_here = [each for each in self._only_here if each is not draft]
+            self._ended |= {draft.id} if draft.id else set()
+
+    def _newest(self, run_id: int, key: JudgmentKey) -> Annotation | None:
+        found = [draft for draft in self._standing(run_id) if draft.key == key]
+        return found[-1] if found else None
+
+    def _standing(self, run_id: int) -> list[Annotation]:
+        """All of this annotator that have not ended, those of this window last: each newer than those
+        before.
+        """
+        run = self._opened.run
+        read = run.drafts if run is not None and run.id == run_id else ()
+        own = [draft for number, draft in self._own if number == run_id]
+        all_of_run = (*read, *own)
+        author = self._opened.author if all_of_run else ""  # looked up for each item of a list
+        return [each for each in all_of_run if each.author == author and each.id not in self._ended]
+
+
+def _place(name: str) -> tuple[int, JudgmentKey] | None:
+    """Which run and judgment an earlier version meant by a name; None for what is none."""
+    try:
+        values: Any = json.loads(name)
+        run_id, criterion, item_id = values
+    except (ValueError, TypeError):
+        return None
+    right = type(run_id) is int and run_id > 0 and isinstance(criterion, str) and isinstance(item_id, str)
+    return (run_id, JudgmentKey(item_id, criterion)) if right else None
+
 
 STATE_SIGNS = {ReviewState.TO_DO: "", ReviewState.DONE: "✓", ReviewState.SKIPPED: "»"}
 STATE_WORDS = {ReviewState.TO_DO: "to do", ReviewState.DONE: "done", ReviewState.SKIPPED: "skipped"}
@@ -56,7 +247,6 @@ class Progress(QObject):
         workspace.taken_back.connect(self._forget)
 
     def state(self, item_id: str) -> ReviewState:
-        """How far this annotator is with an item."""
         run = self._workspace.run
         state = self._asked.get(item_id)
         if state is None:
@@ -79,28 +269,21 @@ class Progress(QObject):
         return state is ReviewState.SKIPPED or (state is ReviewState.DONE and self.criterion is None)
 
     def follow_criterion(self, criterion: str | None) -> None:
-        """One criterion alone is labelled from now on, or all of them."""
         self.criterion, self._kept = criterion, None
 
     def follow_list(self, listed: Sequence[str]) -> None:
-        """These items are listed, in this order."""
         self._listed, self._among_listed = listed, frozenset(listed)
         self._kept = None
 
     @property
     def counts(self) -> Mapping[ReviewState, int]:
-        """How many items of the run are in which state."""
         return self._tally.counts
 
     @property
     def _tally(self) -> _StateCount:
-        if self._kept is None:
-            self._kept = self._count()
-        return self._kept
-
-    def _count(self) -> _StateCount:
-        run = self._workspace.run
-        counts = dict.fromkeys(ReviewState, 0)
+        run, counts = self._workspace.run, dict.fromkeys(ReviewState, 0)
+        if self._kept is not None:
+            return self._kept
         if run is None:
             return _StateCount({}, counts, 0)
         marks = run.results.reviews.effective_marks
@@ -114,24 +297,12 @@ class Progress(QObject):
         for state in states.values():
             counts[state] += 1
         counts[ReviewState.TO_DO] = len(run.results.judged) - len(states)
-        return _StateCount(states, counts, len(self._among_listed) - len(self._among_listed & states.keys()))
-
-    def _count_again(self, item_id: str) -> None:
-        """One item may be in another state than it was counted in."""
-        tally = self._kept
-        if tally is None:
-            return
-        before, now = tally.states.pop(item_id, ReviewState.TO_DO), self.state(item_id)
-        if now is not ReviewState.TO_DO:
-            tally.states[item_id] = now
-        tally.counts[before] -= 1
-        tally.counts[now] += 1
-        if item_id in self._among_listed:
-            tally.left += (now is ReviewState.TO_DO) - (before is ReviewState.TO_DO)
+        left = len(self._among_listed) - len(self._among_listed & states.keys())
+        self._kept = _StateCount(states, counts, left)
+        return self._kept
 
     @property
     def begun(self) -> bool:
-        """True where this annotator is done with an item of the run, or has skipped one."""
         counts = self.counts
         return counts[ReviewState.DONE] + counts[ReviewState.SKIPPED] > 0
 
@@ -156,13 +327,20 @@ class Progress(QObject):
         if counts is not None:
             self._asked[item_id] = counts
         for criterion in (confirmed or {}) if said else ():
-            self._blind.give(JudgmentKey(item_id, criterion))
+            self._blind.given.add(JudgmentKey(item_id, criterion))
         self.follow_label(item_id)
         return said
 
     def follow_label(self, item_id: str) -> None:
         """Count an item again: a label of it, which is all that counts of one criterion, may be given now."""
-        self._count_again(item_id)
+        if (tally := self._kept) is not None:
+            before, now = tally.states.pop(item_id, ReviewState.TO_DO), self.state(item_id)
+            if now is not ReviewState.TO_DO:
+                tally.states[item_id] = now
+            tally.counts[before] -= 1
+            tally.counts[now] += 1
+            if item_id in self._among_listed:
+                tally.left += (now is ReviewState.TO_DO) - (before is ReviewState.TO_DO)
         self.changed.emit(item_id)
 
     def next_to_do(self, after: int) -> int | None:
@@ -173,9 +351,7 @@ class Progress(QObject):
 
     @property
     def in_words(self) -> str:
-        """`37 of 99 done, 2 skipped, 12 left by this filter`; those that are left are listed ones. Of one
-        criterion alone: `37 of 99 done on relevance`.
-        """
+        """`37 of 99 done, 2 skipped, 12 left by this filter`; those that are left are listed ones."""
         counts, left = self.counts, self._tally.left
         total = sum(counts.values())
         on = f" on {words(self.criterion)}" if self.criterion else ""
@@ -187,15 +363,13 @@ class Progress(QObject):
 
     @Slot(str)
     def _follow(self, item_id: str) -> None:
-        run = self._workspace.run
-        stored = run.results.reviews.state(item_id, self._author) if run is not None else None
-        if stored is not None and self._asked.get(item_id) is stored:
+        run, asked = self._workspace.run, self._asked.get(item_id)
+        if run is not None and asked is run.results.reviews.state(item_id, self._author):
             del self._asked[item_id]
         self.follow_label(item_id)
 
     @Slot(object)
     def _take_back(self, what: AnyWord) -> None:
-        """What was asked for will never be stored."""
         if isinstance(what, tuple):
             self._asked.pop(what[0].item_id, None)
         for item_id in {word.item_id for word in annotations_in(what) if word.item_id}:

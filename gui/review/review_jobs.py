@@ -1,7 +1,5 @@
-"""Jobs that export annotations of a run to a file, and count and import those of others.
-
-Jobs of the review: the list of judgments to look at, one item of it again, runs to read beside, two texts
-compared.
+"""Jobs of the review: the list of judgments to look at, one item of it again, runs to read beside, two texts
+compared; annotations of a run exported to a file, those of others counted and imported.
 """
 
 import re
@@ -36,7 +34,7 @@ class Review:
     label.
 
     By item id: `places`, which of the judged items; `gold_rows`, which row of the dataset with human labels.
-    `seed`: of the random sample of it. `shown`: a row as it may be shown, see gui.review.drafts; `rows`
+    `seed`: of the random sample of it. `shown`: a row as it may be shown, see gui.review.progress; `rows`
     themselves are for no one's eyes.
     """
 
@@ -49,7 +47,6 @@ class Review:
     shown: "Callable[[ReviewRow], ReviewRow] | None" = None
 
     def of_item(self, item_id: str) -> "Sequence[ReviewRow]":
-        """The rows of one item, as they may be shown."""
         start = self.places[item_id] * len(self.criteria)
         rows = self.rows[start : start + len(self.criteria)]
         return rows if self.shown is None else [self.shown(row) for row in rows]
@@ -59,7 +56,6 @@ class Review:
         return [row for row in self.of_item(item_id) if criterion in (None, row.criterion)]
 
     def change_item(self, item_id: str, rows: "Sequence[ReviewRow]") -> None:
-        """Put other rows in the place of an item's."""
         start = self.places[item_id] * len(self.criteria)
         self.rows[start : start + len(self.criteria)] = rows
 
@@ -86,7 +82,7 @@ class Listing:
 class ReviewScope:
     """The open run as it is now, and what of it may be shown to whom.
 
-    `seen`: the judgments that may be shown, None for all; see gui.review.drafts. `states`: how far they
+    `seen`: the judgments that may be shown, None for all; see gui.review.progress. `states`: how far they
     are with the items, by id, where the order of the list asks for it.
     """
 
@@ -126,33 +122,27 @@ def list_items(
 
     def work(control: JobControl) -> Listing:
         from engine.analysis.review_order import Remarks
+        from engine.data.dataset_views import count_hits
 
         remarks = Remarks(sight.results, sight.author, sight.seen)
         found = _matching_ids(request.text, sight, remarks, control)
         ids = only if found is None else found if only is None else only & found
         with many_records():
             listing = _listing(of, request, order, ids, sight)
-        pattern = search_pattern(request.text)
-        return _with_hits(listing, of, pattern, sight.dataset, remarks) if pattern else listing
+        if not (pattern := search_pattern(request.text)):
+            return listing
+        looked_for, hits = re.compile(pattern, re.IGNORECASE), 0
+        first: dict[str, tuple[str, str]] = {}
+        for item in listing.items:
+            for what, text in remarks.of(of.places[item.item_id]):
+                if count := len(looked_for.findall(text)):
+                    hits += count
+                    first.setdefault(item.item_id, (what, text))
+        if sight.dataset is not None:
+            hits += count_hits(sight.dataset, [item.position for item in listing.items], pattern)
+        return replace(listing, hits=hits, remarks=first)
 
     return work
-
-
-def _with_hits(
-    listing: Listing, of: Review, pattern: str, dataset: "Dataset | None", remarks: "Remarks"
-) -> Listing:
-    from engine.data.dataset_views import count_hits
-
-    looked_for, hits = re.compile(pattern, re.IGNORECASE), 0
-    found: dict[str, tuple[str, str]] = {}
-    for item in listing.items:
-        for what, text in remarks.of(of.places[item.item_id]):
-            if count := len(looked_for.findall(text)):
-                hits += count
-                found.setdefault(item.item_id, (what, text))
-    if dataset is not None:
-        hits += count_hits(dataset, [item.position for item in listing.items], pattern)
-    return replace(listing, hits=hits, remarks=found)
 
 
 def _listing(
@@ -201,8 +191,6 @@ def _matching_ids(text: str, sight: ReviewScope, remarks: "Remarks", control: Jo
 
 @dataclass(frozen=True)
 class ItemAgain:
-    """One item after an override: its rows, and the uncertainty that the list shows."""
-
     item: "ReviewItem"
     rows: "Sequence[ReviewRow]"
 
@@ -290,7 +278,6 @@ class Highlights:
 
 
 def compare_wording(a: str, b: str) -> Job[Highlights]:
-    """Two texts as they are shown, compared word by word."""
 
     def work(control: JobControl) -> Highlights:
         from engine.analysis.wording_diff import wording_diff

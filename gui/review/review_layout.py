@@ -1,6 +1,5 @@
-"""How the height of the review is shared between the texts of an item and its judgment.
-
-An item to read: the instruction above both responses, which stand side by side.
+"""An item to read: the instruction above both responses, which stand side by side; and how the height of the
+review is shared between these texts and the judgment.
 """
 
 from enum import StrEnum
@@ -26,8 +25,6 @@ from gui.workspace.threads import EngineThreads, LatestTask, ThreadName
 
 
 class Marking(StrEnum):
-    """What is marked in the two responses."""
-
     NOTHING = "nothing"
     DIFFERENCES = "differences"
     SHARED = "shared"
@@ -41,8 +38,6 @@ _MARKINGS = {
 
 
 class MarkingBox(ComboBox):
-    """Where an annotator chooses what is marked."""
-
     chosen = Signal(object)  # a Marking
 
     def __init__(self) -> None:
@@ -54,7 +49,6 @@ class MarkingBox(ComboBox):
 
     @Slot()
     def choose_next(self) -> None:
-        """The next one."""
         self.setCurrentIndex((self.currentIndex() + 1) % self.count())
 
     @Slot()
@@ -63,8 +57,6 @@ class MarkingBox(ComboBox):
 
 
 class ItemReading(QWidget):
-    """The three texts of an item."""
-
     def __init__(self, threads: EngineThreads) -> None:
         super().__init__()
         self.instruction = TextPane("Instruction")
@@ -94,7 +86,6 @@ class ItemReading(QWidget):
         in_column(self.above, on=self)
 
     def show_item(self, item: Item, shortening: Shortening | None) -> None:
-        """Show an item; `shortening`: what the model did not see of it."""
         self._new = True
         self.instruction.show_text(item.instruction)
         for pane, text, left_out in (
@@ -112,22 +103,18 @@ class ItemReading(QWidget):
             )
 
     def set_markdown(self, on: bool) -> None:
-        """Show all texts as Markdown, or as they are."""
         for pane in (self.instruction, self.a, self.b):
             pane.set_markdown(on)
 
     def set_marking(self, marking: Marking) -> None:
-        """Mark what differs, what is shared, or nothing."""
         self._marking = marking
         self._forget()
 
     def set_search(self, search: Search) -> None:
-        """Mark what is searched for, in whatever else is marked."""
         self._search, self._new = search, True
         self._show()
 
     def restyle(self) -> None:
-        """Follow the colours."""
         self._show()
 
     @Slot()
@@ -163,18 +150,15 @@ class ItemReading(QWidget):
             self._notes[self.instruction] = (
                 f"{percent(found.share)} of the responses' words are shared{beginning}"
             )
+        # Also what is searched for, and how often it is there.
         for pane, marked in ((self.instruction, ()), (self.a, spans[0]), (self.b, spans[1])):
-            self._mark(pane, marked, style)
+            hits = self._search.spans(pane.text)
+            pane.mark((marked, style), (hits[:MOST_MARKED], hit_style(self)))
+            said = counted(len(hits), "hit", "hits") if hits else ""
+            pane.say(", ".join(part for part in (self._notes.get(pane, ""), said) if part))
+            if hits and self._new:
+                pane.bring_into_view(hits[0][0])
         self._new = False
-
-    def _mark(self, pane: TextPane, marked: Spans, style: QTextCharFormat) -> None:
-        """Mark what was compared and what is searched for, and say how often it is there."""
-        hits = self._search.spans(pane.text)
-        pane.mark((marked, style), (hits[:MOST_MARKED], hit_style(self)))
-        found = counted(len(hits), "hit", "hits") if hits else ""
-        pane.say(", ".join(part for part in (self._notes.get(pane, ""), found) if part))
-        if hits and self._new:
-            pane.bring_into_view(hits[0][0])
 
 
 _MOST = 100_000  # pixels
@@ -213,24 +197,21 @@ class ReviewLayout(PageSplitter):
         desk.card.methods_wanted.connect(self._make_room_for_methods)
 
     @property
-    def adjudicated(self) -> bool:
+    def arranged(self) -> bool:
         """True once the card has its height."""
         return self.card_height > 0 and not self._soon.isActive()
 
     def keep(self) -> None:
-        """Remember the height that an annotator gave the card."""
         if self._by_annotator:
             self._state.set_number(_STATE, self.card_height)
 
     def event(self, event: QEvent) -> bool:
-        """Follow what the card wants."""
         done = super().event(event)
         if event.type() == QEvent.Type.LayoutRequest and hasattr(self, "_soon"):
             self._soon.start()
         return done
 
     def showEvent(self, event: QShowEvent) -> None:
-        """There is room to share now."""
         super().showEvent(event)
         self._soon.start()
 
@@ -240,7 +221,6 @@ class ReviewLayout(PageSplitter):
             self.card_height, self._by_annotator, self._for_methods = self.sizes()[1], True, False
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another size of text needs another height."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "_soon"):
             before, self._letter = self._letter, self.fontMetrics().height()

@@ -1,5 +1,4 @@
 """The list of a review: filters, the items that pass them, and which one is chosen.
-Long because what is listed, in which order, and what is chosen then, answer to each other.
 
 Knows: jobs that make the list. Does not know: judgments, what is done with an item.
 """
@@ -18,7 +17,7 @@ from engine.core.judgments import JudgmentKey, Origin, ReviewState
 from gui.review import review_jobs
 from gui.review.annotators import AnnotatorFilter, Reviewer
 from gui.review.filter_bar import Controls, FilterBar
-from gui.review.item_queue import QueueLine
+from gui.review.judgment_desk import QueueLine
 from gui.review.notices import AlikeLine, NoSampleLine, WantedLine
 from gui.review.review_jobs import ItemAgain, Listing, Review, ReviewScope
 from gui.review.review_table import TITLE_ORDERS, UNCERTAINTY, ItemView, ReviewTableModel, Search
@@ -54,12 +53,7 @@ class ReviewList(QWidget):
     listed = Signal()
     criterion_chosen = Signal(str)  # the only one that is listed from now on
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        reviewer: Reviewer,
-        session: ReviewSession,
-    ) -> None:
+    def __init__(self, workspace: Workspace, reviewer: Reviewer, session: ReviewSession) -> None:
         super().__init__()
         self._workspace, self._session = workspace, session
         self._blind, self.progress, self._drafts = reviewer.blind, reviewer.progress, reviewer.drafts
@@ -71,30 +65,24 @@ class ReviewList(QWidget):
         self._wanted: str | None = None  # an item to choose once it is listed
         self._clearing = True
         self.filters = FilterBar(workspace, self.annotators)
-        self.table = ReviewTableModel(self.progress.state, self._begun, self)
+
+        def begun(item_id: str) -> Collection[str]:
+            return self._drafts.begun(workspace.run.id, item_id) if workspace.run is not None else ()
+
+        self.table = ReviewTableModel(self.progress.state, begun, self)
         self.view = dressed(ItemView(), self.table, "Items of the run")
         self.wanted_line, self.alike, self.no_sample = WantedLine(), AlikeLine(), NoSampleLine()
         self._asked: WantedItems | None = None  # by another page, as long as they are what is listed
         self.view.selectionModel().currentRowChanged.connect(self._tell)
         self.view.horizontalHeader().sortIndicatorChanged.connect(self._sort_by_title)
         self._busy = BusyLine()
-        self._soon = QTimer(self)  # what is done at once shows no progress
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(_PATIENCE_MS)
+        # What is done at once shows no progress.
+        self._soon = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
         self._soon.timeout.connect(self._show_busy)
         self._nothing = hint("No item matches.")
         self._all = QPushButton("Show all items")
         name(self._all, "Clear the search and all filters")
         self._all.clicked.connect(self.filters.clear)
-        self._lay_out()
-        self._reading = LatestTask(workspace.threads, ThreadName.MEASURE, self)
-        self._listing = LatestTask(workspace.threads, ThreadName.MEASURE, self)
-        self._connect()
-        reviewer.blind_changed.connect(self._follow_blind)
-        self._follow_blind()
-        self.restyle()
-
-    def _lay_out(self) -> None:
         self._controls = Controls(
             self.wanted_line, self.filters, self.annotators, self._busy, self.alike, self.no_sample
         )
@@ -109,6 +97,12 @@ class ReviewList(QWidget):
             spacing=6,
         )
         self._show_nothing(False)
+        self._reading = LatestTask(workspace.threads, ThreadName.MEASURE, self)
+        self._listing = LatestTask(workspace.threads, ThreadName.MEASURE, self)
+        self._connect()
+        reviewer.blind_changed.connect(self._follow_blind)
+        self._follow_blind()
+        self.restyle()
 
     def _connect(self) -> None:
         self._reading.finished.connect(self._take_review)
@@ -132,7 +126,6 @@ class ReviewList(QWidget):
         self._workspace.sample_drawn.connect(self._draw_again)
 
     def read_run(self) -> None:
-        """Make the list of the open run anew."""
         run = self._workspace.run
         self._listing.drop()
         self._reading.drop()
@@ -147,7 +140,6 @@ class ReviewList(QWidget):
         self._reading.start(review_jobs.review(run.results, self._workspace.gold, run.dataset))
 
     def read_item(self, item_id: str) -> None:
-        """Show what an override changed of an item; it stays in its place."""
         run = self._workspace.run
         if run is None or self.review is None or not self.follows or item_id not in self.review.places:
             return
@@ -167,17 +159,14 @@ class ReviewList(QWidget):
 
     @property
     def awaits(self) -> bool:
-        """True while an item is still to be chosen."""
         return self._wanted is not None
 
     @property
     def current(self) -> "ReviewItem | None":
-        """The chosen item."""
         return self.table.item_at(self.view.currentIndex().row())
 
     @property
     def request(self) -> Filters:
-        """What is to be listed."""
         return self.filters.request
 
     @property
@@ -214,16 +203,11 @@ class ReviewList(QWidget):
         )
         return Origin.RANDOM if all(passed) else Origin.CHOSEN
 
-    def _begun(self, item_id: str) -> Collection[str]:
-        run = self._workspace.run
-        return self._drafts.begun(run.id, item_id) if run is not None else ()
-
     def go_on_with_to_do(self) -> None:
         """Choose the first item that is to do once the list is made, if no item is wanted then."""
         self._to_do_first = True
 
     def go_to_next(self) -> bool:
-        """Choose the next item that is to do, from the top where there is none below; False where none is."""
         row = self.progress.next_to_do(self.view.currentIndex().row())
         if row is not None:
             self._go(row)
@@ -231,7 +215,6 @@ class ReviewList(QWidget):
         return row is not None
 
     def follow_settling(self) -> None:
-        """Who adjudicates sees first where annotators differ."""
         if self._session.settling:
             self.filters.choose_order(ListOrder.ANNOTATORS)
         self._show_progress()
@@ -254,12 +237,10 @@ class ReviewList(QWidget):
 
     @property
     def search(self) -> Search:
-        """What is searched for."""
         return self.view.hits.search
 
     @property
     def shown(self) -> int:
-        """How many items are listed."""
         return self.table.rowCount()
 
     def choose(self, item_id: str, clearing: bool = True) -> None:
@@ -272,7 +253,6 @@ class ReviewList(QWidget):
             self._choose_wanted()
 
     def list_wanted(self, wanted: WantedItems) -> None:
-        """List these items and no others, and say which they are; where their run is not read yet, then."""
         self._asked, self._wanted = wanted, None
         self.annotators.clear()
         if self.review is not None and self.follows and self._is_open(wanted):
@@ -287,7 +267,6 @@ class ReviewList(QWidget):
         return run is not None and run.id == wanted.run_id
 
     def step(self, by: int) -> None:
-        """Go on by this many items."""
         row = self.view.currentIndex().row() + by
         if 0 <= row < self.shown:
             self._go(row)
@@ -296,7 +275,6 @@ class ReviewList(QWidget):
 
     @Slot()
     def take_focus(self) -> None:
-        """Let the keys go to the items."""
         target = self if self.view.isHidden() else self.view
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -305,37 +283,31 @@ class ReviewList(QWidget):
         return False
 
     def minimumSizeHint(self) -> QSize:
-        """As low as it can be at its width."""
         size, layout = super().minimumSizeHint(), self.layout()
         if layout is not None:
             size.setHeight(layout.minimumHeightForWidth(self.width()))
         return size
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width takes another height."""
         super().resizeEvent(event)
         self.updateGeometry()
 
     def put_below(self, widget: QWidget) -> None:
-        """Let something else stand below the items; the buttons below it stay where they are."""
         layout = self.layout()
         assert isinstance(layout, QVBoxLayout)
         layout.insertWidget(layout.indexOf(self.queue), widget)
 
     def begin_search(self) -> None:
-        """Let the keys go to the search."""
         search = self.filters.search
         search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         search.selectAll()
         self._controls.show_control(search)
 
     def restyle(self) -> None:
-        """Columns as wide as their texts."""
         self.view.fit_columns()
 
     @Slot()
     def list_again(self) -> None:
-        """Filter and order the rows that are there."""
         self._follow_criterion()
         self.filters.offer_to_clear()
         self.view.show_order(self.filters.list_order)
@@ -402,7 +374,10 @@ class ReviewList(QWidget):
         request = self.request
         self.view.hits.search = Search(request.text)
         self.table.show_listing(self.review, listing, run.dataset, request.criterion, self.search)
-        self._show_lines(listing)
+        order, shown = self.filters.list_order, len(listing.items)
+        self.wanted_line.follow(None if self._blind.on else self._asked, shown)
+        self.no_sample.follow(order)
+        self.alike.follow(order, shown, listing.spread, self.review.labelled)
         self.progress.follow_list([item.item_id for item in listing.items])
         self._show_progress()
         self._show_nothing(not listing.items)
@@ -446,13 +421,6 @@ class ReviewList(QWidget):
         state = self.progress.state(item.item_id) if item else None
         self.queue.show_state(state, item is not None and self.progress.reopens(item.item_id))
 
-    def _show_lines(self, listing: Listing) -> None:
-        shown = len(listing.items)
-        self.wanted_line.follow(None if self._blind.on else self._asked, shown)
-        labelled = self.review is not None and self.review.labelled
-        self.no_sample.follow(self.filters.list_order)
-        self.alike.follow(self.filters.list_order, shown, listing.spread, labelled)
-
     @Slot(int, Qt.SortOrder)
     def _sort_by_title(self, column: int, direction: Qt.SortOrder) -> None:
         """As the order of that name is chosen; the third click on a title has the dataset's again."""
@@ -467,7 +435,6 @@ class ReviewList(QWidget):
 
     @Slot(int)
     def _draw_again(self, seed: int) -> None:
-        """List the sample of another seed from its top."""
         if self.review is not None and self.follows:
             self.review = replace(self.review, seed=seed)
             self.filters.seed.show_seed(seed)

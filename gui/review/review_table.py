@@ -47,8 +47,6 @@ Spans = Sequence[tuple[int, int]]
 
 
 class Search:
-    """What is looked for; nothing at first."""
-
     def __init__(self, text: str = "") -> None:
         pattern = search_pattern(text)
         self._pattern = re.compile(pattern, re.IGNORECASE) if pattern else None
@@ -78,14 +76,11 @@ def hit_style(widget: QWidget) -> QTextCharFormat:
 
 
 class HitDelegate(QStyledItemDelegate):
-    """Draws cells of text with what was found in them marked."""
-
     def __init__(self, view: QWidget) -> None:
         super().__init__(view)
         self.search = Search()
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw a cell."""
         shown = QStyleOptionViewItem(option)
         self.initStyleOption(shown, index)
         widget = shown.widget
@@ -173,8 +168,6 @@ _NO_TEXT = "the dataset is not loaded"
 
 
 class ReviewTableModel(HeadedModel):
-    """The listed items of a review."""
-
     def __init__(
         self,
         state_of: "Callable[[str], ReviewState]",
@@ -198,7 +191,6 @@ class ReviewTableModel(HeadedModel):
         criterion: str | None,
         search: Search,
     ) -> None:
-        """Show these items; with a `criterion` only its labels and marks; of a search what it finds."""
         self.beginResetModel()
         self._review, self._listing, self._criterion = review, listing, criterion
         self._search = search
@@ -206,29 +198,24 @@ class ReviewTableModel(HeadedModel):
         self.endResetModel()
 
     def clear(self) -> None:
-        """Show nothing."""
         self.beginResetModel()
         self._review, self._listing, self._texts = None, Listing([], {}, {}), {}
         self.endResetModel()
 
     def forget_remarks(self) -> None:
-        """Show nothing any more that a search has found in what is said of items."""
         self._listing = replace(self._listing, remarks={})
 
     @property
     def listing(self) -> Listing:
-        """The items that are shown."""
         return self._listing
 
     def change_item(self, again: ItemAgain) -> None:
-        """Show what changed of one item; it stays in its place."""
         row = self._listing.places.get(again.item.item_id)
         if row is not None:
             self._listing.items[row] = again.item
             self._tell_changed(row, row)
 
     def show_again(self, item_id: str = "") -> None:
-        """Show the cells of an item again, or all: how far it is, or what may be shown of it, has changed."""
         row = self._listing.places.get(item_id) if item_id else None
         if row is not None:
             self._tell_changed(row, row)
@@ -246,16 +233,13 @@ class ReviewTableModel(HeadedModel):
         return super().headerData(section, orientation, role)
 
     def item_at(self, row: int) -> "ReviewItem | None":
-        """The item of a row."""
         items = self._listing.items
         return items[row] if 0 <= row < len(items) else None
 
     def row_of(self, item_id: str) -> int | None:
-        """The row of an item, None where it is not listed."""
         return self._listing.places.get(item_id)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """What a cell shows and says, and its value."""
         if not index.isValid() or self._review is None:
             return None
         item, column = self._listing.items[index.row()], index.column()
@@ -264,19 +248,17 @@ class ReviewTableModel(HeadedModel):
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
             text = self._text_of(item, column)
             return tip(text) if role == Qt.ItemDataRole.ToolTipRole else text
-        return self._value(item, column) if role == SORT_ROLE else super().data(index, role)
+        if role != SORT_ROLE:
+            return super().data(index, role)
+        if column == LABELS:
+            return [HIDDEN if row.hidden else row.preference for row in self._rows(item)]
+        return item.uncertainty if column == UNCERTAINTY else self._text(item, column)
 
     def _count_rows(self) -> int:
         return len(self._listing.items)
 
     def _rows(self, item: "ReviewItem") -> "Sequence[ReviewRow]":
         return self._review.listed(self._criterion, item.item_id) if self._review else ()
-
-    def _value(self, item: "ReviewItem", column: int) -> Any:
-        """What a cell stands for, for sorting and drawing."""
-        if column == LABELS:
-            return [HIDDEN if row.hidden else row.preference for row in self._rows(item)]
-        return item.uncertainty if column == UNCERTAINTY else self._text(item, column)
 
     def _text(self, item: "ReviewItem", column: int) -> str:
         if column == STATE:
@@ -286,19 +268,16 @@ class ReviewTableModel(HeadedModel):
         if column == UNCERTAINTY:
             return number(item.uncertainty)
         if column == MARKS:
-            return " ".join(filter(None, (_marks(self._rows(item)), self._draft_mark(item))))
+            count = len(self._drafts(item))
+            drafts = f"{DRAFT_SIGN}{count}" if count > 1 else DRAFT_SIGN * count
+            return " ".join(filter(None, (_marks(self._rows(item)), drafts)))
         if column == INSTRUCTION:
             return one_line(self._found_in(item))
         return ""
 
     def _drafts(self, item: "ReviewItem") -> Sequence[str]:
-        """What is begun of the criteria that are shown, and the note."""
         begun = sorted(self._begun(item.item_id))
         return [each for each in begun if self._criterion in (None, each) or not each]
-
-    def _draft_mark(self, item: "ReviewItem") -> str:
-        count = len(self._drafts(item))
-        return f"{DRAFT_SIGN}{count}" if count > 1 else DRAFT_SIGN * count
 
     def _found_in(self, item: "ReviewItem") -> str:
         """The first of an item's texts, then of what is said of it, that a search finds, from there on; else
@@ -314,7 +293,6 @@ class ReviewTableModel(HeadedModel):
         return next((f"{whose}{text}" for whose, text in found if text is not None), texts.get("", ""))
 
     def _text_of(self, item: "ReviewItem", column: int) -> str:
-        """A cell in words, for a tool tip and for a reader."""
         if column in (LABELS, MARKS):
             lines = [in_words(row) for row in self._rows(item)]
             drafts = self._drafts(item) if column == MARKS else ()
@@ -365,10 +343,7 @@ def in_words(row: "ReviewRow", begun: bool = False) -> str:
 
 
 class LabelsDelegate(QStyledItemDelegate):
-    """Draws the labels of an item as small squares."""
-
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw a cell."""
         shown = QStyleOptionViewItem(option)
         self.initStyleOption(shown, index)
         style = shown.widget.style() if shown.widget else QApplication.style()
@@ -388,7 +363,6 @@ class LabelsDelegate(QStyledItemDelegate):
                 paint_label(painter, QRectF(left, top, side, side), known, shown.palette)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Room for all squares."""
         labels = index.data(SORT_ROLE) or ()
         side = option.fontMetrics.height()
         return QSize(8 + len(labels) * (side + 3), super().sizeHint(option, index).height())
@@ -409,7 +383,6 @@ class ItemView(RowsView):
             self.setItemDelegateForColumn(column, self.hits)
 
     def show_order(self, order: ListOrder) -> None:
-        """Mark the title of the column that the list is in the order of; none where it is of no column."""
         header = self.horizontalHeader()
         column, direction = next((key for key, of in TITLE_ORDERS.items() if of is order), (-1, _UP))
         with QSignalBlocker(header):
@@ -417,7 +390,6 @@ class ItemView(RowsView):
         header.viewport().update()
 
     def fit_columns(self) -> None:
-        """Columns as wide as their texts."""
         header = self.horizontalHeader()
         header.setStretchLastSection(True)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)

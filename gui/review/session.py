@@ -13,17 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engine.annotations.effective import AnnotatorStep, EffectiveAnnotation, Reviews, to_redo, to_undo
 from engine.annotations.records import Annotation, Kind, Undo, new_override, new_review
-from engine.core.formatting import clipped, visible
+from engine.core.formatting import capitalised, clipped, visible, words
 from engine.core.items import Gold, Preference, agree
-from engine.core.judgments import (
-    AnyJudgment,
-    JudgedItem,
-    JudgmentKey,
-    Origin,
-    Unscored,
-)
-from gui.review.blind import Blind
-from gui.review.drafts import Drafts, step_in_words
+from engine.core.judgments import AnyJudgment, JudgedItem, JudgmentKey, Origin, ReviewState, Unscored
+from gui.review.progress import Blind, Drafts
 from gui.review.review_jobs import human_label
 from gui.widgets.label_mark import LABEL_WORDS
 from gui.workspace.open_run import Opened, OpenRun
@@ -118,7 +111,6 @@ class ReviewSession:
     # Which judgment is open
 
     def open(self, review: "Review", item_id: str, criterion: str) -> None:
-        """Open a judgment of the open run."""
         run_id = self._opened.run.id if self._opened.run else 0
         if run_id != self.run_id:
             self._asked.clear()
@@ -128,12 +120,10 @@ class ReviewSession:
         self.item_id, self.criterion = item_id, criterion
 
     def close(self) -> None:
-        """There is no item to look at."""
         self.item_id = ""
 
     @property
     def key(self) -> JudgmentKey:
-        """The open judgment."""
         return JudgmentKey(self.item_id, self.criterion)
 
     @property
@@ -145,13 +135,11 @@ class ReviewSession:
 
     @property
     def run(self) -> OpenRun | None:
-        """The open run, as long as it is the one of the item."""
         run = self._opened.run
         return run if run is not None and run.id == self.run_id else None
 
     @property
     def criteria(self) -> Sequence[str]:
-        """Those of the run of the item."""
         return self._review.criteria if self._review is not None else ()
 
     @property
@@ -162,12 +150,10 @@ class ReviewSession:
 
     @property
     def begun(self) -> Collection[str]:
-        """The criteria of the item on which this annotator has begun an explanation; "" where a note."""
         return self._drafts.begun(self.run_id, self.item_id)
 
     @property
     def may_see(self) -> bool:
-        """Whether the open judgment may be shown to this annotator."""
         return self._blind.shows(self.key)
 
     def to_label(self, alone: str | None) -> list[str]:
@@ -180,7 +166,6 @@ class ReviewSession:
 
     @property
     def judgment(self) -> AnyJudgment | None:
-        """The model's own, that is open."""
         return self._judgment(self.key)
 
     def _judgment(self, key: JudgmentKey) -> AnyJudgment | None:
@@ -193,7 +178,6 @@ class ReviewSession:
 
     @property
     def shown(self) -> ReviewedJudgment | None:
-        """What is shown of the open judgment; None where there is none."""
         run, review, judgment = self.run, self._review, self.judgment
         if run is None or review is None or judgment is None:
             return None
@@ -203,8 +187,13 @@ class ReviewSession:
             return ReviewedJudgment(
                 Unscored(*key, ""), reviewer=author, undo=undo, writing=self.writing, hidden=True
             )
-        redo = to_redo(self._steps)
-        human, human_from = self._human(run, review)
+        redo, row = to_redo(self._steps), self._row_of(judgment)
+        judged = results.judged[review.places[self.item_id]]
+        looked_into = (
+            (self._opened.gold, review.gold_rows.get(self.item_id)),
+            (run.dataset, judged.position),
+        )
+        human, human_from = human_label(looked_into, judged, self.criterion)
         return ReviewedJudgment(
             judgment,
             label=results.label(judgment),
@@ -215,7 +204,8 @@ class ReviewSession:
             human=human,
             human_from=human_from,
             draft="" if self.writing else self._drafts.in_words(run.id, key),
-            uncertainty=self._uncertainty(run, judgment),
+            # The list, which knows the others, hears of an override a moment later.
+            uncertainty=0.0 if results.decided_by_annotator(judgment) else row.uncertainty if row else None,
             annotators=sorted(self._labels_of_annotators(key).items()),
             proposed=self._proposed(judgment) if self.settling else "",
             reviewer=author,
@@ -235,25 +225,15 @@ class ReviewSession:
             return "No label has a majority: adjudicate with A, B, G or X." if given else ""
         holders = sum(each is label for each in given.values())
         said = [f"Majority: {LABEL_WORDS[label]} ({holders} of {len(given)})"]
-        human = next((row.human for row in self.rows if row.key == judgment.key), None)
-        if human is not None and not agree(human, label):
+        row = self._row_of(judgment)
+        if row is not None and (human := row.human) is not None and not agree(human, label):
             said.append(f"not the human label, {LABEL_WORDS[human]}")
         if not isinstance(judgment, Unscored) and judgment.preference is not label:
             said.append(f"not the judge's, {LABEL_WORDS[judgment.preference]}")
         return f"{', '.join(said)}. Enter adjudicates it so."
 
-    def _uncertainty(self, run: OpenRun, judgment: AnyJudgment) -> float | None:
-        if run.results.decided_by_annotator(judgment):
-            return 0.0  # the list, which knows the others, hears of an override a moment later
-        return next((row.uncertainty for row in self.rows if row.key == judgment.key), None)
-
-    def _human(self, run: OpenRun, review: "Review") -> tuple[Gold | None, Sequence[Path]]:
-        """What a human said of the open judgment, and the dataset that says so; all that were looked into
-        where none has a label: those chosen, then those that the run judged.
-        """
-        judged = run.results.judged[review.places[self.item_id]]
-        rows = ((self._opened.gold, review.gold_rows.get(self.item_id)), (run.dataset, judged.position))
-        return human_label(rows, judged, self.criterion)
+    def _row_of(self, judgment: AnyJudgment) -> "ReviewRow | None":
+        return next((row for row in self.rows if row.key == judgment.key), None)
 
     def effective_labels(self) -> Mapping[str, Preference]:
         """By criterion, as an annotator asked for them last; criteria without a label are left out."""
@@ -277,7 +257,7 @@ class ReviewSession:
         if locked := self._locked(key):
             return Change(note=locked)
         if not self.settling:  # what is adjudicated is no label of their
-            self._blind.give(key)
+            self._blind.given.add(key)
         if self._effective_label(key) is label:
             if not self.settling and (blind or (by and author not in by)):
                 agrees = new_review(
@@ -304,7 +284,6 @@ class ReviewSession:
         return self.change(self.key, label)
 
     def undo(self) -> Change:
-        """Take back what this annotator did last with the item, or with the one that was left by itself."""
         if (left := self._last_left) is not None:
             elsewhere = left.item_id if left.item_id != left.to else ""
             return self._take_back(self._standing_of(left), item_id=elsewhere)
@@ -318,7 +297,6 @@ class ReviewSession:
         return Change(note="There is nothing of yours on this item to undo.")
 
     def redo(self) -> Change:
-        """Do again what this annotator took back last of what they did with the item."""
         step = to_redo(self._steps)
         if step is None:
             return Change(note="There is nothing of yours on this item to redo.")
@@ -340,7 +318,6 @@ class ReviewSession:
         return Change(undo=undo, note=told, criterion=criteria[0] if elsewhere else "", item_id=item_id)
 
     def said_of_item(self) -> frozenset[datetime]:
-        """When this annotator said what stands of the open item."""
         return frozenset(step.at for step in self._steps if step.undone is None)
 
     def went_on(self, left: str, before: Collection[datetime]) -> None:
@@ -350,7 +327,6 @@ class ReviewSession:
         self._left = [*method, _Left(left, self.item_id, said)]
 
     def went_back(self) -> None:
-        """The open item is again the one that was left last."""
         self._left = self._left_before[:-1]
 
     @property
@@ -369,7 +345,6 @@ class ReviewSession:
 
     @property
     def _undo_in_words(self) -> str:
-        """What U would take back; empty for nothing."""
         left = self._last_left
         step = self._standing_of(left)[0] if left is not None else to_undo(self._steps)
         where = f" on item {visible(clipped(left.item_id))}" if left and left.item_id != left.to else ""
@@ -386,7 +361,6 @@ class ReviewSession:
         return self._steps_of(self.item_id)
 
     def _steps_of(self, item_id: str) -> "Sequence[AnnotatorStep]":
-        """What this annotator did with an item, the oldest first."""
         judged = self._judged_item(item_id)
         return () if judged is None else self._opened.steps(judged)
 
@@ -433,24 +407,16 @@ class ReviewSession:
         return Change(note=empty if changed else "")
 
     def keep_draft(self, text: str, changed: bool) -> None:
-        """Remember what is being written, where it is new."""
         if self.writing and changed:
             self._drafts.keep(self.run_id, self.key, text)
 
     def leave(self, text: str, changed: bool) -> None:
-        """Write no more; what is new is a draft."""
         self.keep_draft(text, changed)
         if not changed:
             self._drafts.drop(self.run_id, self.key)
         self.writing = False
 
-    def _ask(
-        self,
-        key: JudgmentKey,
-        own: _Own,
-        over: tuple[str, ...] = (),
-        blind: bool = False,
-    ) -> Change:
+    def _ask(self, key: JudgmentKey, own: _Own, over: tuple[str, ...] = (), blind: bool = False) -> Change:
         self._asked[key] = own
         new = new_override(
             *key,
@@ -468,7 +434,6 @@ class ReviewSession:
     # What becomes of it
 
     def stored(self, key: JudgmentKey) -> None:
-        """The store has kept what was asked for of a judgment."""
         if self.run is None:
             return
         self._asked.pop(key, None)
@@ -491,7 +456,6 @@ class ReviewSession:
 
     @property
     def _said(self) -> Reviews:
-        """All that annotators said of the run."""
         return self.run.results.reviews if self.run else Reviews()
 
     def _own(self, key: JudgmentKey) -> _Own:
@@ -506,3 +470,60 @@ class ReviewSession:
             return (self._opened.author,)
         standing = self._standing(key)
         return standing.label_by if standing else ()
+
+
+_STATES = {ReviewState.TO_DO: "reopened", ReviewState.DONE: "done", ReviewState.SKIPPED: "skipped"}
+
+
+def standing_in_words(standing: EffectiveAnnotation) -> str:
+    """`Label both good by Ben, explanation by Ada, 2026-03-01 14:05`, in local time."""
+    label = "" if standing.preference is None else f"label {LABEL_WORDS[standing.preference]}"
+    by = " and ".join(standing.label_by)
+    if label and standing.explanation and (standing.text_by,) == standing.label_by:
+        parts = [f"{label} and explanation by {by}"]
+    else:
+        parts = [f"{label} by {by}"] if label else []
+        parts += [f"explanation by {standing.text_by}"] if standing.explanation else []
+    text = f"{', '.join(parts)}, {_time(standing.created)}"
+    return f"Adjudicated: {text}" if standing.adjudicated else capitalised(text)
+
+
+def override_in_words(override: Annotation) -> str:
+    """`Label both good and explanation by Ada, 2026-03-01 14:05, undone 14:07`, in local time."""
+    text = f"{_changed(override)} by {override.author}, {_time(override.created)}"
+    undone = f", undone {_time(override.undone)}" if override.undone else ""
+    return f"{capitalised(text)}{undone}"
+
+
+def step_in_words(step: AnnotatorStep) -> str:
+    """`label B on safety`, `done, with 5 labels accepted`, `a note`."""
+    accepted = [word for word in step.words if word.kind is Kind.CONFIRMATION]
+    said = [_word(word) for word in step.words if word.kind is not Kind.CONFIRMATION]
+    said += [f"{len(accepted):,} labels accepted"] if len(accepted) > 1 else map(_word, accepted)
+    return ", ".join(dict.fromkeys(filter(None, said)))
+
+
+def _word(word: Annotation) -> str:
+    match word.kind:
+        case Kind.OVERRIDE:
+            return f"{_changed(word)} on {words(word.criterion)}"
+        case Kind.CONFIRMATION:
+            return f"label {LABEL_WORDS[word.preference]} accepted on {words(word.criterion)}"
+        case Kind.STATE:
+            return _STATES[word.state or ReviewState.TO_DO]
+        case _:
+            return "a note"
+
+
+def _changed(override: Annotation) -> str:
+    parts = []
+    if override.preference is not None:
+        parts.append(f"label {LABEL_WORDS[override.preference]}")
+    if override.explanation is not None:
+        parts.append("explanation")
+    text = " and ".join(parts)
+    return f"adjudicated: {text}" if override.settles else text
+
+
+def _time(time: datetime) -> str:
+    return f"{time.astimezone():%Y-%m-%d %H:%M}"

@@ -21,9 +21,8 @@ from engine.core.items import PREFERENCES, Gold, HumanLabel, Preference
 from engine.core.judgments import AnyJudgment, Judgment, Unscored
 from engine.settings.identity import StoredRun
 from gui.review.criterion_strip import ExplanationEditor, narrow_buttons
-from gui.review.drafts import standing_in_words
 from gui.review.judgment_card import apart_in_words
-from gui.review.session import ReviewedJudgment
+from gui.review.session import ReviewedJudgment, standing_in_words
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip
 from gui.widgets.label_mark import LABEL_WORDS, LabelBadge, Pill
@@ -52,7 +51,6 @@ class ColumnText:
 
 
 def column_of(run: StoredRun, judgment: AnyJudgment, override: EffectiveAnnotation | None) -> ColumnText:
-    """What a run itself says; that an annotator overrode it is said beside."""
     remarks = []
     marks: list[tuple[str, str, str]] = []
     label = text = None
@@ -83,12 +81,10 @@ def column_of(run: StoredRun, judgment: AnyJudgment, override: EffectiveAnnotati
 
 
 def silent_column(system: str, whole: str, why: str) -> ColumnText:
-    """A system of which nothing is known here."""
     return ColumnText(system, whole, said=False, label=None, text=None, remark=visible(why))
 
 
 def human_column(human: Gold | None, gold: Path) -> ColumnText:
-    """What the human labels say of the open judgment; `gold`: their file."""
     label = human.label if human else None
     text = human.explanation if human else None
     remark = "" if text else "No explanation." if label else "None."
@@ -98,7 +94,6 @@ def human_column(human: Gold | None, gold: Path) -> ColumnText:
 
 
 def own_column(author: str, label: Preference | None, text: str | None, draft: str) -> ColumnText:
-    """What the annotator gave who looks, as it stands; `draft`: what is said of one."""
     remark = "" if text or label else "Nothing yet: A, B, G or X gives a label, E writes an explanation."
     if draft:
         remark = f"{remark} {draft}".strip()
@@ -110,9 +105,6 @@ def own_column(author: str, label: Preference | None, text: str | None, draft: s
 def annotator_columns(
     reviews: Reviews, noted: Sequence[Annotation], shown: ReviewedJudgment
 ) -> list[ColumnText]:
-    """What each annotator said of the open judgment: label, explanation, and what they `noted` of the
-    item.
-    """
     key = shown.judgment.key
     given = reviews.given_on(key)
     texts = {each.author: each.explanation for each in reviews.last_of_each(key) if not each.settles}
@@ -137,7 +129,6 @@ def annotator_columns(
 
 
 def adjudicated_column(shown: ReviewedJudgment) -> ColumnText:
-    """What was adjudicated of the open judgment, or is proposed."""
     standing = shown.override
     adjudicated = standing if standing is not None and standing.adjudicated else None
     remark = standing_in_words(adjudicated) + "." if adjudicated else shown.proposed
@@ -152,13 +143,11 @@ def adjudicated_column(shown: ReviewedJudgment) -> ColumnText:
 
 
 def system_name(run: StoredRun) -> str:
-    """What a column is headed with."""
     model = short_name(run.identity.model_name)
     return model if run.submitted else f"{run.title}: {model}"
 
 
 def whole_name(run: StoredRun) -> str:
-    """All that tells a run from others."""
     identity = run.identity
     what = f"Submission {identity.model_path}" if run.submitted else f"{run.title}: {identity.model_name}"
     made = f"{run.created.astimezone():%Y-%m-%d %H:%M}"
@@ -166,8 +155,6 @@ def whole_name(run: StoredRun) -> str:
 
 
 class _Column(QFrame):
-    """The name of a system, its label, and its explanation in full."""
-
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "panel")
@@ -195,7 +182,6 @@ class _Column(QFrame):
         self._filler.hide()
 
     def show_text(self, shown: ColumnText) -> None:
-        """Show it; the same once more stays where it is scrolled to."""
         before, self.shown = self.shown, shown
         if shown == before:
             return
@@ -205,7 +191,15 @@ class _Column(QFrame):
         self.badge.setVisible(shown.said)
         if shown.said:
             self.badge.show_label(shown.label)
-        self._show_marks(shown.marks)
+        while len(self.marks) < len(shown.marks):
+            self.marks.append(Pill())
+            self._flow.addWidget(self.marks[-1])
+        for place, pill in enumerate(self.marks):
+            pill.setVisible(place < len(shown.marks))
+            if place < len(shown.marks):
+                word, kind, more = shown.marks[place]
+                pill.say(word, kind)
+                set_tip(pill, more)
         self._head.setVisible(shown.said or bool(shown.marks))
         show_text(self.remark, shown.remark)
         self.text.setVisible(bool(shown.text))
@@ -214,28 +208,14 @@ class _Column(QFrame):
             self.text.show_text(shown.text or "")
         name(self.text.view, f"Explanation of {one_line(shown.system)}")
 
-    def _show_marks(self, marks: Sequence[tuple[str, str, str]]) -> None:
-        while len(self.marks) < len(marks):
-            self.marks.append(Pill())
-            self._flow.addWidget(self.marks[-1])
-        for place, pill in enumerate(self.marks):
-            pill.setVisible(place < len(marks))
-            if place < len(marks):
-                word, kind, more = marks[place]
-                pill.say(word, kind)
-                set_tip(pill, more)
-
 
 class OwnColumn(_Column):
-    """What the annotator gave who looks, with the buttons and the field to change it."""
-
     def __init__(self) -> None:
         super().__init__()
         self.buttons = narrow_buttons()
         self.layout_.insertWidget(1, self.buttons)
 
     def show_own(self, shown: ColumnText, of: ReviewedJudgment) -> None:
-        """Show what is the annotator's own; while it is written, the field stands in its place."""
         self.show_text(shown)
         self.badge.hide()  # the buttons say it
         self._head.setVisible(bool(shown.marks))
@@ -247,7 +227,6 @@ class OwnColumn(_Column):
         self._make_room()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A narrow column is high."""
         super().resizeEvent(event)
         self._make_room()
 
@@ -259,7 +238,6 @@ class OwnColumn(_Column):
             QTimer.singleShot(0, self, partial(self.setMinimumHeight, needed))
 
     def take_editor(self, editor: ExplanationEditor) -> None:
-        """Give the field a place."""
         self.layout_.addWidget(editor, 1)
 
 
@@ -285,17 +263,14 @@ class SideBySide(QWidget):
 
     @property
     def texts(self) -> Sequence[ColumnText]:
-        """What the columns of systems show, from the left."""
         return [column.shown for column in self.systems if column.shown is not None and not column.isHidden()]
 
     @property
     def views(self) -> Sequence[QAbstractScrollArea]:
-        """The texts that can be read, from the left."""
         columns = [column for column in (*self.systems, self.own) if not column.isHidden()]
         return [column.text.view for column in columns if not column.text.isHidden()]
 
     def show_systems(self, texts: Sequence[ColumnText]) -> None:
-        """Show a column for each system."""
         before = sum(not column.isHidden() for column in self.systems)
         while len(self.systems) < len(texts):
             column = _Column()
@@ -311,18 +286,15 @@ class SideBySide(QWidget):
             self._row.setSizes([_EQUAL] * self._row.count())
 
     def set_markdown(self, on: bool) -> None:
-        """Show all texts as Markdown, or as they are."""
         self._markdown = on
         for column in (*self.systems, self.own):
             column.text.set_markdown(on)
 
     def restyle(self) -> None:
-        """Follow colours and text size."""
         self.own.buttons.restyle()
         self._size()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow colours and text size."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.PaletteChange) and hasattr(self, "_area"):
             self.restyle()

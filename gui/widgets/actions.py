@@ -1,40 +1,14 @@
-"""A line that shows work under way: what is done, how far, and a button that stops it.
+"""How the user acts: menu entries, keys, the order of Tab, the line of work under way, what is announced.
 
-Tells a screen reader what happens where the keys are not.
-
-Tab goes through a window as it is read, also through what was made or moved after the rest.
-
-Qt goes in the order in which widgets came into the window: a list that grows, a part that another page puts
-in, would come last, and a page whose keys go to its list would be left at that list, its head never reached.
-
-What the user calls by a menu or a key: an entry of a menu, a button with a menu, a key of a widget alone.
+Tab goes as one reads. Qt goes in the order in which widgets came into the window: a list that grows or a
+part that another page puts in would come last.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from PySide6 import QtGui, QtWidgets
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleAnnouncementEvent,
-    QAction,
-    QGuiApplication,
-    QKeySequence,
-    QShortcut,
-)
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QAbstractScrollArea,
-    QAbstractSpinBox,
-    QComboBox,
-    QLayout,
-    QMenu,
-    QProgressBar,
-    QPushButton,
-    QScrollArea,
-    QToolButton,
-    QWidget,
-)
 
 from gui.widgets.foreign_text import OneLine
 from gui.widgets.labels import STRETCH, in_row, name
@@ -47,7 +21,7 @@ class Announcer(QObject):
 
     said = Signal(str)
 
-    def __init__(self, widget: QWidget) -> None:
+    def __init__(self, widget: QtWidgets.QWidget) -> None:
         super().__init__(widget)
         self._widget = widget
 
@@ -55,20 +29,24 @@ class Announcer(QObject):
         """Let a text be read; `at_once`: in the place of what is being read, which it makes old."""
         if not text or not self._widget.isVisible():
             return
-        event = QAccessibleAnnouncementEvent(self._widget, text)
-        urgency = QAccessible.AnnouncementPoliteness
+        event = QtGui.QAccessibleAnnouncementEvent(self._widget, text)
+        urgency = QtGui.QAccessible.AnnouncementPoliteness
         event.setPoliteness(urgency.Assertive if at_once else urgency.Polite)
-        QAccessible.updateAccessibility(event)
+        QtGui.QAccessible.updateAccessibility(event)
         self.said.emit(text)
 
 
 if TYPE_CHECKING:
-    _Window = QWidget
+    _Window = QtWidgets.QWidget
 else:
     _Window = object
 
-_Part = QWidget | QLayout
-_CLOSED = (QAbstractScrollArea, QAbstractSpinBox, QComboBox)  # what Qt has put into them gets no keys by Tab
+_Part = QtWidgets.QWidget | QtWidgets.QLayout
+_CLOSED = (
+    QtWidgets.QAbstractScrollArea,
+    QtWidgets.QAbstractSpinBox,
+    QtWidgets.QComboBox,
+)  # what Qt has put into them gets no keys by Tab
 
 
 class ReadingOrder(_Window):
@@ -88,71 +66,73 @@ class ReadingOrder(_Window):
         return True
 
 
-def _bring_into_view(widget: QWidget) -> None:
+def _bring_into_view(widget: QtWidgets.QWidget) -> None:
     """Qt scrolls what the keys come from, not what they come to."""
     around = widget.parentWidget()
     while around is not None:
-        if isinstance(around, QScrollArea):
+        if isinstance(around, QtWidgets.QScrollArea):
             around.ensureWidgetVisible(widget)
         around = around.parentWidget()
 
 
-def controls(root: QWidget, now: QWidget | None = None) -> list[QWidget]:
+def controls(root: QtWidgets.QWidget, now: QtWidgets.QWidget | None = None) -> list[QtWidgets.QWidget]:
     """The controls in a widget that Tab comes to, as they are read: rows from the top, each from the left.
 
     `now`: also this one, wherever it was, though it may just have been hidden or disabled.
     """
-    everywhere = QGuiApplication.styleHints().tabFocusBehavior() is Qt.TabFocusBehavior.TabFocusAllControls
+    everywhere = (
+        QtGui.QGuiApplication.styleHints().tabFocusBehavior() is Qt.TabFocusBehavior.TabFocusAllControls
+    )
     # On macOS the user may have told the system that Tab goes to texts and lists alone.
     wanted = Qt.FocusPolicy.TabFocus if everywhere else Qt.FocusPolicy.StrongFocus
 
-    def is_control(widget: QWidget) -> bool:
+    def is_control(widget: QtWidgets.QWidget) -> bool:
         can = widget.isEnabled() and widget.focusPolicy() & wanted == wanted and widget.focusProxy() is None
         return widget is now or can
 
     return [widget for widget in _inside(root, now) if is_control(widget)]
 
 
-def _inside(widget: QWidget, now: QWidget | None) -> Iterator[QWidget]:
+def _inside(widget: QtWidgets.QWidget, now: QtWidgets.QWidget | None) -> Iterator[QtWidgets.QWidget]:
     """A widget and all that is seen in it."""
     yield widget
-    if isinstance(widget, QScrollArea):
+    if isinstance(widget, QtWidgets.QScrollArea):
         held: Sequence[QObject | None] = [widget.widget()]
     elif isinstance(widget, _CLOSED):
         return
     else:
         held = widget.children()
-    children = [each for each in held if isinstance(each, QWidget) and not each.isWindow()]
+    children = [each for each in held if isinstance(each, QtWidgets.QWidget) and not each.isWindow()]
     seen = [each for each in children if each.isVisible() or (now is not None and _holds(each, now))]
-    layout = None if isinstance(widget, QScrollArea) else widget.layout()
+    layout = None if isinstance(widget, QtWidgets.QScrollArea) else widget.layout()
     for part in _as_read(seen if layout is None else _parts(layout, seen), seen):
-        for inner in [part] if isinstance(part, QWidget) else _laid_out(part, seen):
+        for inner in [part] if isinstance(part, QtWidgets.QWidget) else _laid_out(part, seen):
             yield from _inside(inner, now)
 
 
-def _holds(widget: QWidget, other: QWidget) -> bool:
+def _holds(widget: QtWidgets.QWidget, other: QtWidgets.QWidget) -> bool:
     return widget is other or widget.isAncestorOf(other)
 
 
-def _laid_out(layout: QLayout, seen: Sequence[QWidget]) -> Iterator[QWidget]:
+def _laid_out(layout: QtWidgets.QLayout, seen: Sequence[QtWidgets.QWidget]) -> Iterator[QtWidgets.QWidget]:
     """The widgets in a layout, and in the layouts in it, as they are read."""
     own: list[_Part] = [each for each in seen if layout.indexOf(each) >= 0]
     for part in _as_read([*own, *_layouts(layout)], seen):
-        yield from [part] if isinstance(part, QWidget) else _laid_out(part, seen)
+        yield from [part] if isinstance(part, QtWidgets.QWidget) else _laid_out(part, seen)
 
 
-def _parts(layout: QLayout, seen: Sequence[QWidget]) -> list[_Part]:
+def _parts(layout: QtWidgets.QLayout, seen: Sequence[QtWidgets.QWidget]) -> list[_Part]:
     """What stands in the layout of a widget, and what stands in the widget beside it."""
     deeper = {widget for inner in _layouts(layout) for widget in _laid_out(inner, seen)}
     return [*(each for each in seen if each not in deeper), *_layouts(layout)]
 
 
-def _layouts(layout: QLayout) -> list[QLayout]:
+def _layouts(layout: QtWidgets.QLayout) -> list[QtWidgets.QLayout]:
     # Not by the layout's items: PySide ends the process over those of a layout within another one.
-    return [each for each in layout.children() if isinstance(each, QLayout)]
+    return [each for each in layout.children() if isinstance(each, QtWidgets.QLayout)]
 
 
-def _as_read(parts: Sequence[_Part], seen: Sequence[QWidget]) -> Iterator[_Part]:
+def _as_read(parts: Sequence[_Part], seen: Sequence[QtWidgets.QWidget]) -> Iterator[_Part]:
     """Parts in rows from the top, each row from the left."""
     places = {id(part): _place(part, seen) for part in parts}
     left = sorted(parts, key=lambda part: places[id(part)].top())
@@ -169,18 +149,20 @@ def _beside(one: QRect, other: QRect) -> bool:
     return common * 2 > min(one.height(), other.height())
 
 
-def _place(part: _Part, seen: Sequence[QWidget]) -> QRect:
+def _place(part: _Part, seen: Sequence[QtWidgets.QWidget]) -> QRect:
     """Where a part is on the screen; of a layout, what is seen of it."""
     place = QRect()
-    for widget in [part] if isinstance(part, QWidget) else _laid_out(part, seen):
+    for widget in [part] if isinstance(part, QtWidgets.QWidget) else _laid_out(part, seen):
         place |= QRect(widget.mapToGlobal(QPoint(0, 0)), widget.size())
     return place
 
 
-Key = QKeySequence | QKeySequence.StandardKey | str
+Key = QtGui.QKeySequence | QtGui.QKeySequence.StandardKey | str
 
 
-def add_entry(menu: QMenu, text: str, do: Callable[[], object], keys: Sequence[QKeySequence] = ()) -> QAction:
+def add_entry(
+    menu: QtWidgets.QMenu, text: str, do: Callable[[], object], keys: Sequence[QtGui.QKeySequence] = ()
+) -> QtGui.QAction:
     """Put an entry at the end of a menu. Only one menu may have the keys: two make Qt ignore them."""
     added = menu.addAction(text)
     added.setShortcuts(keys)
@@ -189,19 +171,20 @@ def add_entry(menu: QMenu, text: str, do: Callable[[], object], keys: Sequence[Q
     return added
 
 
-class PanelMenu(QMenu):
+class PanelMenu(QtWidgets.QMenu):
     """A menu of fields: Tab goes through them, where it would choose entries else."""
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """As in a window."""
-        return QWidget.focusNextPrevChild(self, forward)
+        return QtWidgets.QWidget.focusNextPrevChild(self, forward)
 
 
-class MenuButton(QToolButton):
+class MenuButton(QtWidgets.QToolButton):
     """A button that opens a menu. `tips`: whether the menu shows the tool tips of its entries."""
 
-    def __init__(self, text: str = "", tips: bool = False, kind: type[QMenu] = QMenu) -> None:
-        super().__init__(popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
+    def __init__(
+        self, text: str = "", tips: bool = False, kind: type[QtWidgets.QMenu] = QtWidgets.QMenu
+    ) -> None:
+        super().__init__(popupMode=QtWidgets.QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setText(text)
         self.setProperty("role", "button")
         self._menu = kind(self)
@@ -215,20 +198,20 @@ class _Once(QObject):
         return event.type() == QEvent.Type.MouseButtonDblClick
 
 
-def press_once(button: QAbstractButton) -> None:
+def press_once(button: QtWidgets.QAbstractButton) -> None:
     """A double click presses it once: its second click would be of what the first one has led to."""
     button.installEventFilter(_Once(button))
 
 
-def add_key(place: QWidget, key: Key, do: Callable[[], object], inside: bool = False) -> None:
+def add_key(place: QtWidgets.QWidget, key: Key, do: Callable[[], object], inside: bool = False) -> None:
     """Let a key do something while a widget has the focus, or, with `inside`, while anything in it has."""
     context = Qt.ShortcutContext
-    shortcut = QShortcut(QKeySequence(key), place)
+    shortcut = QtGui.QShortcut(QtGui.QKeySequence(key), place)
     shortcut.setContext(context.WidgetWithChildrenShortcut if inside else context.WidgetShortcut)
     shortcut.activated.connect(do)
 
 
-class BusyLine(QWidget):
+class BusyLine(QtWidgets.QWidget):
     """Hidden until something is under way."""
 
     cancelled = Signal()
@@ -236,10 +219,10 @@ class BusyLine(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._text = OneLine()
-        self._bar = QProgressBar(textVisible=False)
+        self._bar = QtWidgets.QProgressBar(textVisible=False)
         self._bar.setFixedHeight(8)
         name(self._bar, "How far it is")
-        self._button = QPushButton("Cancel")
+        self._button = QtWidgets.QPushButton("Cancel")
         name(self._button, "Cancel what is under way")
         self._button.clicked.connect(self._cancel)
         in_row(self._text, (self._bar, STRETCH), self._button, on=self)
@@ -262,7 +245,6 @@ class BusyLine(QWidget):
         self._say(text)
 
     def end(self) -> None:
-        """Nothing is under way any more."""
         self._bar.setRange(0, 1)
         self.hide()
 

@@ -1,61 +1,42 @@
 """Fields that follow the mouse wheel only while they have the keyboard: who scrolls changes no setting.
 
-A layout that puts widgets side by side and goes on in the next line where there is no room.
-
-A part of a page that can be folded away: settings that few need.
-
-The window makes all its fields of these, never of Qt's own (a test holds it to that). Beside them a field to
-search with.
+The window makes all its fields of these, never of Qt's own (a test holds it to that).
 """
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPaintEvent, QWheelEvent
-from PySide6.QtWidgets import (
-    QComboBox,
-    QDoubleSpinBox,
-    QLayout,
-    QLayoutItem,
-    QLineEdit,
-    QSlider,
-    QSpinBox,
-    QToolButton,
-    QWidget,
-)
 
 from gui.widgets.labels import describe, in_column, name, narrow
 from gui.widgets.theme import colours, draw_frame
 
 
-class FlowLayout(QLayout):
+class FlowLayout(QtWidgets.QLayout):
     """Lines of widgets, each as large as it wants to be; its height follows its width."""
 
-    def __init__(self, parent: QWidget | None = None, gap: int = 6, whole: bool = False) -> None:
+    def __init__(self, parent: QtWidgets.QWidget | None = None, gap: int = 6, whole: bool = False) -> None:
         """`whole`: its widget, which it alone lays out, is never lower than its lines; a splitter, which asks
         for the least height at any width, would cut them.
         """
         super().__init__(parent)
         self._whole = whole
-        self._items: list[QLayoutItem] = []
+        self._items: list[QtWidgets.QLayoutItem] = []
         self.setContentsMargins(0, 0, 0, 0)
         self.setSpacing(gap)
 
-    def addItem(self, item: QLayoutItem) -> None:
-        """Put an item at the end."""
+    def addItem(self, item: QtWidgets.QLayoutItem) -> None:
         self._items.append(item)
 
     def count(self) -> int:
-        """How many there are."""
         return len(self._items)
 
-    def itemAt(self, index: int) -> QLayoutItem | None:
-        """One of them, None past the end."""
+    def itemAt(self, index: int) -> QtWidgets.QLayoutItem | None:
         return self._items[index] if 0 <= index < len(self._items) else None
 
-    def takeAt(self, index: int) -> QLayoutItem | None:
-        """Take one out."""
+    def takeAt(self, index: int) -> QtWidgets.QLayoutItem | None:
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def expandingDirections(self) -> Qt.Orientation:
@@ -67,11 +48,9 @@ class FlowLayout(QLayout):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """The height of all lines at a width."""
         return self._place(QRect(0, 0, width, 0), only_measure=True)
 
     def setGeometry(self, place: QRect) -> None:
-        """Put the widgets where they belong."""
         super().setGeometry(place)
         height, widget = self._place(place, only_measure=False), self.parentWidget()
         if self._whole and widget is not None and widget.minimumHeight() != height:
@@ -79,13 +58,11 @@ class FlowLayout(QLayout):
             QTimer.singleShot(0, widget, partial(widget.setMinimumHeight, height))
 
     def sizeHint(self) -> QSize:
-        """All in one line."""
         sizes = [item.sizeHint() for item in self._items if not item.isEmpty()]
         width = sum(size.width() + self.spacing() for size in sizes)
         return QSize(width, max((size.height() for size in sizes), default=0))
 
     def minimumSize(self) -> QSize:
-        """As much as the largest of them."""
         size = QSize()
         for item in self._items:
             size = size.expandedTo(item.minimumSize())
@@ -108,14 +85,12 @@ class FlowLayout(QLayout):
         return top + line - room.top()
 
 
-class Fold(QWidget):
-    """A button with a title, and a widget below it that the button shows and hides."""
-
+class Fold(QtWidgets.QWidget):
     opened = Signal()
 
-    def __init__(self, title: str, inside: QWidget) -> None:
+    def __init__(self, title: str, inside: QtWidgets.QWidget) -> None:
         super().__init__()
-        self._button = QToolButton()
+        self._button = QtWidgets.QToolButton()
         self._button.setText(title)
         self._button.setCheckable(True)
         self._button.setAutoRaise(True)
@@ -129,13 +104,11 @@ class Fold(QWidget):
         self._show(False)
 
     def set_title(self, title: str) -> None:
-        """Give the button another title."""
         self._button.setText(title)
         self._button.setAccessibleName(title)
 
     @property
     def title(self) -> str:
-        """What the button says."""
         return self._button.text()
 
     @property
@@ -145,11 +118,9 @@ class Fold(QWidget):
 
     @property
     def open(self) -> bool:
-        """True while the inside is shown."""
         return self._button.isChecked()
 
     def set_open(self, is_open: bool) -> None:
-        """Show or hide the inside."""
         self._button.setChecked(is_open)
 
     def _show(self, is_open: bool) -> None:
@@ -160,7 +131,7 @@ class Fold(QWidget):
 
 
 if TYPE_CHECKING:
-    _Field = QWidget
+    _Field = QtWidgets.QWidget
 else:
     _Field = object
 
@@ -197,27 +168,23 @@ class _EdgedField(_CalmField):
         draw_frame(self, QRectF(self.rect()), colour, self.FOCUSED if focused else 1)
 
 
-class ComboBox(_EdgedField, QComboBox):
+class ComboBox(_EdgedField, QtWidgets.QComboBox):
     """One of several, to choose from a list."""
 
 
-class SpinBox(_EdgedField, QSpinBox):
-    """A whole number."""
-
+class SpinBox(_EdgedField, QtWidgets.QSpinBox):
     FOCUSED = 3  # the style shades the second pixel
 
 
-class DoubleSpinBox(_EdgedField, QDoubleSpinBox):
-    """A number."""
-
+class DoubleSpinBox(_EdgedField, QtWidgets.QDoubleSpinBox):
     FOCUSED = SpinBox.FOCUSED
 
 
-class Slider(_CalmField, QSlider):
+class Slider(_CalmField, QtWidgets.QSlider):
     """A number, to be drawn."""
 
 
-class SearchField(QLineEdit):
+class SearchField(QtWidgets.QLineEdit):
     """A field for words. Enter and Down leave it; Escape empties it, and leaves it once it is empty."""
 
     left = Signal()
@@ -227,7 +194,6 @@ class SearchField(QLineEdit):
         super().__init__(placeholderText=empty, clearButtonEnabled=True)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Catch the keys that leave it."""
         escape = event.key() == Qt.Key.Key_Escape
         if escape and self.text():
             self.clear()

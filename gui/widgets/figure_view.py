@@ -1,28 +1,11 @@
-"""Figures in the window: shown as sharp as the screen allows, saved and copied in the light colours.
-
-Where a figure stands for items, a click or its menu asks for them.
-
-Knows: painting SVG, the menu of a figure. Does not know: what a figure shows, how it is drawn.
-"""
+"""Figures in the window: as sharp as the screen allows; saved, copied, asked for the items behind them."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from PySide6 import QtGui
 from PySide6.QtCore import QByteArray, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QContextMenuEvent,
-    QFocusEvent,
-    QGuiApplication,
-    QKeyEvent,
-    QKeySequence,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QResizeEvent,
-)
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy
 
@@ -95,22 +78,19 @@ class FigureView(Painted):
 
     @property
     def has_figure(self) -> bool:
-        """True once there is something to show."""
         return self._renderer.isValid()
 
     def hasHeightForWidth(self) -> bool:
-        """The shape of the picture is kept."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """The height of the picture at a width."""
         width = min(width, self._widest())
         size = self._renderer.defaultSize()
         if size.width() <= 0:
             return 2 * _FRAME
         return round((width - 2 * _FRAME) * size.height() / size.width()) + 2 * _FRAME
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         """Follow the width with the height: a grid alone does not."""
         super().resizeEvent(event)
         self._fit_height()
@@ -130,22 +110,19 @@ class FigureView(Painted):
         return self.fontMetrics().height() * 50
 
     def minimumSizeHint(self) -> QSize:
-        """Still readable."""
         return QSize(240, self.heightForWidth(240))
 
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw the picture, and a frame where it has the focus."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    def paintEvent(self, _event: QtGui.QPaintEvent) -> None:
+        painter = QtGui.QPainter(self)
+        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
         if self.has_figure:
             self._renderer.render(painter, self._inner())
         used = colours(QApplication.palette())
-        painter.setPen(QPen(QColor(used.accent if self.hasFocus() else used.border), 1))
+        painter.setPen(QtGui.QPen(QtGui.QColor(used.accent if self.hasFocus() else used.border), 1))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), _FRAME, _FRAME)
         painter.end()
 
     def spot_at(self, place: QPointF) -> FigureMark | None:
-        """The spot at a place of this widget, None where there is none."""
         inner = self._inner()
         x, y = (place.x() - inner.left()) / inner.width(), (place.y() - inner.top()) / inner.height()
         for spot in self._spots:
@@ -154,13 +131,11 @@ class FigureView(Painted):
                 return spot
         return None
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Show where a click leads to items."""
+    def mouseMoveEvent(self, event: QtGui.QMouseEvent) -> None:
         spot = self.spot_at(event.position())
         self.setCursor(Qt.CursorShape.PointingHandCursor if spot else Qt.CursorShape.ArrowCursor)
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Want the items of a spot."""
+    def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
         spot = self.spot_at(event.position())
         if spot is not None and event.button() == Qt.MouseButton.LeftButton:
             self.spot_wanted.emit(spot)
@@ -168,31 +143,27 @@ class FigureView(Painted):
     def _inner(self) -> QRectF:
         return QRectF(self.rect()).adjusted(_FRAME, _FRAME, -_FRAME, -_FRAME)
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """Mark it."""
+    def focusInEvent(self, event: QtGui.QFocusEvent) -> None:
         super().focusInEvent(event)
         self.update()
 
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Mark it no more."""
+    def focusOutEvent(self, event: QtGui.QFocusEvent) -> None:
         super().focusOutEvent(event)
         self.update()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy with the standard key; the menu with Enter."""
-        if event.matches(QKeySequence.StandardKey.Copy):
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
+        if event.matches(QtGui.QKeySequence.StandardKey.Copy):
             self.copy_wanted.emit(self.name)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self.menu().popup(self.mapToGlobal(self.rect().center()))
         else:
             super().keyPressEvent(event)
 
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+    def contextMenuEvent(self, event: QtGui.QContextMenuEvent) -> None:
         """Offer to save and copy; the menu key comes here too."""
         self.menu().popup(event.globalPos())
 
     def menu(self) -> QMenu:
-        """What can be done with the figure."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction("Save as &PNG…").triggered.connect(lambda: self.save_wanted.emit(self.name, "png"))
@@ -206,7 +177,7 @@ class FigureView(Painted):
 
     def _copy_numbers(self) -> None:
         if self._table is not None:
-            QGuiApplication.clipboard().setText(self._table.with_tabs())
+            QtGui.QGuiApplication.clipboard().setText(self._table.with_tabs())
 
     def _spot_menu(self, parent: QMenu) -> QMenu:
         """All spots, by criterion, for those who use no mouse."""

@@ -1,7 +1,4 @@
-"""A file that may be chosen: its name, and buttons to choose another or none.
-
-Asking for a file in one way everywhere; showing it in the system's own program.
-"""
+"""Asking for a file in one way everywhere; showing it in the system's own program."""
 
 import os
 from collections.abc import Callable
@@ -13,8 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
 from engine.core.formatting import visible
 from engine.system.files import make_folder
-from engine.system.paths import demo_dataset, environment_of_the_system, home
-from engine.system.places import real_path
+from engine.system.paths import demo_dataset, environment_of_the_system, home, real_path
 from gui.widgets.foreign_text import OneLine, one_line, set_tip
 from gui.widgets.labels import STRETCH, in_row, name
 
@@ -39,7 +35,6 @@ def ask_target(parent: QWidget, title: str, suggestion: Path, kind: str) -> Path
 
 
 def ask_source(parent: QWidget, title: str, folder: Path, kind: str) -> Path | None:
-    """What to read; None where nothing was chosen."""
     chosen, _ = QFileDialog.getOpenFileName(parent, title, str(folder), f"{kind};;{ALL_FILES}")
     return Path(chosen) if chosen else None
 
@@ -67,7 +62,6 @@ def let_choose_several(
 
 
 def ask_folder(parent: QWidget, title: str, folder: Path) -> Path | None:
-    """A folder to write into; None where nothing was chosen."""
     chosen = QFileDialog.getExistingDirectory(parent, title, str(folder))
     return Path(chosen) if chosen else None
 
@@ -108,8 +102,8 @@ class FileChoice(QWidget):
 
     def __init__(self, what: str, kinds: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._what, self._kinds = what, kinds
-        self._path: Path | None = None
+        self.what, self._kinds = what, kinds
+        self.path: Path | None = None
         self._shown = OneLine(role="")
         self._choose = QPushButton("Choose…")
         name(self._choose, f"Choose a file of {what}")
@@ -120,30 +114,19 @@ class FileChoice(QWidget):
         in_row((self._shown, STRETCH), self._choose, self._clear, on=self)
         self.set_path(None)
 
-    @property
-    def what(self) -> str:
-        """What the file is for."""
-        return self._what
-
-    @property
-    def path(self) -> Path | None:
-        """The chosen file, None for none."""
-        return self._path
-
     def set_path(self, path: Path | None) -> None:
-        """Show a file as chosen."""
-        self._path = path
+        self.path = path
         self._shown.setText(one_line(path.name) if path else "None")
         set_tip(self._shown, str(path) if path else "")
         self._clear.setVisible(path is not None)
-        self.setAccessibleName(f"{self._what}: {self._shown.text()}")
+        self.setAccessibleName(f"{self.what}: {self._shown.text()}")
 
     def _take(self, path: Path | None) -> None:
         self.set_path(path)
         self.changed.emit()
 
     def _ask(self) -> None:
-        start = self._path.parent if self._path else home()
-        chosen = ask_source(self, f"Choose a file of {self._what}", start, self._kinds)
+        start = self.path.parent if self.path else home()
+        chosen = ask_source(self, f"Choose a file of {self.what}", start, self._kinds)
         if chosen is not None:
             self._take(chosen)

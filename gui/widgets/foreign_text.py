@@ -1,9 +1,6 @@
 """Foreign text shown as text, wherever Qt would take what looks like HTML for HTML.
 
-That is in tool tips, labels, message boxes; everything foreign goes through here instead. Markdown is made
-harmless.
-
-Knows: how Qt reads text. Does not know: whose text it is.
+In tool tips, labels and message boxes everything foreign goes through here; Markdown is made harmless.
 """
 
 from dataclasses import dataclass
@@ -75,7 +72,6 @@ class OneLine(QLabel):
         self.setText(text)
 
     def setText(self, text: str) -> None:
-        """Show a text, whatever it is."""
         own = self.toolTip() != self._tip
         self._tip = tip(text)
         super().setText(" ".join(visible(text).split()))
@@ -88,7 +84,6 @@ class OneLine(QLabel):
         return QSize(min(hint.width(), longest_line(self)), hint.height())
 
     def minimumSizeHint(self) -> QSize:
-        """A few characters wide."""
         return QSize(self.fontMetrics().averageCharWidth() * 6, super().minimumSizeHint().height())
 
     def event(self, event: QEvent) -> bool:
@@ -99,7 +94,6 @@ class OneLine(QLabel):
         return super().event(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw as much of the text as fits."""
         painter = QPainter(self)
         painter.setPen(self.palette().windowText().color())
         place = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
@@ -127,7 +121,6 @@ class _DeafDocument(QTextDocument):
     """A document that loads nothing, from no file and from no address."""
 
     def loadResource(self, _kind: int, _name: QUrl | str) -> Any:
-        """Nothing."""
         return None
 
 

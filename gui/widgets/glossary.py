@@ -1,7 +1,4 @@
-"""The words of the window, each explained in a few lines: the one place where this is written.
-
-Knows: what the words mean; `docs/` says the same at length. Does not know: where they stand in the window.
-"""
+"""The words of the window, each explained in a few lines; `docs/` says the same at length."""
 
 from dataclasses import dataclass
 from enum import Enum

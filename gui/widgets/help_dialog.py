@@ -1,60 +1,38 @@
-"""The help inside the window: its first steps; what its words mean, on one page, and the way there.
+"""The help inside the window: its first steps, and what its words mean, on one page."""
 
-Knows: how the glossary is shown. Does not know: what it says, where its words stand, who needs first steps.
-"""
-
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QFrame,
-    QGridLayout,
-    QLineEdit,
-    QPushButton,
-    QToolButton,
-    QWidget,
-)
 
+from gui.widgets import labels
 from gui.widgets.glossary import GLOSSARY, THREE_STEPS, WHAT_IT_DOES, Topic
-from gui.widgets.labels import (
-    STRETCH,
-    DownScroll,
-    as_column,
-    as_row,
-    heading,
-    hint,
-    in_column,
-    in_row,
-    label,
-    make_room,
-    name,
-)
 
 _NAME = "help"
 _DEMO = "To try it, the demo dataset and the demo model are chosen already: just press Run."
 _OWN = "Your own data: Ctrl+O, or drop a file on the window."
 
 
-class HelpDialog(QDialog):
+class HelpDialog(QtWidgets.QDialog):
     """All words with their meanings; it stays open beside the window."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName(_NAME)
         self.setWindowTitle("What the words mean")
-        self.search = QLineEdit(placeholderText="Search", clearButtonEnabled=True)
-        name(self.search, "Show only explanations with this text")
+        self.search = QtWidgets.QLineEdit(placeholderText="Search", clearButtonEnabled=True)
+        labels.name(self.search, "Show only explanations with this text")
         self.search.textChanged.connect(self._filter)
         self.sections = {topic: _section(topic) for topic in Topic}
-        self._nothing = hint("No explanation has this text.")
+        self._nothing = labels.hint("No explanation has this text.")
         self._nothing.hide()
-        content = as_column(*self.sections.values(), self._nothing, STRETCH, margins=None, role="content")
-        self.area = DownScroll(content)
+        content = labels.as_column(
+            *self.sections.values(), self._nothing, labels.STRETCH, margins=None, role="content"
+        )
+        self.area = labels.DownScroll(content)
         self.area.setAccessibleName("What the words mean")
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        in_column(self.search, (self.area, STRETCH), buttons, on=self, margins=None)
-        make_room(self, 84, 34, 0.85)
+        labels.in_column(self.search, (self.area, labels.STRETCH), buttons, on=self, margins=None)
+        labels.make_room(self, 84, 34, 0.85)
 
     def show_topic(self, topic: Topic | None) -> None:
         """Come to the front, with all words, this one at the top."""
@@ -66,11 +44,8 @@ class HelpDialog(QDialog):
             self.search.setFocus()
             return
         # Once the sections have their heights.
-        QTimer.singleShot(0, self, lambda: self._scroll_to(topic))
-
-    def _scroll_to(self, topic: Topic) -> None:
+        QTimer.singleShot(0, self, lambda: self.area.verticalScrollBar().setValue(self.sections[topic].y()))
         self.area.setFocus()
-        self.area.verticalScrollBar().setValue(self.sections[topic].y())
 
     @Slot(str)
     def _filter(self, text: str) -> None:
@@ -81,7 +56,7 @@ class HelpDialog(QDialog):
         self._nothing.setVisible(all(section.isHidden() for section in self.sections.values()))
 
 
-def show_help(window: QWidget, topic: Topic | None = None) -> HelpDialog:
+def show_help(window: QtWidgets.QWidget, topic: Topic | None = None) -> HelpDialog:
     """Show the help beside a window or dialog, at a topic; there is one for each."""
     found = window.findChild(HelpDialog, _NAME, Qt.FindChildOption.FindDirectChildrenOnly)
     dialog = found if isinstance(found, HelpDialog) else HelpDialog(window)
@@ -89,7 +64,7 @@ def show_help(window: QWidget, topic: Topic | None = None) -> HelpDialog:
     return dialog
 
 
-class HelpMark(QToolButton):
+class HelpMark(QtWidgets.QToolButton):
     """A small question mark beside a word, which shows what the word means."""
 
     def __init__(self, topic: Topic) -> None:
@@ -99,7 +74,7 @@ class HelpMark(QToolButton):
         self.setAutoRaise(True)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         what = topic.value if topic.value.endswith("?") else f"What is meant: {topic.value.lower()}"
-        name(self, what, "Opens the glossary at this word")
+        labels.name(self, what, "Opens the glossary at this word")
         self.clicked.connect(self._show)
 
     @Slot()
@@ -107,7 +82,7 @@ class HelpMark(QToolButton):
         show_help(self.window(), self.topic)
 
 
-class FirstSteps(QFrame):
+class FirstSteps(QtWidgets.QFrame):
     """What the user reads who opens the program for the first time; a panel that can be closed."""
 
     closed = Signal()
@@ -115,22 +90,22 @@ class FirstSteps(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "panel")
-        steps = QGridLayout()
+        steps = QtWidgets.QGridLayout()
         steps.setColumnStretch(1, 1)
         steps.setHorizontalSpacing(12)
         for number, (title, what) in enumerate(THREE_STEPS, start=1):
-            steps.addWidget(heading(f"{number}. {title}"), number, 0, Qt.AlignmentFlag.AlignTop)
-            steps.addWidget(label(what), number, 1)
-        words, close = QPushButton("What the words mean (F1)"), QPushButton("Close")
-        name(close, "Show these first steps no more")
+            steps.addWidget(labels.heading(f"{number}. {title}"), number, 0, Qt.AlignmentFlag.AlignTop)
+            steps.addWidget(labels.label(what), number, 1)
+        words, close = QtWidgets.QPushButton("What the words mean (F1)"), QtWidgets.QPushButton("Close")
+        labels.name(close, "Show these first steps no more")
         words.clicked.connect(lambda: show_help(self.window()))
         close.clicked.connect(self.closed)
-        buttons = in_row(words, close, STRETCH)
-        in_column(
-            heading("Welcome to Tiebreak"),
-            label(WHAT_IT_DOES),
+        buttons = labels.in_row(words, close, labels.STRETCH)
+        labels.in_column(
+            labels.heading("Welcome to Tiebreak"),
+            labels.label(WHAT_IT_DOES),
             steps,
-            hint(f"{_DEMO} {_OWN}"),
+            labels.hint(f"{_DEMO} {_OWN}"),
             buttons,
             on=self,
             margins=(12, 10, 12, 10),
@@ -138,20 +113,22 @@ class FirstSteps(QFrame):
         )
 
 
-def headed(text: str, topic: Topic) -> QWidget:
+def headed(text: str, topic: Topic) -> QtWidgets.QWidget:
     """The heading of a part of a page, with the mark that explains it."""
-    return beside_help(heading(text), topic)
+    return beside_help(labels.heading(text), topic)
 
 
-def beside_help(title: QWidget, topic: Topic) -> QWidget:
+def beside_help(title: QtWidgets.QWidget, topic: Topic) -> QtWidgets.QWidget:
     """A heading that changes, with the same mark."""
-    return as_row(title, HelpMark(topic), STRETCH, spacing=4)
+    return labels.as_row(title, HelpMark(topic), labels.STRETCH, spacing=4)
 
 
-def _section(topic: Topic) -> QWidget:
+def _section(topic: Topic) -> QtWidgets.QWidget:
     entry = GLOSSARY[topic]
-    section = QWidget()
-    more = hint(f"More in docs/{entry.page}")
-    paragraphs = map(label, entry.text.splitlines())
-    in_column(heading(topic.value), *paragraphs, more, on=section, margins=(0, 4, 0, 10), spacing=4)
+    section = QtWidgets.QWidget()
+    more = labels.hint(f"More in docs/{entry.page}")
+    paragraphs = map(labels.label, entry.text.splitlines())
+    labels.in_column(
+        labels.heading(topic.value), *paragraphs, more, on=section, margins=(0, 4, 0, 10), spacing=4
+    )
     return section

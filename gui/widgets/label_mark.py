@@ -1,8 +1,4 @@
-"""A short word on a coloured ground: fits, tight, demo; by itself, and in the cells of a table.
-
-Small bars: how often each label occurs, and how likely each is.
-
-A label as users see it: in words, as a letter, as a small coloured square with that letter.
+"""A label as users see it: in words, as a letter, as a coloured square with that letter; bars and pills.
 
 The letters are those of the keys: A, B, G for both good, X for both bad; a dash for unscored, = for a tie
 that is not specified further.
@@ -48,7 +44,6 @@ _ICON_SIDE = 48  # pixels that an icon is drawn with; Qt makes it smaller
 
 
 def paint_label(painter: QPainter, place: QRectF, which: HumanLabel | None, palette: QPalette) -> None:
-    """Draw the square of a label."""
     used = colours(palette)
     ground = used.of_label(which)
     painter.save()
@@ -83,7 +78,6 @@ def paint_share(painter: QPainter, place: QRectF, which: HumanLabel | None, pale
 
 
 def label_icon(which: HumanLabel | None, palette: QPalette) -> QIcon:
-    """The square as an icon."""
     pixmap = QPixmap(_ICON_SIDE, _ICON_SIDE)
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
@@ -93,25 +87,20 @@ def label_icon(which: HumanLabel | None, palette: QPalette) -> QIcon:
 
 
 class LabelSquare(QWidget):
-    """The square as a widget, as high as a line of its text."""
-
     def __init__(self, which: HumanLabel | None = None) -> None:
         super().__init__()
         self._which = which
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def show_label(self, which: HumanLabel | None) -> None:
-        """Show another label."""
         self._which = which
         self.update()
 
     def sizeHint(self) -> QSize:
-        """A line of text high."""
         side = self.fontMetrics().height() + 2
         return QSize(side, side)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw it."""
         painter = QPainter(self)
         paint_label(painter, QRectF(self.rect()).adjusted(1, 1, -1, -1), self._which, self.palette())
         painter.end()
@@ -129,11 +118,9 @@ class LabelBadge(QWidget):
 
     @property
     def text(self) -> str:
-        """The words that it shows."""
         return self._words.text()
 
     def show_label(self, which: HumanLabel | None) -> None:
-        """Show a label, None where there is none."""
         self._square.show_label(which)
         self._words.setText(LABEL_WORDS[which].capitalize())
         self.setAccessibleName(self._words.text())
@@ -151,7 +138,6 @@ class ShareBar(Painted):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_counts(self, counts: Mapping[HumanLabel | None, int]) -> None:
-        """Show these counts."""
         self._counts = {label: counts.get(label, 0) for label in (*labels_beside(counts), None)}
         total = sum(self._counts.values()) or 1
         text = ", ".join(
@@ -164,15 +150,12 @@ class ShareBar(Painted):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """A line of text high."""
         return QSize(120, max(10, self.fontMetrics().ascent()))
 
     def minimumSizeHint(self) -> QSize:
-        """Narrow, but never lower than a line."""
         return QSize(40, self.sizeHint().height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw the parts side by side."""
         painter = QPainter(self)
         used = colours(self.palette())
         painter.fillRect(self.rect(), QColor(used.hover))
@@ -205,16 +188,13 @@ class ProbabilityBars(Painted):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Four lines of text."""
         return QSize(220, 4 * self._line())
 
     def minimumSizeHint(self) -> QSize:
-        """The words and numbers, and some bar between them."""
         metrics = self.fontMetrics()
         return QSize(metrics.horizontalAdvance("both good 100.0 %") + 50, 4 * self._line())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw label, bar and number of each."""
         painter = QPainter(self)
         used = colours(self.palette())
         metrics, line = self.fontMetrics(), self._line()
@@ -255,7 +235,6 @@ _GAP = 6
 
 
 def pill_colours(kind: str, of: Colours) -> tuple[str, str]:
-    """Ground and text of a kind of pill."""
     return {
         "good": (of.good_ground, of.good),
         "warning": (of.warning_ground, of.warning),
@@ -265,7 +244,6 @@ def pill_colours(kind: str, of: Colours) -> tuple[str, str]:
 
 
 def paint_pill(painter: QPainter, place: QRectF, text: str, kind: str, of: Colours) -> None:
-    """Draw a pill into a place that fits it."""
     ground, ink = pill_colours(kind, of)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -276,8 +254,6 @@ def paint_pill(painter: QPainter, place: QRectF, text: str, kind: str, of: Colou
 
 
 class Pill(QWidget):
-    """A pill as a widget."""
-
     def __init__(self, text: str = "", kind: str = "plain") -> None:
         super().__init__()
         self._text = text
@@ -293,20 +269,16 @@ class Pill(QWidget):
 
     @property
     def text(self) -> str:
-        """The word that it shows."""
         return self._text
 
     def sizeHint(self) -> QSize:
-        """Room for the word."""
         metrics = self.fontMetrics()
         return QSize(metrics.horizontalAdvance(self._text) + _AROUND, metrics.height() + 6)
 
     def minimumSizeHint(self) -> QSize:
-        """As much as it wants."""
         return self.sizeHint()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw the word on its ground."""
         painter = QPainter(self)
         wished, text = self.sizeHint(), self._text
         width, height = min(self.width(), wished.width()), min(self.height(), wished.height())
@@ -323,7 +295,6 @@ class PillDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Draw a cell."""
         pill = index.data(PILL_ROLE)
         if pill is None:
             super().paint(painter, option, index)
@@ -351,7 +322,6 @@ class PillDelegate(QStyledItemDelegate):
         painter.restore()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """Room for text and pill."""
         size = super().sizeHint(option, index)
         pill = index.data(PILL_ROLE)
         if pill is not None:

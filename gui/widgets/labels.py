@@ -1,9 +1,4 @@
-"""Labels in the roles that the style sheet knows, and frames for what belongs together.
-
-The base of what is painted by hand and shows something: bars, charts, figures.
-
-Rows and columns of widgets, how widgets leave them, how large a dialog is.
-"""
+"""Labels in the roles of the style sheet, rows and columns of widgets, frames, the size of dialogs."""
 
 import re
 import sys
@@ -70,7 +65,6 @@ def in_column(
 
 
 def as_row(*parts: Part, margins: Margins = _NONE, spacing: int | None = None) -> QWidget:
-    """A widget of parts side by side."""
     made = QWidget()
     in_row(*parts, on=made, margins=margins, spacing=spacing)
     return made
@@ -192,19 +186,15 @@ class Prose(QLabel):
         super().setText(breakable(text))
 
     def text(self) -> str:
-        """The text as it was given."""
         return self._text
 
     def sizeHint(self) -> QSize:
-        """Without the empty room at the right."""
         return super().sizeHint() - QSize(self.contentsMargins().right(), 0)
 
     def minimumSizeHint(self) -> QSize:
-        """Without the empty room at the right."""
         return super().minimumSizeHint() - QSize(self.contentsMargins().right(), 0)
 
     def heightForWidth(self, width: int) -> int:
-        """That of the text in lines of the longest length."""
         room = self.contentsMargins().right()  # which QLabel takes off
         return super().heightForWidth(min(width, longest_line(self)) + room)
 
@@ -237,17 +227,14 @@ def label(text: str, role: str = "", wrap: bool = True) -> QLabel:
 
 
 def title(text: str) -> QLabel:
-    """The title of a page."""
     return label(text, "title", wrap=False)
 
 
 def heading(text: str) -> QLabel:
-    """The heading of a part of a page."""
     return label(text, "heading", wrap=False)
 
 
 def hint(text: str, wrap: bool = True) -> QLabel:
-    """A quieter sentence."""
     return label(text, "hint", wrap)
 
 
@@ -267,7 +254,6 @@ def set_role(widget: QWidget, role: str) -> None:
 
 
 def panel(*parts: Part, role: str = "panel") -> QFrame:
-    """A frame around parts, one below the other."""
     frame = QFrame()
     frame.setProperty("role", role)
     in_column(*parts, on=frame, margins=(12, 10, 12, 10), spacing=8)
@@ -317,7 +303,6 @@ class DownScroll(QScrollArea):
 
 
 def main_button(text: str) -> QPushButton:
-    """The button of what a page is for."""
     button = QPushButton(text)
     button.setProperty("role", "main")
     return button
@@ -347,7 +332,6 @@ def keep_room(*widgets: QWidget) -> None:
 
 
 def is_guarded(widget: QWidget) -> bool:
-    """Whether nothing may lie over it."""
     return widget.property(_GUARDED) is True
 
 

@@ -1,7 +1,4 @@
-"""An error or a note in the window: the problem, the hint, and the details to copy.
-
-Hints in the words of the window.
-"""
+"""An error or a note in the window: the problem, the hint in the window's words, the details to copy."""
 
 import traceback
 from collections.abc import Callable, Hashable, Mapping
@@ -124,7 +121,6 @@ def problem_of(error: EngineError) -> tuple[str, str]:
 
 
 def details_of(error: EngineError) -> str:
-    """All that is known of an error, for a report."""
     lines = [f"Tiebreak {VERSION}", *problem_of(error)]
     if not isinstance(error, SetupError):
         lines.append("".join(traceback.format_exception(error)))
@@ -165,7 +161,6 @@ class Message:
 
     @property
     def in_words(self) -> str:
-        """All of it."""
         return "\n".join(filter(None, (self.text, self.hint)))
 
 
@@ -183,7 +178,6 @@ class NoticeWords(QWidget):
 
     @property
     def text(self) -> str:
-        """All that it says."""
         parts = (self._first.text(), self._list.toPlainText(), self._hint.text())
         return "\n".join(part for part in parts if part)
 
@@ -201,8 +195,6 @@ class NoticeWords(QWidget):
 
 
 class CopyButton(QPushButton):
-    """Copies the details of what a notice says."""
-
     def __init__(self) -> None:
         super().__init__(_COPY)
         name(self, "Copy the details of the problem")
@@ -210,7 +202,6 @@ class CopyButton(QPushButton):
         self.clicked.connect(self._copy)
 
     def show_message(self, said: Message) -> None:
-        """Copy the details of this from now on."""
         self._details = said.details or said.in_words
         self.setText(_COPY)
 
@@ -237,7 +228,6 @@ class Notice(QFrame):
         self.hide()
 
     def show_error(self, error: EngineError) -> None:
-        """Say what is wrong."""
         self._show(Message.of(error))
 
     def show_note(self, text: str, hint: str = "") -> None:
@@ -252,11 +242,9 @@ class Notice(QFrame):
 
     @property
     def text(self) -> str:
-        """All that it says."""
         return self._words.text
 
     def dismiss(self) -> None:
-        """Say nothing any more."""
         self.hide()
         self.closed.emit()
 

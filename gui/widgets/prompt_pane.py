@@ -1,26 +1,12 @@
-"""The text that a model is shown, in colours of whose it is, below a legend of them.
-
-Knows: a prompt made ready to be shown, its tokens. Does not know: models, how prompts and tokens are made.
-"""
+"""The text that a model is shown, in colours of whose it is, below a legend of them."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QHelpEvent,
-    QPainter,
-    QPaintEvent,
-    QTextBlock,
-    QTextCharFormat,
-    QTextCursor,
-    QTextLine,
-    QTextOption,
-)
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QToolTip, QWidget
 
 from engine.core.prompt_text import PlacedToken, Preview, Source
@@ -42,7 +28,7 @@ _WORDS = {
     Source.THOUGHT: "the model's reasoning",
     Source.FOREIGN: "other text",
 }
-_Line = QTextCharFormat.UnderlineStyle
+_Line = QtGui.QTextCharFormat.UnderlineStyle
 # Below the text of each, for those who do not tell the grounds apart; the second as style sheets call it.
 _LINES = {
     Source.INSTRUCTION: (_Line.DashUnderline, "dashed"),
@@ -75,14 +61,14 @@ class PromptPane(QPlainTextEdit):
 
     def __init__(self) -> None:
         super().__init__()
-        self._prompt: ShownPrompt | None = None
+        self.prompt: ShownPrompt | None = None
         self._starts: Sequence[int] = ()
         self._tokens_shown = False
         self.setReadOnly(True)
         self.setUndoRedoEnabled(False)
         self.setTabChangesFocus(True)
         self.setAcceptDrops(False)
-        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setWordWrapMode(QtGui.QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
@@ -90,23 +76,17 @@ class PromptPane(QPlainTextEdit):
         name(self, "Prompt of the model")
         self.cursorPositionChanged.connect(self._tell_token)
 
-    @property
-    def prompt(self) -> ShownPrompt | None:
-        """What is shown."""
-        return self._prompt
-
     def show_prompt(self, prompt: ShownPrompt | None, keep_place: bool = False) -> None:
         """Show a prompt from its beginning, or at the place where the last one was scrolled to."""
         place = self.verticalScrollBar().value() if keep_place else 0
-        self._prompt = prompt
+        self.prompt = prompt
         self._starts = [token.start for token in prompt.tokens] if prompt else ()
         self._write()
-        self.moveCursor(QTextCursor.MoveOperation.Start)
+        self.moveCursor(QtGui.QTextCursor.MoveOperation.Start)
         self.verticalScrollBar().setValue(place)
         self._tell_token()
 
     def show_tokens(self, shown: bool) -> None:
-        """Draw where tokens begin, or not."""
         self._tokens_shown = shown
         self.viewport().update()
 
@@ -119,14 +99,14 @@ class PromptPane(QPlainTextEdit):
 
     def show_verdict(self) -> None:
         """Scroll to where the verdict is read."""
-        self.moveCursor(QTextCursor.MoveOperation.End)
+        self.moveCursor(QtGui.QTextCursor.MoveOperation.End)
         self.ensureCursorVisible()
 
     def tokens_at(self, place: int) -> Sequence[PlacedToken]:
         """The tokens of a character: several, where a tokenizer cuts it."""
-        if self._prompt is None:
+        if self.prompt is None:
             return ()
-        tokens = self._prompt.tokens
+        tokens = self.prompt.tokens
         last = bisect_right(self._starts, place)
         first = last
         # Those before may reach into it: a character of several tokens begins them all.
@@ -135,28 +115,25 @@ class PromptPane(QPlainTextEdit):
         return tokens[first:last]
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow the colours."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_prompt"):
-            self.show_prompt(self._prompt, keep_place=True)
+            self.show_prompt(self.prompt, keep_place=True)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Say which token is under the mouse."""
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QtGui.QHelpEvent):
             tokens = self.tokens_at(self._character_at(event.pos()))
             QToolTip.showText(event.globalPos(), tip(_in_words(tokens)), self.viewport())
             return True
         return bool(super().viewportEvent(event))
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the text, then the marks between its letters."""
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         super().paintEvent(event)
-        if self._prompt is None:
+        if self.prompt is None:
             return
-        painter = QPainter(self.viewport())
+        painter = QtGui.QPainter(self.viewport())
         used = colours(self.palette())
         if self._tokens_shown:
-            painter.setPen(QColor(used.accent))
+            painter.setPen(QtGui.QColor(used.accent))
             painter.setOpacity(0.5)
             for place in self._boundaries(event.rect().top(), event.rect().bottom()):
                 painter.drawLine(place, place + QPointF(0, self.fontMetrics().height() - 1))
@@ -169,12 +146,12 @@ class PromptPane(QPlainTextEdit):
     def _write(self) -> None:
         document = self.document()
         document.clear()
-        if self._prompt is None:
+        if self.prompt is None:
             return
-        cursor = QTextCursor(document)
+        cursor = QtGui.QTextCursor(document)
         cursor.beginEditBlock()
-        units = self._prompt.text.encode("utf-16-le")  # Qt counts these
-        for span in self._prompt.spans:
+        units = self.prompt.text.encode("utf-16-le")  # Qt counts these
+        for span in self.prompt.spans:
             text = units[2 * span.start : 2 * span.end].decode("utf-16-le")
             cursor.insertText(text, _format(span.source, colours(self.palette())))
         cursor.endEditBlock()
@@ -186,7 +163,6 @@ class PromptPane(QPlainTextEdit):
         self.token_changed.emit(_in_words(tokens).replace("\n", ";  "))
 
     def _character_at(self, place: QPoint) -> int:
-        """The character under a point of the viewport."""
         cursor = self.cursorForPosition(place)
         # The cursor is set beside the nearest edge of a letter, which may be its end.
         before = place.x() < self.cursorRect(cursor).left()
@@ -199,9 +175,11 @@ class PromptPane(QPlainTextEdit):
             first = bisect_left(self._starts, start)
             after = bisect_left(self._starts, start + line.textLength())
             for token in range(max(first, 1), after):
-                yield origin + QPointF(_left_of(line, self._starts[token] - block.position()), line.y())
+                place = self._starts[token] - block.position()
+                left, _place = cast(tuple[float, int], line.cursorToX(place))
+                yield origin + QPointF(left, line.y())
 
-    def _lines(self, top: int, bottom: int) -> Iterator[tuple[QTextBlock, QTextLine, QPointF]]:
+    def _lines(self, top: int, bottom: int) -> Iterator[tuple[QtGui.QTextBlock, QtGui.QTextLine, QPointF]]:
         """The lines between these heights, with their block and where it begins."""
         block = self.firstVisibleBlock()
         while block.isValid():
@@ -220,19 +198,19 @@ class PromptPane(QPlainTextEdit):
 
     # The verdict
 
-    def _draw_verdict(self, painter: QPainter, used: Colours) -> None:
-        end = QTextCursor(self.document())
-        end.movePosition(QTextCursor.MoveOperation.End)
+    def _draw_verdict(self, painter: QtGui.QPainter, used: Colours) -> None:
+        end = QtGui.QTextCursor(self.document())
+        end.movePosition(QtGui.QTextCursor.MoveOperation.End)
         place = self.cursorRect(end)
         if not self.viewport().rect().intersects(place):
             return
         bar = QRectF(place.left() + 2, place.top(), 3, place.height())
-        painter.fillRect(bar, QColor(used.accent))
-        font = QFont(self.font())
-        font.setWeight(QFont.Weight.DemiBold)
+        painter.fillRect(bar, QtGui.QColor(used.accent))
+        font = QtGui.QFont(self.font())
+        font.setWeight(QtGui.QFont.Weight.DemiBold)
         painter.setFont(font)
-        painter.setPen(QColor(used.accent))
-        text = f"◀ {self._prompt.then if self._prompt else VERDICT_HERE}"
+        painter.setPen(QtGui.QColor(used.accent))
+        text = f"◀ {self.prompt.then if self.prompt else VERDICT_HERE}"
         width = painter.fontMetrics().horizontalAdvance(text)
         room = self.viewport().width() - bar.right() - 6
         where = QRectF(bar.right() + 5, place.top(), width + 4, place.height())
@@ -244,8 +222,6 @@ class PromptPane(QPlainTextEdit):
 
 
 class InkLegend(QWidget):
-    """As many words as the prompt has kinds of text."""
-
     def __init__(self) -> None:
         super().__init__()
         self._samples = FlowLayout(self, gap=8)
@@ -277,11 +253,9 @@ class InkSample(QWidget):
 
     @property
     def text(self) -> str:
-        """What it says."""
         return self._label.text()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow the colours."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_label"):
             self._restyle()
@@ -289,7 +263,7 @@ class InkSample(QWidget):
     def _restyle(self) -> None:
         used = colours(self.palette())
         style = _format(self.source, used)
-        ground = style.background().color().name(QColor.NameFormat.HexArgb)
+        ground = style.background().color().name(QtGui.QColor.NameFormat.HexArgb)
         marked = style.background().style() is not Qt.BrushStyle.NoBrush
         kind = _LINES.get(self.source, _OTHER_LINE)[1]
         line = f"2px {kind} {_colour(self.source, used).name()}" if marked else "0"
@@ -304,8 +278,6 @@ class InkSample(QWidget):
 
 
 class PromptView(QWidget):
-    """A prompt below the legend of its colours."""
-
     def __init__(self) -> None:
         super().__init__()
         self.legend, self.pane = InkLegend(), PromptPane()
@@ -313,7 +285,6 @@ class PromptView(QWidget):
 
     @property
     def prompt(self) -> ShownPrompt | None:
-        """What is shown."""
         return self.pane.prompt
 
     def show_prompt(self, prompt: ShownPrompt | None) -> None:
@@ -322,27 +293,29 @@ class PromptView(QWidget):
         self.legend.show_prompt(prompt)
 
 
-def _format(source: Source, used: Colours) -> QTextCharFormat:
+def _format(source: Source, used: Colours) -> QtGui.QTextCharFormat:
     """How text of somebody is written: foreign text has a ground and a line, own text has none."""
-    style = QTextCharFormat()
+    style = QtGui.QTextCharFormat()
     if source is Source.CONTROL:
-        style.setForeground(QColor(used.accent))
-        style.setFontWeight(QFont.Weight.DemiBold)
+        style.setForeground(QtGui.QColor(used.accent))
+        style.setFontWeight(QtGui.QFont.Weight.DemiBold)
     elif source is Source.TEMPLATE:
-        style.setForeground(QColor(used.accent))
+        style.setForeground(QtGui.QColor(used.accent))
         style.setFontItalic(True)
     elif source is Source.OWN:
-        style.setForeground(QColor(used.text))
+        style.setForeground(QtGui.QColor(used.text))
     else:
-        style.setForeground(QColor(used.text))
-        style.setBackground(_ground(source, used))
+        style.setForeground(QtGui.QColor(used.text))
+        ground = _colour(source, used)
+        ground.setAlpha(_STRENGTH[QtGui.QColor(used.field).lightness() < 128])
+        style.setBackground(ground)
         style.setUnderlineStyle(_LINES.get(source, _OTHER_LINE)[0])
         style.setUnderlineColor(_colour(source, used))
     return style
 
 
-def _colour(source: Source, used: Colours) -> QColor:
-    return QColor(
+def _colour(source: Source, used: Colours) -> QtGui.QColor:
+    return QtGui.QColor(
         {
             Source.INSTRUCTION: used.label_both_good,
             Source.RESPONSE_A: used.label_a,
@@ -350,17 +323,6 @@ def _colour(source: Source, used: Colours) -> QColor:
             Source.EXPLANATION: used.label_both_bad,
         }.get(source, used.unscored)
     )
-
-
-def _ground(source: Source, used: Colours) -> QColor:
-    colour = _colour(source, used)
-    colour.setAlpha(_STRENGTH[QColor(used.field).lightness() < 128])
-    return colour
-
-
-def _left_of(line: QTextLine, place: int) -> float:
-    """Where a character of a block begins, from the left."""
-    return cast(tuple[float, int], line.cursorToX(place))[0]  # Qt gives the place, too
 
 
 def _in_words(tokens: Sequence[PlacedToken]) -> str:

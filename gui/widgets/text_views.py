@@ -1,8 +1,6 @@
-"""Sheets in the window: a frame for each section, filled anew in place as more becomes known.
+"""Sheets, filled anew in place as more becomes known; one foreign text to read, plain or as Markdown.
 
-One foreign text to read: plain or as Markdown, with passages marked; nothing in it is loaded or followed.
-
-A very long text is cut until the reader wants it whole.
+Nothing in a text is loaded or followed. A very long one is cut until the reader wants it whole.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,8 +25,6 @@ CUT_AFTER = 20_000  # characters: more takes long to lay out
 
 
 class TextBrowser(QTextBrowser):
-    """A browser that goes nowhere."""
-
     def __init__(self) -> None:
         super().__init__()
         self.setOpenLinks(False)
@@ -47,7 +43,6 @@ class TextBrowser(QTextBrowser):
             self.setViewportMargins(0, 0, room, 0)
 
     def loadResource(self, _kind: int, _name: QUrl | str) -> Any:
-        """Nothing."""
         return None
 
 
@@ -99,7 +94,6 @@ class TextPane(QWidget):
 
     @property
     def text(self) -> str:
-        """The text as it is shown."""
         return self.view.toPlainText()
 
     def show_text(self, text: str, note: str = "") -> None:
@@ -110,16 +104,13 @@ class TextPane(QWidget):
         self.view.verticalScrollBar().setValue(0)
 
     def say(self, note: str) -> None:
-        """Say something beside the heading."""
         self._note.setText(note)
 
     @property
     def note(self) -> str:
-        """What stands beside the heading."""
         return self._note.text()
 
     def set_markdown(self, on: bool) -> None:
-        """Show the text as Markdown, or as it is."""
         if on != self._markdown:
             self._markdown = on
             self._render()
@@ -148,7 +139,6 @@ class TextPane(QWidget):
             bar.setValue(bar.value() + where.top() - height // 3)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow the size of the text."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "_more"):
             self._render()
@@ -212,7 +202,6 @@ class SheetView(QWidget):
             view.setVisible(key in shown)
 
     def section(self, key: str) -> "SectionView | None":
-        """Where a section is shown now; None where it is not."""
         view = self._views.get(key)
         return None if view is None or view.isHidden() else view
 
@@ -256,13 +245,10 @@ class SectionView(QFrame):
 
     @property
     def tables(self) -> list[TableModel]:
-        """The tables that are shown."""
         return [view.model for view in self.parts if isinstance(view, _TableView)]
 
 
 class _TableView(QFrame):
-    """A table of a section; another may follow in its place."""
-
     listed = Signal(object)  # an ItemsBehind: the user wants to see the items of a row
 
     def __init__(self) -> None:
@@ -288,8 +274,6 @@ class _TableView(QFrame):
 
 
 class _SentencesView(QFrame):
-    """Sentences of a section; others may follow in their place."""
-
     def __init__(self) -> None:
         super().__init__()
         self._label = label("")

@@ -1,7 +1,4 @@
-"""How the window looks: two sets of colours, one style sheet, the size of text.
-
-Knows: palettes and style sheets. Does not know: pages, what is shown.
-"""
+"""How the window looks: two sets of colours, one style sheet, the size of text."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,8 +20,6 @@ TEXT_SIZES = (80, 90, 100, 110, 125, 150, 175, 200)  # percent of the system's
 
 
 class ThemeChoice(StrEnum):
-    """Which colours the user wants."""
-
     SYSTEM = "system"
     LIGHT = "light"
     DARK = "dark"
@@ -152,12 +147,10 @@ DARK = Colours(
 
 
 def is_dark(palette: QPalette) -> bool:
-    """True for the palette of the dark colours."""
     return palette.color(QPalette.ColorRole.Window).lightness() < 128
 
 
 def colours(palette: QPalette) -> Colours:
-    """The colours that belong to a palette of ours."""
     return DARK if is_dark(palette) else LIGHT
 
 
@@ -261,7 +254,6 @@ def _palette(used: Colours) -> QPalette:
 
 
 def _style_sheet(look: Look) -> str:
-    """The style sheet with its colours and sizes."""
     points = look.points
     sizes = {
         "title_points": f"{points * 1.45:.1f}",

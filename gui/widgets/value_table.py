@@ -1,9 +1,6 @@
-"""Tables for a view: columns with heads, whatever their rows are.
+"""Tables for a view: columns with heads, whatever their rows are; parts and columns resized by keys.
 
-Does by keys what a mouse drags: the line between two parts of a page, the edge of a table's column.
-
-Those of the engine hold values, shown in the engine's words; headers and the names of rows begin with a
-capital letter.
+Tables of the engine hold values in its words; headers and names of rows get a capital letter here.
 """
 
 from collections.abc import Sequence
@@ -111,7 +108,6 @@ class HeadedModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """The titles of the columns, and what they hold as tool tips."""
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(self._heads):
             return None
         head = self._heads[section]
@@ -137,8 +133,6 @@ class HeadedModel(QAbstractTableModel):
 
 
 class TableModel(HeadedModel):
-    """Columns and rows of values."""
-
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent=parent)
         self._table = _NOTHING
@@ -146,7 +140,6 @@ class TableModel(HeadedModel):
         self._bold.setBold(True)
 
     def show_table(self, table: Table) -> None:
-        """Show another table."""
         self.beginResetModel()
         self._table = table
         self._heads = [
@@ -157,7 +150,6 @@ class TableModel(HeadedModel):
 
     @property
     def table(self) -> Table:
-        """What is shown."""
         return self._table
 
     @property
@@ -171,7 +163,6 @@ class TableModel(HeadedModel):
         return self._table.behind_cells.get((row, column), of_row)
 
     def clear(self) -> None:
-        """Show nothing."""
         self.show_table(_NOTHING)
 
     def as_text(self) -> str:
@@ -185,7 +176,9 @@ class TableModel(HeadedModel):
         column = self._table.columns[index.column()]
         value = self._table.rows[index.row()][index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
-            text = column.text(_in_short(column, value))
+            text = column.text(
+                replace(value, ends=None) if column.shaded and isinstance(value, Estimate) else value
+            )
             return one_line(sentence_case(text) if column.kind is Kind.NAME else text)
         if role == Qt.ItemDataRole.ToolTipRole:
             behind = self._table.behind_cells.get((index.row(), index.column()))
@@ -228,11 +221,5 @@ class TableModel(HeadedModel):
         return column.title if column.foreign else sentence_case(words(column.title))
 
 
-def _in_short(column: Column, value: Value) -> Value:
-    """What a cell has room for."""
-    return replace(value, ends=None) if column.shaded and isinstance(value, Estimate) else value
-
-
 def sentence_case(text: str) -> str:
-    """The same with a capital first letter."""
     return text[:1].upper() + text[1:]

@@ -1,28 +1,12 @@
-"""Tables and lists as the whole window uses them.
-
-Knows: how views look and behave. Does not know: what is in them.
-"""
+"""Tables and lists as the whole window uses them, whatever is in them."""
 
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from PySide6 import QtGui
 from PySide6.QtCore import QAbstractItemModel, QRect, QRectF, Qt, QTimer, Slot
-from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleEvent,
-    QAction,
-    QColor,
-    QFocusEvent,
-    QFont,
-    QFontMetrics,
-    QGuiApplication,
-    QKeySequence,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-)
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QListWidget, QTableView, QWidget
 
 from engine.core.tables import latex_label, latex_table, markdown_table
@@ -51,20 +35,19 @@ class RowFrame(_View):
     keys come to the view.
     """
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
+    def focusInEvent(self, event: QtGui.QFocusEvent) -> None:
         """Tell the row, once Qt has told the view."""
         super().focusInEvent(event)
-        if _TELLS_VIEW_ALONE and QAccessible.isActive():
+        if _TELLS_VIEW_ALONE and QtGui.QAccessible.isActive():
             QTimer.singleShot(_AFTER_VIEW_MS, self, self._tell_row)
 
     def _tell_row(self) -> None:
-        told = QAccessible.queryAccessibleInterface(self) if self.hasFocus() else None
+        told = QtGui.QAccessible.queryAccessibleInterface(self) if self.hasFocus() else None
         cell = told.focusChild() if told is not None else None
         if cell is not None:
-            QAccessible.updateAccessibility(QAccessibleEvent(cell, QAccessible.Event.Focus))
+            QtGui.QAccessible.updateAccessibility(QtGui.QAccessibleEvent(cell, QtGui.QAccessible.Event.Focus))
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the frame upon the rows."""
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         super().paintEvent(event)
         place = self.visualRect(self.currentIndex())
         if place.isEmpty():
@@ -79,8 +62,10 @@ class RowFrame(_View):
 
     def _mark_chosen(self, place: QRect) -> None:
         """A bar at its left: what is chosen has a ground that is hardly another one for many eyes."""
-        painter = QPainter(self.viewport())
-        painter.fillRect(place.left(), place.top(), 3, place.height(), QColor(colours(self.palette()).accent))
+        painter = QtGui.QPainter(self.viewport())
+        painter.fillRect(
+            place.left(), place.top(), 3, place.height(), QtGui.QColor(colours(self.palette()).accent)
+        )
         painter.end()
 
     def currentChanged(self, now: Index, before: Index) -> None:
@@ -101,7 +86,6 @@ class RowsView(RowFrame, QTableView):
         self._lines = lines
 
     def fit_rows(self) -> None:
-        """Make the rows as high as their lines."""
         self.verticalHeader().setDefaultSectionSize(
             self._lines * self.fontMetrics().lineSpacing() + _BESIDE_LINES
         )
@@ -123,13 +107,12 @@ class FillingView(RowsView):
 
     def title_width(self, column: int) -> int:
         """The room that the title of a column takes, as the style sheet draws it."""
-        font = QFont(self.font())
-        font.setWeight(QFont.Weight.DemiBold)
+        font = QtGui.QFont(self.font())
+        font.setWeight(QtGui.QFont.Weight.DemiBold)
         title = self.model().headerData(column, Qt.Orientation.Horizontal)
-        return QFontMetrics(font).horizontalAdvance(str(title)) + _BESIDE_TITLE
+        return QtGui.QFontMetrics(font).horizontalAdvance(str(title)) + _BESIDE_TITLE
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Share the room that there is now."""
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         super().resizeEvent(event)
         self._share()
 
@@ -241,14 +224,17 @@ def measure_view(model: TableModel, accessible: str, widest: int | None = None) 
     header.setStretchLastSection(False)
     model.modelReset.connect(view.fit_rows)
     # Several such tables stand on one page; Ctrl+C is for the one that has the focus.
-    add_key(view, QKeySequence.StandardKey.Copy, partial(_copy, model.as_text))
+    add_key(view, QtGui.QKeySequence.StandardKey.Copy, partial(_copy, model.as_text))
     view.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
     for words, text in (
         ("&Copy", model.as_text),
-        ("Copy as &LaTeX", lambda: _latex(model, view.accessibleName())),
+        (
+            "Copy as &LaTeX",
+            lambda: latex_table(model.table, title := view.accessibleName(), latex_label(title)),
+        ),
         ("Copy as &Markdown", lambda: markdown_table(model.table)),
     ):
-        action = QAction(words, view)
+        action = QtGui.QAction(words, view)
         action.triggered.connect(partial(_copy, text))
         view.addAction(action)
     return view
@@ -259,4 +245,4 @@ def _latex(model: TableModel, name: str) -> str:
 
 
 def _copy(text: Callable[[], str], _checked: bool = False) -> None:
-    QGuiApplication.clipboard().setText(text())
+    QtGui.QGuiApplication.clipboard().setText(text())

@@ -20,8 +20,7 @@ from engine.core.formatting import short_name
 from engine.core.items import Item
 from engine.core.judgments import JudgmentKey
 from engine.settings.identity import how_to_complete
-from engine.system.paths import data_folder, demo_dataset, log_folder, text_of_path
-from engine.system.places import PathKind, seen_at
+from engine.system.paths import PathKind, data_folder, demo_dataset, log_folder, seen_at, text_of_path
 from gui.compare.compare_page import ComparePage
 from gui.compare.ranking_page import RankingPage
 from gui.dataset.dataset_page import DatasetPage
@@ -31,7 +30,7 @@ from gui.judge.run_control import UNFINISHED, RunControl
 from gui.results.results_page import ResultsPage
 from gui.results.run_weights import FITS, OF_RUNS, SAVED
 from gui.review.annotation_exchange import AnnotationExchange
-from gui.review.drafts import IN_STATE as DRAFTS
+from gui.review.progress import IN_STATE as DRAFTS
 from gui.review.review_page import ReviewPage
 from gui.runs.queue import QUEUE
 from gui.runs.run_desk import RunDesk
@@ -146,7 +145,7 @@ class MainContent(QObject):
             self.notices.add(Message(said, IN_THE_WINDOW.of(seen.refusal.hint)))
 
     @Slot()
-    def _tell_adjudicated(self) -> None:
+    def _tell_all_stored(self) -> None:
         """What was said to wait is in the store."""
         self.notices.withdraw(WAITING_WORDS)
         self.frame.show_note("All your annotations are stored.")
@@ -258,7 +257,7 @@ class MainContent(QObject):
         space.notice.connect(self.notices.add)
         space.state.trouble.connect(self.show_problem)
         space.words.waiting.connect(self.notices.add)
-        space.words.adjudicated.connect(self._tell_adjudicated)
+        space.words.all_stored.connect(self._tell_all_stored)
         space.run_changed.connect(self._follow_open_run)
         space.runs_changed.connect(self._follow_open_run)  # it may be called otherwise
         space.runs_deleted.connect(self._withdraw_notices)

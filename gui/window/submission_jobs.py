@@ -143,8 +143,8 @@ def open_submission(store_path: Path, path: Path, places: Places) -> Job[Answere
 
     def work(control: JobControl) -> Answered | Unanswered:
         from engine.data.submission import read_submission
-        from engine.results.opened_submission import findings
-        from engine.results.opened_submission import open_submission as keep
+        from engine.results.completeness import findings
+        from engine.results.completeness import open_submission as keep
         from engine.results.run_results import load_results
         from engine.store.run_store import RunStore
 
@@ -163,7 +163,7 @@ def find_gaps(results: "RunResults", dataset: "Dataset") -> Job[list[str]]:
     """What keeps a run, as it is now, from being the official submission for its dataset."""
 
     def work(_control: JobControl) -> list[str]:
-        from engine.results.opened_submission import findings
+        from engine.results.completeness import findings
 
         return findings(results, dataset)
 
@@ -189,7 +189,7 @@ def _with_earlier(places: Places, path: Path, store: object) -> Places:
 
 def _dataset_of(submission: "Submission", places: Places, control: JobControl) -> "Dataset | Unanswered":
     """The dataset that was named, else the first that has all ids of a submission."""
-    from engine.results.opened_submission import share_answered
+    from engine.results.completeness import share_answered
 
     current = places.current
     if places.named is not None:

@@ -23,7 +23,7 @@ from engine.annotations.records import Annotation, Kind, Said, Undo, annotations
 from engine.core.errors import EngineError
 from engine.core.formatting import counted
 from engine.core.judgments import JudgedItem, JudgmentKey
-from engine.system.places import shown
+from engine.system.paths import shown
 from engine.system.write_ahead_log import WriteAheadLog
 from gui.widgets.notice import Message, problem_of
 from gui.workspace import store_jobs
@@ -152,7 +152,7 @@ class StoredAnnotations(QObject):
     stored = Signal(object)  # a store_jobs.Stored
     failed = Signal(object)  # an EngineError: they are in the store, but cannot be read there
     waiting = Signal(object)  # a Message: annotations wait for the store
-    adjudicated = Signal()  # none waits any more, after `waiting`
+    all_stored = Signal()  # none waits any more, after `waiting`
 
     def __init__(self, threads: EngineThreads, store_path: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -242,7 +242,7 @@ class StoredAnnotations(QObject):
             self._again.stop()
             told, self._told = self._told, None
             if told:
-                self.adjudicated.emit()
+                self.all_stored.emit()
         elif self._why:
             self._again.start()
             self._again.setInterval(min(2 * self._again.interval(), _LONGEST_MS))

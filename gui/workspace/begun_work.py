@@ -17,8 +17,7 @@ from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from engine.core.codec import plain_values
 from engine.core.errors import EngineError, SetupError
-from engine.system.files import make_folder, sync_folder, write_whole
-from engine.system.locks import Claim, claimed, left_by_the_dead
+from engine.system.files import Claim, claimed, left_by_the_dead, make_folder, sync_folder, write_whole
 
 if TYPE_CHECKING:
     from gui.workspace.state import State

@@ -17,7 +17,7 @@ from engine.core.errors import SetupError
 from engine.core.events import CancelToken
 from engine.core.rubric import ELOQUENT, Rubric, rubric_for_labels
 from engine.core.tables import Column, Estimate, Kind, Row, Table
-from engine.system.places import PathKind, seen_at
+from engine.system.paths import PathKind, seen_at
 from gui.workspace.open_run import measured_mark
 from gui.workspace.threads import Job, JobControl
 

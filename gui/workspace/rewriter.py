@@ -19,7 +19,7 @@ from gui.workspace.threads import LatestTask, ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.judging.rewrite import Rewritten
+    from engine.judging.run import Rewritten
 
 _IDS_SHOWN = 5
 

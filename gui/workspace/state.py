@@ -16,8 +16,7 @@ from PySide6.QtCore import QByteArray, QObject, QSettings, QTimer, Signal, Slot
 
 from engine.core.codec import LARGEST, plain_values
 from engine.core.errors import SetupError
-from engine.system.paths import data_folder
-from engine.system.places import shown
+from engine.system.paths import data_folder, shown
 from gui.widgets.files import folder_for_new_files
 
 

@@ -22,7 +22,7 @@ from gui.workspace.worker_jobs import worker
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
-    from engine.judging.rewrite import Rewritten
+    from engine.judging.run import Rewritten
     from engine.models.checked_model import CheckedModel
     from engine.results.run_results import RunResults
     from engine.settings.identity import AnyRun, RunIdentity, StoredRun
@@ -119,7 +119,7 @@ def _with_unanswered(store_path: Path, results: "RunResults", dataset: "Dataset"
 
     As it is where the store cannot take them now.
     """
-    from engine.results.opened_submission import add_unanswered
+    from engine.results.completeness import add_unanswered
     from engine.results.run_results import load_results
     from engine.store.run_store import RunStore
 
@@ -257,7 +257,7 @@ def rewrite(store_path: Path, run_id: int, dataset: "Dataset", threads: int | No
     """
 
     def work(control: JobControl) -> "Rewritten":
-        from engine.judging.rewrite import rewriting_plan
+        from engine.judging.run import rewriting_plan
         from engine.judging.work import rewrite_run
         from engine.models.checked_model import in_use
         from engine.models.opening import machine_settings

@@ -11,9 +11,10 @@ what any job does.
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
-from functools import partial
-from typing import TypeVar
+from functools import partial, wraps
+from typing import Concatenate, ParamSpec, TypeVar
 
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 
@@ -21,7 +22,7 @@ from engine.core.errors import EngineBug, EngineError
 from engine.core.events import Cancelled, CancelToken
 from engine.system.computer import STACK_BYTES
 from engine.system.crash_reports import fault_words, log_fault
-from engine.system.places import said_of_system
+from engine.system.paths import said_of_system
 from gui.workspace.garbage import Collector
 
 WAITING = "Waiting for other work with a model to end"
@@ -57,6 +58,26 @@ class JobControl:
 
 
 Job = Callable[[JobControl], Result]
+Asked = ParamSpec("Asked")
+
+
+def job(work: Callable[Concatenate[JobControl, Asked], Result]) -> Callable[Asked, Job[Result]]:
+    """Make of a function what asks for its work: called with all but the control, it gives the job."""
+
+    @wraps(work)
+    def ask(*args: Asked.args, **kwargs: Asked.kwargs) -> Job[Result]:
+        return lambda control: work(control, *args, **kwargs)
+
+    return ask
+
+
+@dataclass(frozen=True)
+class AtWork:
+    """How far a job is, for display: `done` of `total`, None where that is not known."""
+
+    text: str
+    done: int | None = None
+    total: int | None = None
 
 
 class _Work:

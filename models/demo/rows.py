@@ -17,8 +17,7 @@ import numpy.typing as npt
 from engine.core.events import CancelToken
 from engine.core.items import Item, Method, Order
 from engine.core.rubric import ELOQUENT
-from engine.llama.model import LlamaModel, Vocabulary
-from engine.llama.tokens import BranchTokens, common_prefix
+from engine.llama.model import BranchTokens, LlamaModel, Vocabulary, common_prefix
 from engine.models.templates import chat_template
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PromptTree, build_prompt, explanation_reply

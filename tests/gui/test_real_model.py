@@ -24,9 +24,8 @@ from engine.data.dataset import Dataset, load_dataset
 from engine.judging.plan import RunPlan, open_model
 from engine.judging.run import run_judging
 from engine.llama.context import SessionShape
-from engine.llama.model import LlamaModel
+from engine.llama.model import BranchTokens, LlamaModel
 from engine.llama.session import LlamaSession
-from engine.llama.tokens import BranchTokens
 from engine.models.checked_model import checked_model
 from engine.models.model_file import read_model_file
 from engine.models.templates import chat_template

@@ -23,8 +23,7 @@ from engine.core.errors import SetupError
 from engine.core.events import Cancelled, CancelToken
 from engine.core.formatting import HIDDEN
 from engine.core.tables import Facts, Part, Section, Sentences, Sheet, Table
-from engine.system.paths import default_store, program
-from engine.system.places import said_of_system
+from engine.system.paths import default_store, program, said_of_system
 
 DONE, INCOMPLETE, WRONG_INPUT, FAULT = 0, 1, 2, 3
 _ERROR_BOX = 0x10  # MB_ICONERROR

@@ -36,8 +36,7 @@ from engine.results.run_dataset import dataset_of_run, load_as_judged
 from engine.settings.identity import StoredRun
 from engine.settings.sampling import DEFAULT_SEED, ItemSample
 from engine.system.files import write_whole
-from engine.system.paths import demo_model, program
-from engine.system.places import is_there
+from engine.system.paths import demo_model, is_there, program
 
 if TYPE_CHECKING:
     from engine.metrics.matching import System

@@ -59,7 +59,7 @@ from engine.core.tables import Section
 from engine.judging.forecast import Forecast, forecast
 from engine.judging.plan import RunPlan, open_model
 from engine.judging.prepare import PreparedRun
-from engine.judging.rewrite import Rewritten, rewrite_explanations, rewriting_plan
+from engine.judging.run import Rewritten, rewrite_explanations, rewriting_plan
 from engine.judging.work import judge_plan, judging_by, plan_facts, read_again, time_plan
 from engine.models.checked_model import CheckedModel, checked_model, in_use
 from engine.models.memory import check_memory
@@ -71,7 +71,7 @@ from engine.settings.identity import StoredRun, refuse_unasked
 from engine.settings.sampling import StoppingRule
 from engine.store.run_store import RunStore
 from engine.system.computer import Awake, KeepAwake, available_memory, can_stay_awake
-from engine.system.places import is_there
+from engine.system.paths import is_there
 from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker
 
 _BAR = "{n_fmt}/{total_fmt} items |{bar:24}| {elapsed} elapsed{postfix}"

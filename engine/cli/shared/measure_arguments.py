@@ -29,10 +29,9 @@ from engine.cli.shared.setting_arguments import add_settings
 from engine.core import VERSION
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
-from engine.core.features import KeptFit
 from engine.core.formatting import SLICES_NOTE
 from engine.core.items import Method
-from engine.core.judgments import Agreement, Unscored
+from engine.core.judgments import Agreement, KeptFit, Unscored
 from engine.core.rubric import Rubric, rubric_of_names
 from engine.core.tables import Part, Section
 from engine.data.dataset import Dataset

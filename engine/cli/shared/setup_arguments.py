@@ -16,7 +16,7 @@ from engine.cli.shared.setting_arguments import Orders, given_examples, given_se
 from engine.core.errors import SetupError
 from engine.core.methods import parse_methods
 from engine.settings.run_setup import RunSetup
-from engine.system.places import is_there
+from engine.system.paths import is_there
 
 _DECIDES = (
     *("method", "orders", "margin_threshold", "margin_threshold_from", "rubric", "criteria"),

@@ -42,8 +42,7 @@ from engine.data.file_format import SAVE_AS_UTF8, read_text_file
 from engine.data.file_kinds import expecting
 from engine.settings.run_lists import amount_of_file
 from engine.system.files import write_whole
-from engine.system.paths import rubrics_folder
-from engine.system.places import PathKind, is_there, seen_at
+from engine.system.paths import PathKind, is_there, rubrics_folder, seen_at
 from engine.system.sandbox import sandboxed
 
 OF_RUBRIC = ("name", "source", "tie_threshold", "criteria", "wording")

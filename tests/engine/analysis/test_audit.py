@@ -1,16 +1,15 @@
-"""Audits of judges with known faults: each is found in its line, and a fair judge passes.
+"""The audit of a judge: planted faults are found, sound judges are left alone, each line by its numbers."""
 
-Few draws of each; how often it is so in many is counted by `python -m bench.coverage`.
-"""
-
+import math
 from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from bench.coverage.audits import FAIR, FAULTY, Planted, World, audited
 from engine.analysis.audit import SCORE, WON, AuditLine, AuditVerdict, held, judged_together, over_criteria
-from engine.analysis.audit_labels import LEAST_KNOWN, length_line, tie_line
 from engine.analysis.audit_lines import (
     LEAST_MASS,
     MOST_WON,
@@ -21,11 +20,22 @@ from engine.analysis.audit_lines import (
     mass_line,
     order_lines,
 )
-from engine.analysis.audit_run import Audit, audit_of
-from engine.core.items import Preference
-from engine.core.judgments import JudgmentKey
-from engine.core.tables import Sentences, Table
+from engine.analysis.audit_run import LEAST_KNOWN, Audit, audit_of, length_line, tie_line
+from engine.core.items import PREFERENCES, Method, Order, Preference
+from engine.core.judgments import AnswerLogProbs, JudgedItem, JudgmentKey, RawPrediction
+from engine.core.methods import METHODS, raw_prediction_of
+from engine.core.numeric import FloatArray, log_softmax
+from engine.core.rubric import DEFAULT_WORDING
+from engine.core.tables import Estimate, Sentences, Table
+from engine.data.dataset import Dataset
 from engine.report.audit import audit_section
+from engine.results.run_results import RunResults
+from engine.settings.identity import StoredRun
+from tests.judged import GOOD, IDENTITY, A, B, Probabilities, dataset, with_texts
+
+# Audits of judges with known faults: each is found in its line, and a fair judge passes. Few draws of
+# each; how often it is so in many is counted by `python -m bench.coverage`.
+
 
 DRAWS = 3
 LINES = (
@@ -257,3 +267,181 @@ def test_the_section_has_a_row_and_a_sentence_for_each_line() -> None:
     assert isinstance(sentences, Sentences)
     assert len(sentences.texts) == len(table.rows) == len(LINES)
     assert found.as_json()["faults"][:2] == ["flips", "place"]
+
+
+# What is read of a run for its audit: the same numbers as in its readings, one by one.
+
+
+GOLD = dataset({"safety": [A, B, GOOD]})
+QUESTIONS = [question.name for question in METHODS[Method.PERMUTED_LABELS].questions(DEFAULT_WORDING)]
+
+
+def drawn(random: np.random.Generator) -> Probabilities:
+    values = log_softmax(random.normal(size=4) * 2) - 0.1
+    return cast(Probabilities, tuple(values.tolist()))
+
+
+def run_of(gold: Dataset, judged: tuple[JudgedItem, ...], methods: tuple[Method, ...]) -> RunResults:
+    settings = {"mode": "labels", "orders": ["AB", "BA"], "ways": list(methods), "examples": ""}
+    identity = replace(IDENTITY, items=len(gold), dataset_hash=gold.hash, settings=settings)
+    run = StoredRun(1, datetime(2026, 1, 1, tzinfo=UTC), identity, len(judged))
+    return RunResults(run, judged, {}).calibrated(None)
+
+
+def judged_by(
+    gold: Dataset, methods: tuple[Method, ...], random: np.random.Generator
+) -> tuple[JudgedItem, ...]:
+    items = []
+    for place, item in enumerate(gold):
+        raw_predictions: list[RawPrediction] = []
+        for order in Order:
+            if Method.LABEL_TOKENS in methods:
+                raw_predictions.append(RawPrediction(order, drawn(random)))
+            if Method.PERMUTED_LABELS in methods:
+                answers = [AnswerLogProbs(name, drawn(random)) for name in QUESTIONS]
+                raw_predictions.append(raw_prediction_of(Method.PERMUTED_LABELS, order, answers))
+        items.append(
+            JudgedItem(
+                place,
+                item.id,
+                item.content_hash,
+                {"safety": tuple(raw_predictions)},
+                seconds=1.5,
+                tokens_read=9,
+            )
+        )
+    return tuple(items)
+
+
+@pytest.mark.parametrize("methods", [(Method.LABEL_TOKENS,), (Method.LABEL_TOKENS, Method.PERMUTED_LABELS)])
+def test_probabilities_and_labels_are_those_of_the_judgments(methods: tuple[Method, ...]) -> None:
+    results = run_of(GOLD, judged_by(GOLD, methods, np.random.default_rng(0)), methods)
+    received = JudgePredictions.of_run(results, GOLD)
+    judgments = results.judgments["safety"]
+    assert np.allclose(received.probabilities[0], [each.probabilities for each in judgments])  # type: ignore[union-attr]
+    assert [PREFERENCES[label] for label in received.labels[0]] == [each.preference for each in judgments]  # type: ignore[union-attr]
+    alone = received.by_order[0].argmax(axis=2)
+    assert [one != other for one, other in alone.tolist()] == [each.flipped for each in judgments]  # type: ignore[union-attr]
+    assert np.allclose(received.mass[0], [each.answer_mass for each in judgments])  # type: ignore[arg-type, union-attr]
+    assert {key.item_id: label for key, label in received.human.items()} == {"1": A, "2": B, "3": GOOD}
+    assert received.seconds.tolist() == [1.5] * 3
+    assert (received.letters is None) is (Method.PERMUTED_LABELS not in methods)
+
+
+def test_letters_are_those_of_the_questions_as_they_were_shown() -> None:
+    methods = (Method.PERMUTED_LABELS,)
+    judged = judged_by(GOLD, methods, np.random.default_rng(1))
+    letters = cast(FloatArray, JudgePredictions.of_run(run_of(GOLD, judged, methods), GOLD).letters)
+    for place, item in enumerate(judged):
+        for order, reading in enumerate(item.raw_predictions["safety"]):
+            for question, answer in enumerate(reading.answers):
+                shares = np.exp(answer.log_probs) / sum(map(math.exp, answer.log_probs))
+                assert np.allclose(np.exp(letters[0, place, order, question]), shares)
+
+
+def test_what_could_not_be_judged_is_unknown_and_items_that_changed_are_left_out() -> None:
+    methods = (Method.LABEL_TOKENS, Method.PERMUTED_LABELS)
+    first, second, third = judged_by(GOLD, methods, np.random.default_rng(2))
+    nothing = replace(second, raw_predictions={}, unscored={"safety": "too long"})
+    changed = with_texts(GOLD, instruction=["question 1", "question 2", "another"])
+    received = JudgePredictions.of_run(run_of(GOLD, (first, nothing, third), methods), changed)
+    assert [item.id for item in received.items] == ["1", "2"]
+    assert received.scored.tolist() == [[True, False]]
+    assert received.labels.tolist()[0][1] == -1
+    assert math.isnan(received.mass[0, 1])
+    assert Preference.A is received.human[received.items[0].id, "safety"]  # type: ignore[index]
+
+
+def test_other_labels_may_count() -> None:
+    methods = (Method.LABEL_TOKENS,)
+    results = run_of(GOLD, judged_by(GOLD, methods, np.random.default_rng(3)), methods)
+    received = JudgePredictions.of_run(results, GOLD, dataset({"safety": [B, B, None]}))
+    assert list(received.human.values()) == [B, B]
+
+
+# The lines of an audit: Holm's procedure, and what is said of a value beside its bound.
+
+
+def line(value: float, low: float, high: float, **more: Any) -> AuditLine:
+    return AuditLine("x", "an x", Estimate(value, (low, high)), "It is so.", 0.02, p=0.5, **more)
+
+
+@pytest.mark.parametrize(
+    ("chances", "rejected"),
+    [
+        ([0.04], {0}),
+        ([0.04, 0.04], set()),
+        ([0.04, 0.02], {0, 1}),
+        ([0.9, 0.012, None, 0.03, 0.02], {1}),
+        ([0.9, 0.012, None, 0.02, 0.016], {1, 3, 4}),
+        ([None], set()),
+    ],
+)
+def test_the_more_lines_the_surer_one_must_be(chances: list[float | None], rejected: set[int]) -> None:
+    found = judged_together([replace(line(0.06, 0.03, 0.09), p=p) for p in chances])
+    assert {place for place, each in enumerate(found) if each.found} == rejected
+
+
+@pytest.mark.parametrize(
+    ("known", "is_fault", "verdict"),
+    [
+        (line(0.06, 0.03, 0.09), True, AuditVerdict.FAULT),
+        (line(0.06, 0.03, 0.09), False, AuditVerdict.PERHAPS),
+        (line(0.01, -0.03, 0.04), False, AuditVerdict.NONE_FOUND),
+        (line(0.01, 0.005, 0.015), False, AuditVerdict.SOUND),
+        (line(-0.06, -0.09, -0.03), False, AuditVerdict.SOUND),
+        (line(-0.06, -0.09, -0.03, two_sided=True), False, AuditVerdict.PERHAPS),
+        (line(-0.01, -0.09, 0.01, two_sided=True), False, AuditVerdict.NONE_FOUND),
+        (line(0.01, 0.0, 0.03, below=True), False, AuditVerdict.PERHAPS),
+        (line(0.9, 0.8, 0.95, below=True), False, AuditVerdict.SOUND),
+    ],
+)
+def test_what_is_said_of_a_value(known: AuditLine, is_fault: bool, verdict: AuditVerdict) -> None:
+    assert known.judged(is_fault).verdict is verdict
+    assert known.judged(is_fault).found is is_fault
+
+
+@pytest.mark.parametrize(
+    ("ends", "more", "is_told"),
+    [
+        ((0.03, 0.09), {}, True),
+        ((0.01, 0.09), {}, False),
+        ((-0.5, 0.02), {}, True),
+        ((0.03, 0.09), {"two_sided": True}, True),
+        ((-0.09, -0.03), {"two_sided": True}, True),
+        ((-0.09, 0.01), {"two_sided": True}, False),
+        ((-0.02, 0.02), {"two_sided": True}, True),
+        ((-0.09, 0.09), {"two_sided": True}, False),
+        ((0.0, 0.01), {"below": True}, True),
+        ((0.0, 0.03), {"below": True}, False),
+        ((0.02, 0.03), {"below": True}, True),
+    ],
+)
+def test_a_line_is_told_where_its_interval_lies_on_one_side_of_the_bound(
+    ends: tuple[float, float], more: dict[str, bool], is_told: bool
+) -> None:
+    assert line(0.0, 0.0, 0.0, **more).is_told_by(Estimate(0.0, ends)) is is_told
+
+
+def test_what_is_not_known_says_how_many_items_more_would_tell() -> None:
+    open_line = line(0.01, -0.03, 0.04, times=4).judged(is_fault=False)
+    assert open_line.with_more(40).sentence == (
+        "It is so. Not significant whether it is within its bound: about 120 more items would be enough,"
+        " if they are like these."
+    )
+    never = line(0.03, -0.03, 0.04).judged(is_fault=False)
+    assert never.with_more(40).sentence == (
+        "It is so. Not significant whether it is beyond its bound: 960 more items would not be enough,"
+        " if they are like these."
+    )
+
+
+def test_only_what_can_be_told_is_a_fault_or_none() -> None:
+    untold = AuditLine.untold("y", "a y", "Too few.")
+    fact = AuditLine("z", "a z", None, "So fast.", shown="3.0")
+    found = judged_together([untold, line(0.06, 0.03, 0.09), fact])
+    assert [each.found for each in found] == [None, False, None]
+    assert [each.value_text for each in found] == ["-", "6.0 (3.0 to 9.0)", "3.0"]
+    assert found[1].bound_text == "over 2.0"
+    assert found[0].as_json()["verdict"] == "cannot be told"
+    assert found[1].as_json()["interval"] == [0.03, 0.09]

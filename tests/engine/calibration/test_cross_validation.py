@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import log_loss
 
-from engine.calibration import cross_validation, fitting
-from engine.calibration.cross_validation import calibrate_criterion
+from engine.calibration import fitting
 from engine.calibration.fitting import (
     AS_READ,
     LEAST_FOR_PREDICTIONS,
     STRENGTHS,
+    calibrate_criterion,
     fit_calibration,
     fit_with_penalty,
 )
@@ -160,8 +160,7 @@ class TestGroups:
             seen.extend(({groups[i] for i in train}, {groups[i] for i in test}) for train, test in found)
             return found
 
-        for module in (cross_validation, fitting):
-            monkeypatch.setattr(module, "grouped_folds", watched)
+        monkeypatch.setattr(fitting, "grouped_folds", watched)
         log_probs, labels, _ = biased_judge(40, 0)
         twice = np.concatenate([log_probs, log_probs[:, SWAPPED]])
         both = np.concatenate([labels, np.array(SWAPPED)[labels]])

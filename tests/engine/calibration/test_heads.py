@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from engine.calibration.cross_validation import SourceGain, added
-from engine.calibration.fitting import Regularisation, Views, fitted, fitted_with
+from engine.calibration.fitting import Regularisation, SourceGain, Views, added, fitted, fitted_with
 from engine.calibration.run_calibration import (
     OTHER_CRITERIA,
     FittedCriterion,
@@ -29,9 +28,16 @@ from engine.calibration.scaling import (
     solve,
 )
 from engine.core.events import Cancelled, CancelToken, followed
-from engine.core.features import LENGTHS, Feature, FeatureKind
 from engine.core.items import Method, Order, digest
-from engine.core.judgments import CriterionCalibration, JudgedItem, Judgment, RawPrediction
+from engine.core.judgments import (
+    LENGTHS,
+    CriterionCalibration,
+    Feature,
+    FeatureKind,
+    JudgedItem,
+    Judgment,
+    RawPrediction,
+)
 from engine.core.numeric import FloatArray, IntArray, log_softmax
 from engine.metrics.matching import match
 from engine.results.decision import SWAPPED, RunPredictions, decide_all, parts_of

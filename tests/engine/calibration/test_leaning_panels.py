@@ -13,9 +13,8 @@ import pytest
 from engine.calibration.jury import make_jury
 from engine.calibration.run_calibration import SECOND_ORDER, CalibratedRun, calibrate_run
 from engine.core.errors import SetupError
-from engine.core.features import Feature, FeatureKind
 from engine.core.items import PREFERENCES, Order
-from engine.core.judgments import CriterionCalibration, Judgment, RawPrediction
+from engine.core.judgments import CriterionCalibration, Feature, FeatureKind, Judgment, RawPrediction
 from engine.core.numeric import FloatArray, log_softmax
 from engine.data.dataset import Dataset
 from engine.metrics.matching import System, match, system_of_run

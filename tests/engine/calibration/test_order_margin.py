@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engine.calibration.order_margin import OrderTokens, margin_report
+from engine.calibration.learning import OrderTokens, margin_report
 from engine.core.errors import SetupError
 from engine.results.second_order import BothOrders
 

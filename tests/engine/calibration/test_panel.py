@@ -16,9 +16,8 @@ from engine.calibration.fitting import Views, fitted
 from engine.calibration.jury import NOT_SAID, Jury, items_of, make_jury
 from engine.calibration.run_calibration import Labelled, RawPredictionSource, Wishes, calibrate_run
 from engine.core.errors import SetupError
-from engine.core.features import LENGTHS
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, Preference, Tie
-from engine.core.judgments import CriterionCalibration, Judgment, JudgmentKey, Unscored
+from engine.core.judgments import LENGTHS, CriterionCalibration, Judgment, JudgmentKey, Unscored
 from engine.core.methods import together
 from engine.core.numeric import log_softmax
 from engine.core.rubric import ELOQUENT

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from engine.core.codec import plain, record_of
-from engine.core.features import FittedOn, Overlap
 from engine.core.items import Item
+from engine.core.judgments import FittedOn, Overlap
 
 
 def items(*numbers: int) -> list[Item]:

@@ -1,6 +1,5 @@
 """What the tests of runs share: a small dataset, plans of it, stores that are judged once."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from engine.data.dataset import Dataset, load_dataset
 from engine.judging.plan import RunPlan
 from engine.models.checked_model import CheckedModel
 from engine.settings.rows import MachineSettings
-from tests.engine.judging.runs import SAMPLE, SETTINGS, Judged, SmallModel, judged_by
+from tests.engine.judging.runs import SAMPLE, SETTINGS, Judged, MakePlan, SmallModel, judged_by
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +19,7 @@ def sample() -> Dataset:
 
 
 @pytest.fixture(scope="module")
-def make_plan(small_model: SmallModel, sample: Dataset) -> Callable[..., RunPlan]:
+def make_plan(small_model: SmallModel, sample: Dataset) -> MakePlan:
     def plan(family: str = "headers", dataset: Dataset = sample, **settings: object) -> RunPlan:
         path = small_model(family)
         state = path.stat()

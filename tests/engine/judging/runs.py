@@ -22,6 +22,7 @@ from tests.commands import ROOT
 
 SmallModel = Callable[[str], Path]
 Judged = Callable[[RunPlan], Path]
+MakePlan = Callable[..., RunPlan]
 
 SAMPLE = ROOT / "examples" / "sample.tsv"
 SETTINGS = JudgeSettings(context=8192, max_explanation_tokens=12, items_at_once=2)

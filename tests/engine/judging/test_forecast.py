@@ -5,21 +5,35 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from engine.core.errors import ModelFileError, SetupError
-from engine.core.events import Cancelled, CancelToken, MeasureProgress
-from engine.core.items import Order
+from engine.core.events import Cancelled, CancelToken, GroupUnderWay, MeasureProgress
+from engine.core.items import Item, Method, Order
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
-from engine.judging.forecast import DEFAULT_TEXT, Rate, forecast, time_some_items
+from engine.judging.forecast import (
+    DEFAULT_TEXT,
+    Forecast,
+    Rate,
+    SecondShare,
+    forecast,
+    rate_of,
+    time_some_items,
+)
+from engine.judging.item_reader import Remaining, TimeEstimate
 from engine.judging.plan import RunPlan, open_model
+from engine.judging.work import plan_facts
 from engine.llama.speed import ModelSpeed
+from engine.models.model_file import read_model_file
 from engine.models.opening import _key
 from engine.models.templates import model_memory
 from engine.prompt.examples import ExamplePool, choose_examples
+from engine.settings.identity import Effort
 from engine.settings.rows import JudgeSettings, KvType, MachineSettings, Mode
 from engine.store.run_store import RunStore
+from engine.system.computer import Memory
 from engine.system.paths import demo_model
 from tests.commands import ROOT
 from tests.engine.judging.runs import counted, judged_until, plan_with
@@ -285,3 +299,205 @@ def test_the_speed_of_other_threads_or_of_another_cache_is_not_taken() -> None:
     plan = plan_of(LABELS)
     assert counted(replace(plan, machine=MachineSettings(2, 0))).seconds is None
     assert counted(replace(plan, settings=replace(LABELS, kv_type=KvType.Q8_0))).seconds is None
+
+
+# What a plan says: the same facts for the command line and the window
+
+PLAN = Forecast(
+    items=20,
+    criteria=5,
+    orders=2,
+    settings=JudgeSettings(context=4096),
+    tokens_to_read=7162,
+    tokens_to_write_at_most=12_000,
+    too_long=(),
+    shortened=(),
+    largest=("9", 964),
+    context_that_fits_all=1024,
+    template_note="",
+    judged=0,
+    run_id=None,
+    tokens_left_to_read=7162,
+    texts_left=100,
+)
+BEGUN = replace(PLAN, judged=12, run_id=3)
+UNCERTAIN = replace(PLAN.settings, second_order_below=0.5)
+
+
+def facts(forecast: Forecast, memory: Memory | None = None) -> dict[str, str]:
+    return dict(plan_facts(forecast, read_model_file(demo_model()), memory).pairs)
+
+
+def test_a_plan_says_readings_tokens_and_the_memory_that_it_needs() -> None:
+    found = facts(PLAN, Memory(available=8 << 30, total=16 << 30))
+    assert list(found) == ["raw predictions", "too long", "tokens", "memory"]
+    assert found["raw predictions"] == "20 items x 5 criteria x both orders = 200"
+    assert found["tokens"] == "7,162 to read, at most 12,000 to write"
+    assert found["memory"].startswith("about ")
+    assert found["memory"].endswith(" MiB with 4,096 tokens of context; 8.0 GiB are free")
+    assert facts(PLAN)["memory"].endswith(" of context")  # others judge: what is free here counts for nothing
+    assert facts(replace(PLAN, tokens_to_write_at_most=0))["tokens"] == "7,162 to read"
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        (
+            SecondShare(1.0, None),
+            "20 items x 5 criteria x both orders if uncertain = 200 at most; no run tells how many items"
+            " have a margin below 0.5",
+        ),
+        (
+            SecondShare(0.25, 7),
+            "about 125: 20 items x 5 criteria, and the second order for 25.0 % of the items, as in run 7",
+        ),
+    ],
+)
+def test_a_second_order_in_doubt_is_counted_by_a_run_where_one_tells(second: SecondShare, said: str) -> None:
+    assert facts(replace(PLAN, settings=UNCERTAIN, second=second))["raw predictions"] == said
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "none: every item fits. The largest, 9, needs 964 tokens of context."),
+        (
+            {"too_long": ("9",), "shortened": ("4", "5")},
+            "1 of 20 items will be unscored: 9. 2 of 20 items will be shortened: 4, 5. The largest, 9, needs"
+            " 964 tokens of context; 1,024 are enough.",
+        ),
+        (
+            {"too_long": ("9",), "context_that_fits_all": None},
+            "1 of 20 items will be unscored: 9. The largest, 9, needs 964 tokens of context; the model was"
+            " trained with less.",
+        ),
+    ],
+)
+def test_what_is_too_long_is_named_with_the_context_that_it_needs(
+    changes: dict[str, tuple[str, ...] | None], said: str
+) -> None:
+    assert facts(replace(PLAN, **changes))["too long"] == said  # type: ignore[arg-type]
+
+
+def test_ways_are_told_where_there_are_several() -> None:
+    settings = replace(
+        PLAN.settings,
+        methods=(Method.LABEL_TOKENS, Method.CHAIN_OF_THOUGHT),
+        reasoning_samples=2,
+        max_reasoning_tokens=64,
+    )
+    asked = replace(PLAN, settings=settings, tokens_by_method={Method.LABEL_TOKENS: 1500}, too_long=("9",))
+    assert facts(asked)["elicitation methods"] == (
+        "tokens that their questions add to the items: label tokens 1,500, chain of thought 0; at most 380"
+        " reasoning samples of 64"
+        " tokens"
+    )
+
+
+@pytest.mark.parametrize(
+    ("plan", "said"),
+    [
+        (BEGUN, "12 of 20 items are judged in run 3, which is resumed"),
+        (replace(BEGUN, judged=20), "all 20 items are judged in run 3"),
+        (replace(BEGUN, items=1, judged=1), "the item is judged in run 3"),
+    ],
+)
+def test_what_the_store_holds_of_the_run_is_told(plan: Forecast, said: str) -> None:
+    assert facts(plan)["in the store"] == said
+
+
+@pytest.mark.parametrize(
+    ("plan", "said"),
+    [
+        (PLAN, "not known before a run with this model and these settings"),
+        (replace(BEGUN, judged=20), "nothing is left to judge"),
+        (replace(PLAN, too_long=tuple(map(str, range(20)))), "no item fits: there is nothing to judge"),
+        (PLAN.with_rate(Rate(0.01, 0, run_id=7)), "about 72 s, at the speed of run 7"),
+        (
+            BEGUN.with_rate(Rate(0.01, 0)),
+            "about 72 s for the rest, at the speed of some items of typical length",
+        ),
+    ],
+)
+def test_the_time_is_told_with_what_it_is_reckoned_from(plan: Forecast, said: str) -> None:
+    assert plan.time_in_words == said
+
+
+# How long work takes, from how long work took
+
+READING, WRITING = 0.01, 0.08  # seconds for a token
+
+
+def time_estimate_of(items: int, tokens: int = 1000, length: int = 30) -> TimeEstimate:
+    """So many items with five explanations each were judged, of 100 letters and of 200 tokens without."""
+    time_estimate = TimeEstimate()
+    for _ in range(items):
+        time_estimate.sized(Item("1", "x" * 100, "", ""), tokens)
+        time_estimate.read(tokens, READING * tokens)
+        time_estimate.wrote(5 * length, 5, WRITING * 5 * length)
+    return time_estimate
+
+
+def test_what_is_left_is_counted_by_letters_and_explanations() -> None:
+    left = Remaining(np.array([100.0, 100.0, 200.0, 50.0]), [2, 2], fixed=200, texts=5)
+    time_estimate = time_estimate_of(4)  # 800 tokens for 100 letters
+    reading = READING * (200 + 1600 + 200 + 400)
+    assert left.after(0, time_estimate) == pytest.approx(reading + 2 * WRITING * 150)
+    assert left.after(1, time_estimate) == 0
+
+
+def test_what_is_left_is_not_known_before_something_was_read_and_written() -> None:
+    left = Remaining(np.array([100.0, 100.0]), [1, 1], fixed=200, texts=5)
+    assert left.after(0, TimeEstimate()) is None
+    assert left.after(0, time_estimate_of(3)) is None
+    reads = TimeEstimate()
+    for _ in range(4):
+        reads.sized(Item("1", "x", "", ""), 1000)
+        reads.read(1000, 1.0)
+    assert left.after(0, reads) is None
+    labels = Remaining(np.array([100.0, 100.0]), [1, 1], fixed=200, texts=0)
+    assert labels.after(0, reads) is not None
+
+
+def test_second_orders_are_expected_as_often_as_they_were_needed() -> None:
+    time_estimate = TimeEstimate()
+    assert time_estimate.share_of_second_orders == 1.0  # nothing is known: all may be
+    for place in range(4):
+        time_estimate.sized(Item("1", "x" * 100, "", ""), 200)
+        time_estimate.read(200, 2.0)
+        time_estimate.decided(80 if place == 0 else None)
+    time_estimate.read(80, 0.8)
+    assert time_estimate.share_of_second_orders == 0.25
+    # 880 tokens for 400 letters, at 0.01 s: a second order for one item of four is in it.
+    left = Remaining(np.array([100.0, 100.0]), [1, 1], fixed=0, texts=0)
+    assert left.after(0, time_estimate) == pytest.approx(2.2)
+
+
+def test_a_rate_tells_tokens_that_are_read_from_those_that_are_written() -> None:
+    random = np.random.default_rng(0)
+    efforts = [
+        Effort(READING * read + WRITING * written, read, written)
+        for read, written in random.integers((800, 100), (4000, 400), (40, 2)).tolist()
+    ]
+    rate = rate_of(efforts, 5, run_id=1)
+    assert rate.seconds_per_token == pytest.approx(READING)
+    assert rate.ratio == pytest.approx(WRITING / READING)
+
+
+@pytest.mark.parametrize("items", [1, 30])
+def test_items_that_all_read_and_write_as_much_take_what_they_took(items: int) -> None:
+    rate = rate_of([Effort(30.0, 1000, 200)] * items, 5, run_id=1)
+    assert rate.tokens_per_text == 40
+    assert rate.seconds_per_token * (1000 + rate.ratio * 200) == pytest.approx(30)
+
+
+def test_a_group_says_what_a_stop_would_lose() -> None:
+    group = GroupUnderWay(
+        first=8, last=9, position=8, item_id="x", writing=False, done=5, total=9, seconds=40, seconds_left=125
+    )
+    assert group.loss_in_words == (
+        "Stopping now loses 40 s of work on the 2 items judged now; in about 2 min it is stored."
+    )
+    later = group.after(200)
+    assert (later.seconds, later.seconds_left) == (240, 0)
+    assert "2 min" in group.ending_in_words

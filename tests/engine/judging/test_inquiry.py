@@ -1,6 +1,5 @@
 """Judging until something is clear: the order, when it stops, how it goes on, and that the store says so."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,7 +23,7 @@ from engine.results.run_results import load_results
 from engine.settings.rows import Mode
 from engine.settings.sampling import StoppingRule
 from engine.store.run_store import RunStore
-from tests.engine.judging.runs import SAMPLE, judged_by
+from tests.engine.judging.runs import SAMPLE, MakePlan, judged_by
 from tests.judged import text_table
 
 WIDE = 70.0  # points: a dozen instructions
@@ -36,7 +35,7 @@ def dataset() -> Dataset:
 
 
 @pytest.fixture(scope="module")
-def plan(make_plan: Callable[..., RunPlan], dataset: Dataset) -> RunPlan:
+def plan(make_plan: MakePlan, dataset: Dataset) -> RunPlan:
     rubric = ELOQUENT.only(("overall_quality",))
     return replace(make_plan(dataset=dataset, mode=Mode.LABELS, items_at_once=2), rubric=rubric)
 

@@ -19,11 +19,10 @@ from engine.judging.item_prompt import (
 )
 from engine.judging.plan import RunPlan
 from engine.judging.prepare import prepare_run
-from engine.llama.model import LlamaModel, Vocabulary
-from engine.llama.tokens import common_prefix
+from engine.llama.model import LlamaModel, Vocabulary, common_prefix
 from engine.models.templates import chat_template
 from engine.prompt.examples import ExamplePool, choose_examples
-from engine.prompt.sizes import PromptSizer
+from engine.prompt.tokens import PromptSizer
 from engine.settings.rows import ExampleKind, JudgeSettings, Mode
 from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore

@@ -18,9 +18,8 @@ from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker
-from tests.engine.judging.runs import without_time
+from tests.engine.judging.runs import MakePlan, without_time
 
-MakePlan = Callable[..., RunPlan]
 GONE = Device("Vulkan7", "A card that was sold", "Vulkan", DeviceKind.GPU, driver="00000001")
 ON_IT = MachineSettings(1, 2, device=GONE)
 

@@ -15,13 +15,25 @@ from engine.core.items import Method, Order
 from engine.core.rubric import ELOQUENT, Criterion, Rubric
 from engine.data.dataset import load_dataset
 from engine.judging.prepare import PreparedRun, prepare_run
+from engine.models.checked_model import CheckedModel
 from engine.models.model_file import read_model_file
-from engine.settings.rows import DEFAULT_CONTEXT, ITEMS_AT_ONCE, JudgeSettings, KvType, Mode, default_context
+from engine.settings.rows import (
+    DEFAULT_CONTEXT,
+    ITEMS_AT_ONCE,
+    Device,
+    DeviceKind,
+    JudgeSettings,
+    KvType,
+    MachineSettings,
+    Mode,
+    default_context,
+)
 from engine.settings.run_setup import RunSetup
 from engine.settings.sampling import ItemSample
 from engine.store.run_store import RunStore
 from engine.system.computer import default_threads
 from engine.system.paths import demo_dataset, demo_model
+from tests.engine.judging.runs import SAMPLE, SETTINGS, MakePlan
 from tests.foreign_gold import COLUMNS, foreign_gold
 from tests.published_shapes import BAD, GOOD, llm_bar
 
@@ -361,3 +373,47 @@ def test_the_making_of_a_plan_can_be_stopped() -> None:
     cancel.cancel()
     with pytest.raises(Cancelled):
         followed(prepare_run(SETUP, cancel), lambda _event: None)
+
+
+# What makes two runs the same, and what does not
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"settings": replace(SETTINGS, shorten=True)},
+        {"settings": replace(SETTINGS, kv_type=KvType.Q8_0)},
+        {"settings": replace(SETTINGS, second_order_below=0.5)},
+        {"rubric": ELOQUENT.only(("safety",))},
+        {"model": CheckedModel(Path("m"), "m", "another hash", 1, 1)},
+        {"dataset": load_dataset(SAMPLE).head(4)},
+        {"machine": MachineSettings(1, 9, device=Device("Vulkan0", "Card", "Vulkan", DeviceKind.GPU))},
+    ],
+    ids=["settings", "cache", "orders", "rubric", "model", "dataset", "device"],
+)
+def test_whatever_can_change_the_result_makes_another_run(
+    make_plan: MakePlan, change: dict[str, object]
+) -> None:
+    plan = make_plan()
+    assert replace(plan, **change).identity().key != plan.identity().key  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("mode", "change"),
+    [
+        (Mode.EXPLAIN, {"seed": 1}),
+        (Mode.LABELS, {"seed": 1}),
+        (Mode.LABELS, {"temperature": 0.5}),
+        (Mode.LABELS, {"max_explanation_tokens": 5}),
+    ],
+)
+def test_settings_that_do_not_count_make_no_other_run(
+    make_plan: MakePlan, mode: Mode, change: dict[str, object]
+) -> None:
+    assert make_plan(mode=mode, **change).identity().key == make_plan(mode=mode).identity().key
+
+
+def test_speed_settings_do_not_make_another_run(make_plan: MakePlan) -> None:
+    plan = make_plan()
+    faster = replace(plan, machine=MachineSettings(threads=2, gpu_layers=0))
+    assert faster.identity().key == plan.identity().key

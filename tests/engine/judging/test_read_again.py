@@ -2,7 +2,7 @@
 
 import math
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,13 +19,13 @@ from engine.llama.context import OTHER_BATCH
 from engine.results.calibration import Calibration, judge_of_run
 from engine.results.run_results import RunResults, keep_read_again, load_results, results_read_again
 from engine.store.run_store import RunStore
-from tests.engine.judging.runs import Judged
+from tests.engine.judging.runs import Judged, MakePlan
 
 RUN = 1
 
 
 @pytest.fixture
-def plan(make_plan: Callable[..., RunPlan]) -> RunPlan:
+def plan(make_plan: MakePlan) -> RunPlan:
     return make_plan("headers")
 
 

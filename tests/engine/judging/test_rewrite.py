@@ -17,8 +17,7 @@ from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem,
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
 from engine.judging.plan import RunPlan, open_model
-from engine.judging.rewrite import Rewritten, rewrite_explanations, rewriting_plan
-from engine.judging.run import make_item_judge, run_judging
+from engine.judging.run import Rewritten, make_item_judge, rewrite_explanations, rewriting_plan, run_judging
 from engine.models.checked_model import CheckedModel
 from engine.models.opening import OpenModel
 from engine.prompt.examples import choose_examples

@@ -17,9 +17,8 @@ from engine.core.numeric import FloatArray
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
 from engine.llama.context import SMALLER_CONTEXT, SessionShape
-from engine.llama.model import LlamaModel, cannot_compute
+from engine.llama.model import BranchTokens, LlamaModel, PromptTokens, cannot_compute
 from engine.llama.session import Continuation, LlamaSession, Sampling
-from engine.llama.tokens import BranchTokens, PromptTokens
 from engine.models.templates import chat_template
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import build_prompt

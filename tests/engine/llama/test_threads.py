@@ -1,8 +1,9 @@
 """A session takes as many threads as there are cores for, and what it reads does not depend on it."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +13,8 @@ from engine.core.items import Item, Order
 from engine.core.numeric import FloatArray, Logits
 from engine.core.rubric import ELOQUENT
 from engine.llama.context import SessionShape, ThreadCount
-from engine.llama.model import LlamaModel
-from engine.llama.session import Continuation, LlamaSession, Sampling, batches
-from engine.llama.tokens import BranchTokens
+from engine.llama.model import BranchTokens, LlamaModel
+from engine.llama.session import Continuation, LlamaSession, Sampling, Steps, batches
 from engine.models.opening import machine_settings
 from engine.models.templates import chat_template
 from engine.prompt.judge_prompt import build_prompt
@@ -111,8 +111,14 @@ def outcome(path: Path, threads: int, trunk: int, context: int = 2048) -> Outcom
         LlamaModel(path) as model,
         LlamaSession(model, SessionShape(context, 1, 1), threads, CancelToken()) as session,
     ):
-        written = session._written_last
-        session._written_last = lambda writer: seen.append(_row(session)) or written(writer)  # type: ignore[method-assign,func-returns-value]
+        read = session._read
+
+        def watched(feeds: Sequence[Any], written: bool = False) -> Steps[list[list[Logits]]]:
+            if written and feeds:
+                seen.append(_row(session))
+            return read(feeds, written)
+
+        session._read = watched  # type: ignore[method-assign]
         ids = [5 + place * 7 % 200 for place in range(trunk)]
         prompt = (*ids, 9, 11)
         session.read_trunk(0, ids)

@@ -9,8 +9,8 @@ import pytest
 from engine.core.errors import SetupError
 from engine.core.events import Reports
 from engine.core.tables import Sentences, Table
+from engine.ranking.bradley_terry import PairTold, TwoRankings, side_by_side
 from engine.ranking.comparisons import PairComparisons
-from engine.ranking.side_by_side import PairTold, TwoRankings, side_by_side
 from engine.report.rankings import BOTH_WAYS, side_by_side_json, side_by_side_section
 from tests.engine.ranking.worlds import A, B, comparisons, davidson_comparisons, davidson_said
 

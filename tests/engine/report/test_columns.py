@@ -12,9 +12,8 @@ import pytest
 
 from engine.annotations.effective import Reviews
 from engine.annotations.records import new_review
-from engine.calibration.cross_validation import CalibrationReport
-from engine.calibration.fitting import AS_READ
-from engine.calibration.order_margin import margin_report
+from engine.calibration.fitting import AS_READ, CalibrationReport
+from engine.calibration.learning import margin_report
 from engine.calibration.scaling import Quality
 from engine.core.judgments import CriterionCalibration, JudgmentKey
 from engine.core.tables import Kind, Table
@@ -39,7 +38,7 @@ from engine.report import (
 )
 from engine.results.annotation_import import AnnotatorJoined
 from engine.settings.identity import Effort
-from tests.engine.report.test_order_tables import read
+from tests.engine.report.test_orders import read
 from tests.judged import BAD, GOOD, RATHER_A, SURE_A, SURE_GOOD, A, B, dataset, stored_run, system
 
 FIT = WeightFit(

@@ -1,4 +1,4 @@
-"""The report: what it says, that it loads nothing, and that foreign text stays text."""
+"""The HTML report: what stands in it, that it needs nothing, that foreign text stays text."""
 
 import html
 import re
@@ -15,6 +15,7 @@ from engine.calibration.run_calibration import calibrate_run
 from engine.core.formatting import visible
 from engine.core.judgments import Agreement
 from engine.core.rubric import ELOQUENT, Criterion
+from engine.core.tables import Table
 from engine.data.dataset import Dataset
 from engine.data.slices import slicing
 from engine.metrics.accuracy import LabelMeasures
@@ -24,14 +25,16 @@ from engine.metrics.intervals import Interval
 from engine.metrics.matching import Matched, System, match, system_of_run
 from engine.metrics.slices import measure_slices
 from engine.ranking.weighted_scoring import scored_pairs_of, weigh
+from engine.report.audit import audit_of_copies
 from engine.report.calibration import reliability_of
-from engine.report.html_report import Report, gather, report_html
+from engine.report.html_report import Report, gather, report_html, report_sheet
 from engine.report.run import judged_model
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
 from tests.commands import ROOT
 from tests.judged import (
     BAD,
+    FOUR_ITEMS,
     GOOD,
     RATHER_A,
     SURE_A,
@@ -41,9 +44,14 @@ from tests.judged import (
     Probabilities,
     dataset,
     matched,
+    results_of,
+    run_of_copies,
     stored_run,
     system,
 )
+
+# The report: what it says, that it loads nothing, and that foreign text stays text.
+
 
 DEMO_MODEL = ROOT / "models" / "demo-judge.gguf"
 HOSTILE = (
@@ -506,3 +514,31 @@ def test_people_among_themselves_stand_beside_the_judge(tmp_path: Path) -> None:
     assert ["Ada", "the judge", "safety", "1", "100.0", "-"] in shown.tables[4]
     assert "x" * 21 not in shown.text
     assert not {tag for tag, _ in shown.elements} - PLAIN
+
+
+# The page of an audit in reports and on Results: there for runs of copies, and for no others.
+
+
+@pytest.fixture
+def audited(tmp_path: Path) -> tuple[System, Dataset]:
+    """A run of copies that prefers what is padded on B's side."""
+    return run_of_copies(tmp_path)
+
+
+def test_a_report_of_copies_has_the_page(audited: tuple[System, Dataset]) -> None:
+    report = gather(evaluate(match(*audited)))
+    sheet = report_sheet(report)
+    section = sheet.sections[1]
+    assert section.key == "audit"
+    [table] = [part for part in section.parts if isinstance(part, Table)]
+    with_filler = dict(zip([row[0] for row in table.rows], table.rows, strict=True))["length: filler"]
+    # A wins nothing for A padded, and for B padded it loses .4 + .9 of its lead.
+    assert str(with_filler[1]).startswith("64.0 (")
+    assert with_filler[3] == "fault"
+    assert "Robustness audit of the judge" in report_html(report, {})
+
+
+def test_other_runs_do_not_have_it(tmp_path: Path) -> None:
+    results = results_of(tmp_path, [])
+    assert audit_of_copies(results, FOUR_ITEMS) is None
+    assert audit_of_copies(results, None) is None

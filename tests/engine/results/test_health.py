@@ -1,17 +1,23 @@
 """The health of a judge: planted signs are found, each by its limit, and sound judges are left alone."""
 
 import math
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.stats import binom
 
+from engine.core.errors import Hint
 from engine.core.events import CancelToken, HealthSeen, ItemJudged, RunEnded
 from engine.core.health import Health, HealthVerdict, Sign
 from engine.core.items import PREFERENCES, Method, Order, Prediction, Preference
 from engine.core.judgments import AnswerLogProbs, Judgment, RawPrediction
 from engine.core.methods import raw_prediction_of
+from engine.core.numeric import clopper_pearson, worth_of
 from engine.core.rubric import ELOQUENT, PromptWording
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import Submission, SubmissionRow
@@ -23,18 +29,29 @@ from engine.results.health import (
     LEAST_ITEMS,
     LIMITS,
     MOST_ITEMS,
+    UNCERTAINTY,
     Answer,
     HealthWatch,
+    Mean,
     answers_health,
+    complete_length,
     in_english,
+    looked_for,
+    mean_of,
     names_a_response,
+    newest_masses,
+    repeats_a_sentence,
     run_health,
     submission_health,
+    without_half_sentence,
 )
 from engine.results.run_results import load_results
 from engine.settings.rows import JudgeSettings, MachineSettings, Mode
 from engine.store.run_store import RunStore
 from tests.commands import ROOT
+
+# The health of a judge: planted signs are found, each by its limit, and sound judges are left alone.
+
 
 SOUND = "Response A names the capital, while response B does not."
 COUNT = 400
@@ -396,3 +413,166 @@ def test_of_several_ways_the_one_that_is_understood_counts_and_the_others_are_na
     assert [symptom.sign for symptom in found.symptoms] == [Sign.METHOD_MASS]
     assert found.verdict is LOOK
     assert "is low: absolute (0.0 %)" in found.symptoms[0].text
+
+
+# When a limit is surely passed: exactly as seldom by chance as is said, however often it is looked at.
+
+
+LOOKS = (10, 20, 40, 80, 160, 320, 640, 1280, MOST_ITEMS)
+
+
+def alarms(limit: float, uncertainty: float) -> float:
+    """How probable an alarm is at any of the looks, where the true share is the limit itself."""
+    still, said = np.ones(1), 0.0  # of each count that was found so far, and no alarm
+    for seen, items in pairwise((0, *LOOKS)):
+        more = items - seen
+        still = np.convolve(still, binom.pmf(np.arange(more + 1), more, limit))
+        found = [Mean(count / items, items) for count in range(items + 1)]
+        beyond = [one.is_significantly_beyond(limit, below=False, uncertainty=uncertainty) for one in found]
+        said += float(still[beyond].sum())
+        still[beyond] = 0
+    return said
+
+
+@pytest.mark.parametrize(
+    ("limit", "criteria"), [(LIMITS[Sign.FLIPPED].look, 1), (LIMITS[Sign.FLIPPED].look, 5), (0.05, 5)]
+)
+def test_in_few_runs_chance_alone_makes_a_sign_at_any_look(limit: float, criteria: int) -> None:
+    of_one = alarms(limit, UNCERTAINTY / criteria)
+    assert 0.02 < 1 - (1 - of_one) ** criteria < 0.05
+
+
+def test_a_watch_is_due_at_these_looks_alone() -> None:
+    watch, due = HealthWatch(ELOQUENT, explains=False), []
+    for item in range(1, MOST_ITEMS):
+        watch.items = item
+        if watch.is_due:
+            due.append(item)
+    assert (*due, MOST_ITEMS) == LOOKS
+    assert due[0] == LEAST_ITEMS
+
+
+def test_a_limit_is_passed_where_the_whole_interval_has_passed_it() -> None:
+    # Of Clopper and Pearson's table: 8 of 10 with a tail of 2.5 %.
+    assert clopper_pearson(0.8, 10) == pytest.approx((0.4439, 0.9748), abs=1e-4)
+    assert clopper_pearson(1.0, 10) == pytest.approx((0.025**0.1, 1.0))
+    assert clopper_pearson(0.0, 10) == pytest.approx((0.0, 1 - 0.025**0.1))
+    (sure,) = looked_for(Sign.FLIPPED, {"a": Mean(0.8, 10)}, str, Hint(""))
+    (unsure,) = looked_for(Sign.FLIPPED, {"a": Mean(0.7, 10)}, str, Hint(""))
+    assert (sure.sure, unsure.sure, unsure.serious) == (True, False, False)
+    assert not list(looked_for(Sign.FLIPPED, {"a": Mean(0.3, 10)}, str, Hint("")))
+
+
+def test_means_that_vary_little_are_worth_more_than_shares() -> None:
+    assert worth_of([0.0, 1.0, 1.0, 1.0]) == pytest.approx(4)
+    assert worth_of([1.0] * 10) == 10
+    assert worth_of([0.8] * 10) == pytest.approx(60)
+
+
+def test_in_few_runs_chance_alone_makes_a_format_mass_low() -> None:
+    random, low = np.random.default_rng(30), 0
+    limit = LIMITS[Sign.ANSWER_MASS].look
+    for _ in range(400):
+        masses = random.beta(10 * limit, 10 * (1 - limit), 80)
+        low += any(
+            mean_of(masses[:items].tolist()).is_significantly_beyond(
+                limit, below=True, uncertainty=UNCERTAINTY
+            )
+            for items in (10, 20, 40, 80)
+        )
+    assert low < 0.05 * 400
+
+
+# How well a model kept to the format, by its newest run.
+
+
+HASH = "d" * 64
+
+
+def test_the_mean_over_the_criteria_of_the_newest_run_is_told(demo_store: Path) -> None:
+    with RunStore(demo_store) as store:
+        results = load_results(store, 1)
+    masses = [
+        judgment.answer_mass
+        for column in results.judgments.values()
+        for judgment in column
+        if isinstance(judgment, Judgment) and judgment.answer_mass is not None
+    ]
+    (found,) = newest_masses(demo_store, {HASH, "e" * 64}).values()
+    assert (found.run_id, found.items) == (1, len(results.judged))
+    assert found.mass == pytest.approx(sum(masses) / len(masses))
+
+
+def test_a_run_that_has_judged_nothing_does_not_count(demo_store: Path, tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite"
+    shutil.copy(demo_store, path)
+    with RunStore(path) as store:
+        identity = store.run(1).identity
+        with store.begin(identity, fresh=True) as later:
+            assert later.id == 2
+    assert newest_masses(path, {HASH})[HASH].run_id == 1
+
+
+def test_without_a_store_or_a_run_nothing_is_known(demo_store: Path, tmp_path: Path) -> None:
+    assert newest_masses(tmp_path / "none.sqlite", {HASH}) == {}
+    assert not (tmp_path / "none.sqlite").exists()
+    assert newest_masses(demo_store, {"e" * 64}) == {}
+
+
+# Where a text repeats itself, and where it has said enough.
+
+
+@pytest.mark.parametrize(
+    ("text", "repeats"),
+    [
+        ("It is natural. It is natural!", True),
+        ("The answer is not a lie.\nThe answer is not a lie.", True),
+        ("Response A is clear. Response B is clear.", False),
+        ("Yes. Yes. Yes.", False),
+        ("", False),
+    ],
+)
+def test_repeated_sentences(text: str, repeats: bool) -> None:
+    assert repeats_a_sentence(text) is repeats
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("A is polite. B is rude", None),
+        ("A is polite. B is rude. A is", None),
+        ("One is short. Two is long. Three is fine. Four", "One is short. Two is long. Three is fine."),
+        ("It is very clear. It is very clear. It", "It is very clear."),
+        ("It is very clear. It is very", None),  # it may become another one
+        ("It is better than A. It is better than B. It", None),
+        ("B names Paris, e.g. the city, i.e. the capital, vs. Rome, etc. and that is right", None),
+        ("日本の首都は東京です。日本の首都は東京です。二", None),  # a sentence without spaces is one word
+        ("1. A is good. 2. B is bad. 3. So A wins. It", "1. A is good. 2. B is bad. 3. So A wins."),
+        ("It names St. Petersburg, the U.S. capital, and Dr. Who. So", None),
+        ("", None),
+    ],
+)
+def test_a_growing_text_ends_before_it_repeats_itself_or_says_too_much(text: str, kept: str | None) -> None:
+    length = complete_length(text, most_sentences=3)
+    assert (None if length is None else text[:length]) == kept
+
+
+def test_of_a_text_that_has_ended_the_last_sentence_counts_too() -> None:
+    text = "It is very clear. It is very clear."
+    assert complete_length(text, 3) is None
+    assert complete_length(text, 3, ended=True) == len("It is very clear.")
+    assert complete_length("A is fine. B is not.", 3, ended=True) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("A is fine. B is", "A is fine."),
+        ("A is fine. B is not.", "A is fine. B is not."),
+        ('A says "yes". B', 'A says "yes".'),
+        ("A lives in St. Petersburg and", "A lives in St. Petersburg and"),
+        ("", ""),
+    ],
+)
+def test_a_cut_text_loses_its_half_sentence(text: str, kept: str) -> None:
+    assert without_half_sentence(text) == kept

@@ -11,7 +11,7 @@ from engine.core.errors import SetupError
 from engine.data.submission import write_submission
 from engine.results.annotation_file import annotation_file
 from engine.results.annotation_import import join_items, look_at
-from engine.results.opened_submission import open_submission
+from engine.results.completeness import open_submission
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
 from tests.engine.results.laptops import START, Laptop

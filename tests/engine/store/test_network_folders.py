@@ -12,7 +12,7 @@ from engine.annotations.records import new_note
 from engine.core.errors import StoreError
 from engine.store import opening
 from engine.store.run_store import RunStore
-from engine.system import places
+from engine.system import paths
 from tests.judged import IDENTITY, judged_item
 from tests.other_computer import ITEMS
 
@@ -38,7 +38,7 @@ def mounts(path: Path) -> Path:
 @pytest.fixture
 def on_network(mounts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In this process, too."""
-    monkeypatch.setattr(places, "_MOUNTS", mounts)
+    monkeypatch.setattr(paths, "_MOUNTS", mounts)
     monkeypatch.setattr(opening, "_BUSY_SECONDS", 0.05)
 
 
@@ -101,7 +101,7 @@ def test_a_store_that_was_moved_there_gets_a_journal_and_keeps_it(
         store.add(run.id, [judged_item(0)])
     assert journal_of(path) == "wal"
     for table in (mounts, mounts, path):  # the last one: on the server itself it is on a disk
-        monkeypatch.setattr(places, "_MOUNTS", table)
+        monkeypatch.setattr(paths, "_MOUNTS", table)
         with RunStore(path) as store:
             assert list(store.judged(run.id)) == [judged_item(0)]
         assert journal_of(path) == "delete"

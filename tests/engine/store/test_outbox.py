@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from engine.annotations.records import (
+    Annotation,
     Kind,
     RunWords,
     Said,
@@ -26,7 +27,7 @@ from engine.annotations.records import (
 )
 from engine.core.errors import SetupError
 from engine.core.judgments import Origin, ReviewState
-from engine.store.annotation_rows import said_of
+from engine.store.annotation_rows import RefusedWord, said_of
 from engine.store.run_store import RunStore
 from engine.system.write_ahead_log import LogContents, WriteAheadLog, all_words
 from tests.full_disk import disk_that_holds
@@ -71,6 +72,17 @@ def word(
 def labels(path: Path) -> list[str]:
     with RunStore(path) as store:
         return [str(said.preference or said.explanation) for said in store.annotations(1, Kind.OVERRIDE)]
+
+
+def take(path: Path, *logs: WriteAheadLog) -> list[RefusedWord]:
+    """Store what waits in write-ahead logs; what is refused of it."""
+    with RunStore(path) as store:
+        return [each for log in logs for each in store.take_words(log.name, log.waiting)]
+
+
+def drafts(path: Path, run_id: int = 1) -> list[Annotation]:
+    with RunStore(path) as store:
+        return store.drafts(run_id)
 
 
 def files(path: Path) -> list[str]:
@@ -119,29 +131,23 @@ def test_what_the_store_would_refuse_is_refused_before_it_is_said(what: object) 
 def test_words_are_stored_once_in_their_order(path: Path, write_ahead_log: WriteAheadLog) -> None:
     assert write_ahead_log.say(word(LABEL)) == f"{write_ahead_log.name}:1"
     write_ahead_log.say(word(new_override("1", "safety", A, None, "Ada"), at=THEN))
+    assert [take(path, write_ahead_log) for _ in range(2)] == [[], []]
     with RunStore(path) as store:
-        for _ in range(2):
-            assert store.take_words(write_ahead_log.name, write_ahead_log.waiting) == []
         first, second = store.annotations(1, Kind.OVERRIDE)
     assert (first.preference, second.preference, first.created) == (B, A, AT)
 
 
 def test_what_is_stored_is_kept_no_longer(path: Path, write_ahead_log: WriteAheadLog) -> None:
     write_ahead_log.say(word(LABEL))
-    with RunStore(path) as store:
-        store.take_words(write_ahead_log.name, write_ahead_log.waiting)
+    with RunStore(path) as store:  # which leaves the words of a window that lives alone
+        assert (store.annotations(1), store.waiting_words()) == ([], 1)
+    take(path, write_ahead_log)
     write_ahead_log.stored(1)
     write_ahead_log.say(word(new_override("1", "safety", A, None, "Ada"), at=THEN))
     assert [each.number for kept in all_words(path) for each in kept.words] == [2]
     write_ahead_log.close()
     assert labels(path) == ["B", "A"]
     assert files(path) == []
-
-
-def test_words_of_a_window_that_lives_are_its_own(path: Path, write_ahead_log: WriteAheadLog) -> None:
-    write_ahead_log.say(word(LABEL))
-    with RunStore(path) as store:
-        assert (store.annotations(1, Kind.OVERRIDE), store.waiting_words()) == ([], 1)
 
 
 def test_what_is_closed_gives_no_words_of_no_name(path: Path) -> None:
@@ -177,7 +183,6 @@ print(log.name, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 _STORE = """
-from engine.store.annotation_rows import said_of
 from engine.store.run_store import RunStore
 with RunStore(Path(sys.argv[1])) as store:
     store.take_words(log.name, log.waiting)
@@ -195,26 +200,20 @@ def test_a_kill_loses_no_word_and_doubles_none(path: Path, then: str) -> None:
     assert files(path) == []
 
 
-def test_a_line_that_nobody_finished_was_not_said(path: Path) -> None:
+@pytest.mark.parametrize(
+    ("more", "damaged"),
+    [(b'{"n": 2, "kind": "over', False), (b"\xff?\n" + b'{"n": 3, "kind": "odd"}\n', True)],
+    ids=["not finished", "damaged"],
+)
+def test_a_line_that_is_none_takes_no_other_word_with_it(path: Path, more: bytes, damaged: bool) -> None:
     write_ahead_log = WriteAheadLog(path)
     write_ahead_log.say(word(LABEL))
     file = path.with_name(write_ahead_log.name)
     write_ahead_log.close()
-    with file.open("ab") as half:
-        half.write(b'{"n": 2, "kind": "over')
+    with file.open("ab") as opened:
+        opened.write(more)
     assert labels(path) == ["B"]
-    assert files(path) == []
-
-
-def test_a_damaged_line_takes_no_other_word_with_it_and_stays(path: Path) -> None:
-    write_ahead_log = WriteAheadLog(path)
-    write_ahead_log.say(word(LABEL))
-    file = path.with_name(write_ahead_log.name)
-    write_ahead_log.close()
-    with file.open("ab") as more:
-        more.write(b"\xff?\n" + b'{"n": 3, "kind": "odd"}\n')
-    assert labels(path) == ["B"]
-    assert files(path) == [f"{file.name}.damaged"]
+    assert files(path) == ([f"{file.name}.damaged"] if damaged else [])  # what nobody finished was not said
 
 
 def test_words_of_a_newer_version_are_left_alone(path: Path) -> None:
@@ -318,11 +317,10 @@ def test_a_refused_explanation_is_a_draft_and_the_others_are_stored(
 ) -> None:
     write_ahead_log.say(word(new_override("1", "safety", None, "nan", "Ada")))
     write_ahead_log.say(word(LABEL))
-    with RunStore(path) as store:
-        (refused,) = store.take_words(write_ahead_log.name, write_ahead_log.waiting)
-        assert "nan" in refused.error.problem
-        assert [(draft.author, draft.text) for draft in store.drafts(1)] == [("Ada", "nan")]
-        assert [said.preference for said in store.annotations(1, Kind.OVERRIDE)] == [B]
+    (refused,) = take(path, write_ahead_log)
+    assert "nan" in refused.error.problem
+    assert [(draft.author, draft.text) for draft in drafts(path)] == [("Ada", "nan")]
+    assert labels(path) == ["B"]
 
 
 def test_a_word_of_another_run_of_the_same_number_is_refused(
@@ -330,12 +328,10 @@ def test_a_word_of_another_run_of_the_same_number_is_refused(
 ) -> None:
     write_ahead_log.say(Said(LABEL, AT, 1, datetime(2020, 1, 1, tzinfo=UTC)).as_values())
     write_ahead_log.say(word(LABEL, run_id=7))
-    with RunStore(path) as store:
-        refused = store.take_words(write_ahead_log.name, write_ahead_log.waiting)
-        assert [each.error.problem for each in refused] == [
-            "Run 1 is no longer in the run store.",
-            "Run 7 is no longer in the run store.",
-        ]
+    assert [each.error.problem for each in take(path, write_ahead_log)] == [
+        "Run 1 is no longer in the run store.",
+        "Run 7 is no longer in the run store.",
+    ]
 
 
 # Drafts
@@ -346,10 +342,8 @@ def test_a_draft_ends_only_those_that_its_writer_saw(path: Path, write_ahead_log
     first = write_ahead_log.say(word(new_draft("1", "safety", "Ada", "mine")))
     other.say(word(new_draft("1", "safety", "Ada", "mine in another window")))
     write_ahead_log.say(word(new_draft("1", "safety", "Ada", "mine, longer"), over=(first,)))
-    with RunStore(path) as store:
-        for each in (write_ahead_log, other):
-            store.take_words(each.name, each.waiting)
-        assert {draft.text for draft in store.drafts(1)} == {"mine, longer", "mine in another window"}
+    take(path, write_ahead_log, other)
+    assert {draft.text for draft in drafts(path)} == {"mine, longer", "mine in another window"}
     other.close()
 
 
@@ -360,13 +354,12 @@ def test_a_draft_of_a_note_is_of_the_item_as_the_note_is_in_whatever_run(
     stored_run(path.parent, gold, {"safety": [SURE_A] * 3}, key="other")
     draft = write_ahead_log.say(word(new_draft("1", "", "Ada", '["half a thought"]')))
     write_ahead_log.say(word(new_draft("1", "safety", "Ada", "half a reason")))
-    with RunStore(path) as store:
-        store.take_words(write_ahead_log.name, write_ahead_log.waiting)
-        assert [each.key for each in store.drafts(1)] == [("1", ""), ("1", "safety")]
-        assert [(each.key, each.id) for each in store.drafts(2)] == [(("3", ""), draft)]
-        write_ahead_log.say(word(new_draft("3", "", "Ada", None), 2, over=(draft,)))
-        store.take_words(write_ahead_log.name, write_ahead_log.waiting)
-        assert [each.criterion for each in store.drafts(1)] == ["safety"]
+    take(path, write_ahead_log)
+    assert [each.key for each in drafts(path)] == [("1", ""), ("1", "safety")]
+    assert [(each.key, each.id) for each in drafts(path, 2)] == [(("3", ""), draft)]
+    write_ahead_log.say(word(new_draft("3", "", "Ada", None), 2, over=(draft,)))
+    take(path, write_ahead_log)
+    assert [each.criterion for each in drafts(path)] == ["safety"]
 
 
 def test_a_run_in_which_something_is_begun_goes_only_where_that_may_go_too(
@@ -374,8 +367,8 @@ def test_a_run_in_which_something_is_begun_goes_only_where_that_may_go_too(
 ) -> None:
     write_ahead_log.say(word(new_draft("1", "safety", "Ada", "half a reason")))
     write_ahead_log.say(word(new_draft("2", "", "Ben", '["half a thought"]')))
+    take(path, write_ahead_log)
     with RunStore(path) as store:
-        store.take_words(write_ahead_log.name, write_ahead_log.waiting)
         [held] = store.contents([1])
         assert held.decisions == "2 unsaved drafts, by Ada, Ben"
         with pytest.raises(SetupError, match="2 unsaved drafts"):
@@ -387,6 +380,5 @@ def test_a_run_in_which_something_is_begun_goes_only_where_that_may_go_too(
 def test_an_explanation_that_is_stored_ends_its_draft(path: Path, write_ahead_log: WriteAheadLog) -> None:
     draft = write_ahead_log.say(word(new_draft("1", "safety", "Ada", "It is")))
     write_ahead_log.say(word(new_override("1", "safety", None, "It is safe.", "Ada"), over=(draft,)))
-    with RunStore(path) as store:
-        store.take_words(write_ahead_log.name, write_ahead_log.waiting)
-        assert store.drafts(1) == []
+    take(path, write_ahead_log)
+    assert drafts(path) == []

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,42 +29,30 @@ def store(tmp_path: Path) -> Iterator[RunStore]:
         yield opened
 
 
-def test_what_is_stored_comes_back_exactly(store: RunStore) -> None:
+def test_what_is_stored_comes_back_exactly_also_what_is_not_a_number(store: RunStore) -> None:
+    predictions = {"safety": (RawPrediction(Order.AB, (math.nan, -1.0, -1.0, -1.0)),)}
     with store.begin(IDENTITY) as run:
         store.add(run.id, [judged_item(1), judged_item(0)])
-    assert list(store.judged(run.id)) == [judged_item(0), judged_item(1)]
-
-
-def test_a_log_probability_that_is_not_a_number_comes_back_as_such(store: RunStore) -> None:
-    broken = replace(
-        judged_item(0), raw_predictions={"safety": (RawPrediction(Order.AB, (math.nan, -1.0, -1.0, -1.0)),)}
-    )
-    with store.begin(IDENTITY) as run:
-        store.add(run.id, [broken])
-    (back,) = store.judged(run.id)
+        assert list(store.judged(run.id)) == [judged_item(0), judged_item(1)]
+        store.add(run.id, [replace(judged_item(2), raw_predictions=predictions)])
+    *_, back = store.judged(run.id)
     assert math.isnan(back.raw_predictions["safety"][0].log_probs[0])
 
 
-def test_rewritten_explanations_are_kept_beside_the_first_where_there_is_one(store: RunStore) -> None:
+def test_rewritten_explanations_are_kept_beside_the_first_and_the_latest_for_a_label_counts(
+    store: RunStore,
+) -> None:
     new = Explanation("Response A is kind.", Preference.A)
     good = Explanation("Both are kind.", Preference.BOTH_GOOD, cut=True)
     with store.begin(IDENTITY) as run, store.begin(IDENTITY, fresh=True) as other:
         for begun in (run, other):
             store.add(begun.id, [judged_item(0), judged_item(1)])
+        store.add_rewritten(run.id, {1: {"safety": replace(new, text="Response A is not cruel.")}})
         store.add_rewritten(run.id, {1: {"safety": new, "relevance": new}, 2: {"safety": new}})
         store.add_rewritten(run.id, {1: {"safety": good}})
     texts = {("safety", Preference.A): new, ("safety", Preference.BOTH_GOOD): good}
     assert list(store.judged(run.id)) == [judged_item(0), replace(judged_item(1), rewritten=texts)]
     assert list(store.judged(other.id)) == [judged_item(0), judged_item(1)]
-
-
-def test_the_latest_rewritten_explanation_for_a_label_counts(store: RunStore) -> None:
-    with store.begin(IDENTITY) as run:
-        store.add(run.id, [judged_item(0)])
-        for text in ("Response A is kind.", "Response A is kinder."):
-            store.add_rewritten(run.id, {0: {"safety": Explanation(text, Preference.A)}})
-    (item,) = store.judged(run.id)
-    assert [explanation.text for explanation in item.rewritten.values()] == ["Response A is kinder."]
 
 
 def test_the_same_key_goes_on_with_the_same_run(store: RunStore) -> None:
@@ -91,44 +80,49 @@ def test_a_group_is_stored_whole_or_not_at_all(store: RunStore) -> None:
         assert store.positions(run.id) == {0}
 
 
-def test_a_run_is_held_by_one_process(store: RunStore) -> None:
+def test_a_run_is_held_by_one_process_until_it_ends(store: RunStore) -> None:
     with store.begin(IDENTITY) as run, RunStore(store.path) as other:
         with pytest.raises(RunBusyError, match="judged by this program already"), other.begin(IDENTITY):
             pass
+        with pytest.raises(RunBusyError), other.hold(run.id):
+            pass
         assert other.run(run.id).identity == IDENTITY
-
-
-def test_the_hold_on_a_run_ends_with_it(store: RunStore) -> None:
-    with store.begin(IDENTITY):
-        pass
+        store.calibrate(run.id, {"some": "calibration"})
     with RunStore(store.path) as other, other.begin(IDENTITY) as run:
-        assert run.judged == 0
-
-
-def test_an_unknown_run_is_an_error(store: RunStore) -> None:
+        assert (run.judged, run.calibration) == (0, {"some": "calibration"})
     with pytest.raises(StoreError, match="has no run 7"):
         store.run(7)
 
 
-def test_a_store_of_a_newer_version_is_refused_and_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "runs.sqlite"
-    with sqlite3.connect(path) as db:
-        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        db.execute(f"PRAGMA user_version = {len(STEPS) + 1}")
-    db.close()
-    with pytest.raises(StoreError, match="a newer Tiebreak wrote it"):
+@pytest.mark.parametrize(
+    ("name", "statements", "problem"),
+    [
+        (
+            "newer.sqlite",
+            [f"PRAGMA application_id = {APPLICATION_ID}", f"PRAGMA user_version = {len(STEPS) + 1}"],
+            "a newer Tiebreak wrote it",
+        ),
+        ("bookmarks.sqlite", ["CREATE TABLE bookmarks (url TEXT)"], "the database of another program"),
+        ("notes.txt", [], r"notes\.txt: file is not a database"),
+        ("folder/runs.sqlite", [], "Cannot open the run store"),
+    ],
+)
+def test_what_is_no_store_of_this_version_is_refused_and_left_alone(
+    tmp_path: Path, name: str, statements: list[str], problem: str
+) -> None:
+    path = tmp_path / name
+    file = path if path.parent == tmp_path else path.parent  # a file where a folder would have to be
+    if statements:
+        with closing(sqlite3.connect(path)) as db, db:
+            for statement in statements:
+                db.execute(statement)
+    else:
+        file.write_text("my notes " * 500, encoding="utf-8")
+    before = file.read_bytes()
+    with pytest.raises(StoreError, match=problem) as caught:
         RunStore(path)
-
-
-def test_the_database_of_another_program_is_refused_and_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "bookmarks.sqlite"
-    with sqlite3.connect(path) as db:
-        db.execute("CREATE TABLE bookmarks (url TEXT)")
-    db.close()
-    before = path.read_bytes()
-    with pytest.raises(StoreError, match="the database of another program"):
-        RunStore(path)
-    assert path.read_bytes() == before
+    assert "--store" in OPTIONS.of(caught.value.hint)
+    assert file.read_bytes() == before
 
 
 @pytest.mark.slow
@@ -140,23 +134,6 @@ def test_two_processes_can_make_the_same_store_at_once(tmp_path: Path) -> None:
     path = str(tmp_path / "runs.sqlite")
     children = [subprocess.Popen([sys.executable, "-c", program, path]) for _ in range(4)]
     assert [child.wait() for child in children] == [0, 0, 0, 0]
-
-
-def test_a_file_that_is_no_store_is_refused_and_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "notes.txt"
-    path.write_text("my notes " * 500, encoding="utf-8")
-    with pytest.raises(StoreError, match=r"notes\.txt: file is not a database") as caught:
-        RunStore(path)
-    assert "--store" in OPTIONS.of(caught.value.hint)
-    assert path.read_text(encoding="utf-8").startswith("my notes")
-
-
-def test_a_folder_where_nothing_can_be_written_is_an_error_with_a_remedy(tmp_path: Path) -> None:
-    blocker = tmp_path / "file"
-    blocker.touch()
-    with pytest.raises(StoreError, match="Cannot open the run store") as caught:
-        RunStore(blocker / "runs.sqlite")
-    assert "--store" in OPTIONS.of(caught.value.hint)
 
 
 def test_a_full_disk_is_said_and_loses_nothing(store: RunStore) -> None:
@@ -198,14 +175,6 @@ def test_a_store_of_an_earlier_version_is_brought_up_with_all_its_runs(tmp_path:
         made = store.annotate(7, new_override("one", "safety", Preference.BOTH_BAD, None, "Ada"))
     with RunStore(path) as again:
         assert again.annotations(7, Kind.OVERRIDE) == [made]
-
-
-def test_a_run_that_is_judged_by_another_process_is_not_recalibrated(store: RunStore) -> None:
-    with store.begin(IDENTITY) as run, RunStore(store.path) as other:
-        with pytest.raises(RunBusyError), other.hold(run.id):
-            pass
-        store.calibrate(run.id, {"some": "calibration"})
-    assert store.run(run.id).calibration == {"some": "calibration"}
 
 
 DEEP = "[" * 5000 + "]" * 5000

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.system import places
-from engine.system.places import mounted_at, name_in_statfs, network_file_system, network_name
+from engine.system import paths
+from engine.system.paths import mounted_at, name_in_statfs, network_file_system, network_name
 
 MOUNTS = b"""\
 22 1 254:1 / / rw,relatime shared:1 - ext4 /dev/vda1 rw,errors=remount-ro
@@ -62,5 +62,5 @@ def test_macos_tells_what_is_local(name: bytes, flags: int, found: str | None) -
 
 def test_what_is_not_told_counts_as_local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert network_file_system(tmp_path / "not" / "yet" / "there") is None
-    monkeypatch.setattr(places, "_MOUNTS", tmp_path / "missing")
+    monkeypatch.setattr(paths, "_MOUNTS", tmp_path / "missing")
     assert network_file_system(tmp_path) is None

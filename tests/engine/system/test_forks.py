@@ -26,7 +26,7 @@ from engine.store import opening
 from engine.store.opening import LentCopy
 from engine.store.run_store import RunStore
 from engine.system.computer import _Program
-from engine.system.locks import Claim, OwnLock, keep_to_this_process, left_by_the_dead
+from engine.system.files import Claim, OwnLock, keep_to_this_process, left_by_the_dead
 from engine.system.paths import demo_model
 from engine.system.sandbox import the_gate
 from tests import gate_works as works

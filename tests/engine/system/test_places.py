@@ -10,7 +10,7 @@ import pytest
 import tiebreak
 from engine.core.errors import SetupError
 from engine.system.files import check_targets, check_writable
-from engine.system.places import PathKind, found_at, is_there, real_path, said_of_system, seen_at, shown
+from engine.system.paths import PathKind, found_at, is_there, real_path, said_of_system, seen_at, shown
 from tests import commands
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")

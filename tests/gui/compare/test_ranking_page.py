@@ -16,7 +16,7 @@ from engine.core.items import Preference
 from engine.core.judgments import Origin
 from engine.data.dataset import load_dataset
 from engine.data.label_origins import in_drawn_order
-from engine.results.opened_submission import open_submission
+from engine.results.completeness import open_submission
 from engine.settings.sampling import DEFAULT_SEED
 from engine.store.run_store import RunStore
 from gui.compare.ranking_page import WEIGHTED, RankingPage, RankingSource
@@ -26,7 +26,7 @@ from gui.workspace.dataset_reader import ColumnsRequest
 from gui.workspace.open_run import UnderWay
 from gui.workspace.state import PageName
 from gui.workspace.workspace import Workspace
-from tests.gui.compare.ranking_steps import (
+from tests.gui.compare.steps import (
     CANDIDATES,
     OVERALL,
     at_rest,
@@ -83,7 +83,6 @@ def choose(qtbot: QtBot, page: RankingPage, criterion: str) -> None:
 
 def rate(page: RankingPage) -> float:
     """What the first candidate won, 0 to 1."""
-    assert page.ranked is not None
     return page.ranked.ranking.rates.candidates[CANDIDATES[0]].rate.value
 
 
@@ -141,7 +140,6 @@ def test_what_a_person_says_counts_and_the_judge_alone_can_be_chosen(
 ) -> None:
     page = by_run
     run = page.workspace.run
-    assert run is not None
     own = run.results.judgments[OVERALL][0]
     other = Preference.B if run.results.label(own) is Preference.A else Preference.A
     before = rate(page)
@@ -150,7 +148,7 @@ def test_what_a_person_says_counts_and_the_judge_alone_can_be_chosen(
     ranked(qtbot, page)
     assert rate(page) != before
     assert "1 label of these items is a human override; the scores include it" in page.notes.text()
-    page.choice.whose.box.setCurrentIndex(page.choice.whose.box.findText("Judge alone"))
+    page.choice.whose.box.setCurrentIndex(page.choice.whose.box.findText("Judge only"))
     ranked(qtbot, page)
     assert rate(page) == before
 
@@ -158,7 +156,6 @@ def test_what_a_person_says_counts_and_the_judge_alone_can_be_chosen(
 @pytest.mark.slow
 def test_of_a_run_under_way_rank_reads_what_is_judged_by_now(qtbot: QtBot, by_run: RankingPage) -> None:
     page, space = by_run, by_run.workspace
-    assert space.run is not None
     space.tell_judging(UnderWay(space.run.id, 2, 90))
     with qtbot.waitSignal(space.run_changed):
         page.rank_button.click()
@@ -187,7 +184,7 @@ def test_enter_on_a_cell_of_the_matrix_lists_the_items_of_both_in_review(
     wanted = listed.args[0]
     assert turned.args[0] is PageName.REVIEW
     assert [wanted.words, wanted.filters.criterion] == ["great against poor", OVERALL]
-    dataset = load_dataset(page.workspace.run.results.run.identity.dataset_path)  # type: ignore[union-attr]
+    dataset = load_dataset(page.workspace.run.results.run.identity.dataset_path)
     sides = zip(*(dataset.texts(f"candidate_{side}").to_pylist() for side in "ab"), strict=True)
     met = {item for item, pair in zip(dataset.ids, sides, strict=True) if set(pair) == {"great", "poor"}}
     assert wanted.filters.ids == met
@@ -244,14 +241,14 @@ def test_without_labels_it_says_what_to_do(qtbot: QtBot, page: RankingPage, tmp_
 def test_a_ranking_can_be_stopped_and_begun_again(qtbot: QtBot, by_annotators: RankingPage) -> None:
     page = by_annotators
     page.rank()
-    assert page.busy.isVisible()
-    page.busy.cancelled.emit()
+    assert page._ranking.line.isVisible()
+    page._ranking.line.cancelled.emit()
     at_rest(qtbot, page)
     if page.ranked is None:  # it may have been faster
         assert "Ranking was stopped" in page._why.text()
     QTest.keyClick(page, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     ranked(qtbot, page)
-    assert not page.busy.isVisible()
+    assert not page._ranking.line.isVisible()
 
 
 def test_the_details_of_a_fault_can_be_copied_until_it_ranks_again(
@@ -365,7 +362,6 @@ def test_labels_of_picked_items_correct_nothing_and_the_page_says_so(
     assert page.label_button.isVisible()
     with qtbot.waitSignal(page.workspace.listing_wanted) as wanted:
         page.label_button.click()
-    assert system.results is not None
     drawn = in_drawn_order([each.item_id for each in system.results.judged], DEFAULT_SEED)
     assert wanted.args[0].filters.labelled == set(drawn[:30])
     assert wanted.args[0].words.startswith("without a label yet")
@@ -375,7 +371,6 @@ def test_a_run_that_stopped_by_itself_says_what_is_clear(
     qtbot: QtBot, page: RankingPage, comparisons: Path, tmp_path: Path
 ) -> None:
     stopped = run_of(tmp_path, comparisons, until={"seed": 3, "width": 0.5})
-    assert stopped.results is not None
     open_run(qtbot, page, stopped.results.run.id)
     assert "This run stopped at a significant result" in text_of(page)
     page.save(tmp_path / "ranking.json")

@@ -17,6 +17,7 @@ from engine.store.run_store import RunStore
 from gui.judge.judge_page import JudgePage
 from gui.judge.run_control import RunControl
 from gui.workspace.workspace import Workspace
+from tests.gui.labels import text_of
 
 A_WHILE = 60_000
 
@@ -50,6 +51,11 @@ def press(widget: QWidget, text: str) -> None:
         found for found in widget.findChildren(QPushButton) if found.text() == text and found.isVisible()
     ]
     button.click()
+
+
+def says(qtbot: QtBot, widget: QWidget, words: str) -> None:
+    """Wait until a part of the page says this."""
+    qtbot.waitUntil(lambda: words in text_of(widget), timeout=A_WHILE)
 
 
 def kept(page: JudgePage) -> int:

@@ -15,7 +15,7 @@ from engine.store.run_store import RunStore
 from gui.judge.judge_page import JudgePage
 from gui.judge.run_control import UNFINISHED, default_setup
 from gui.workspace.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, cut_off, kept, new_page, plan_of, press, wait_for_plan
+from tests.gui.judge.pages import A_WHILE, cut_off, kept, new_page, plan_of, press, says, wait_for_plan
 from tests.gui.labels import text_of
 
 CHOSEN = ("20", "3", "17", "5")
@@ -69,8 +69,6 @@ def test_a_run_of_chosen_items_is_shown_and_they_are_judged_again_also_with_othe
     assert "all 4 items are judged in run 1" in text_of(ready.plan_panel)
     qtbot.waitUntil(lambda: ready.workspace.run is not None, timeout=A_WHILE)
     run = ready.workspace.run
-    assert run is not None
-    assert run.dataset is not None
     assert run.dataset.ids == ["3", "5", "17", "20"]
     run_to_the_end(qtbot, ready)
     ready.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, criteria=("safety",), threads=1))
@@ -88,7 +86,7 @@ def test_a_choice_is_planned_alone_and_ends_with_its_button_and_with_another_dat
     assert not ready.dataset_line.part.isVisible()
     press(ready, "All items")
     assert ready.setup().ids == ()
-    qtbot.waitUntil(lambda: "30 items x 5" in text_of(ready.plan_panel), timeout=A_WHILE)
+    says(qtbot, ready.plan_panel, "30 items x 5")
     assert "gold.tsv: 30 items" in text_of(ready.dataset_line)
     ready.choose_items(demo_gold, CHOSEN)
     other = Path(shutil.copy(demo_gold, tmp_path / "other.tsv"))
@@ -104,7 +102,6 @@ def test_all_items_are_no_choice_one_is_spoken_of_as_one_and_those_that_lack_are
     qtbot: QtBot, ready: JudgePage, demo_gold: Path
 ) -> None:
     dataset = ready.workspace.dataset
-    assert dataset is not None
     choose(qtbot, ready, demo_gold, dataset.ids)
     assert (ready.setup().ids, ready.setup().items) == ((), None)
     choose(qtbot, ready, demo_gold, ["9"])
@@ -113,7 +110,7 @@ def test_all_items_are_no_choice_one_is_spoken_of_as_one_and_those_that_lack_are
     run_to_the_end(qtbot, ready)
     assert "the item is judged in run 1" in text_of(ready.plan_panel)
     ready.choose_items(demo_gold, ["3", "999"])
-    qtbot.waitUntil(lambda: "gold.tsv lacks 1 chosen item: 999" in text_of(ready.plan_panel), timeout=A_WHILE)
+    says(qtbot, ready.plan_panel, "gold.tsv lacks 1 chosen item: 999")
 
 
 @pytest.mark.slow
@@ -163,7 +160,7 @@ def test_long_and_hostile_names_and_ids_widen_nothing(
     rows = "".join(f"{item_id}\tq\ta\tb\n" for item_id in ids)
     path = save("n" * 251 + ".tsv", f"id\tinstruction\toutput_a\toutput_b\n{rows}".encode())
     page.choose_items(path, ids[:2])
-    qtbot.waitUntil(lambda: "2 chosen items" in text_of(page.dataset_line), timeout=A_WHILE)
+    says(qtbot, page.dataset_line, "2 chosen items")
     shown = text_of(page.dataset_line)
     assert "<b>x</b>\\u202eabc" in shown
     assert "n" * 300 not in shown
@@ -203,7 +200,7 @@ def test_items_are_drawn_and_the_run_goes_on_with_them(
     sample = ItemSample(8, 5, "overall_quality_preference")
     assert page.setup().sample == sample
     said = "gold.tsv: 8 of 30 items are sampled evenly over overall_quality_preference, seed 5."
-    qtbot.waitUntil(lambda: said in text_of(page.plan_panel), timeout=A_WHILE)
+    says(qtbot, page.plan_panel, said)
     run_until_two(qtbot, page)
     with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
         page.stop()
@@ -231,9 +228,9 @@ def test_the_first_items_of_a_sorted_file_are_named_with_the_field_to_change(
     said = (
         "sorted.tsv seems to be sorted: safety is A in 100.0 % of the first 40 items, and in 50.0 % of all."
     )
-    qtbot.waitUntil(lambda: said in text_of(page.plan_panel), timeout=A_WHILE)
-    assert "Sample them instead: “Items at random”: 40." in text_of(page.plan_panel)
-    choose_method(page, "Items at random")
+    says(qtbot, page.plan_panel, said)
+    assert "Sample them instead: “Random sample”: 40." in text_of(page.plan_panel)
+    choose_method(page, "Random sample")
     assert page.setup().sample == ItemSample(40)
-    qtbot.waitUntil(lambda: "are sampled at random, seed 0." in text_of(page.plan_panel), timeout=A_WHILE)
+    says(qtbot, page.plan_panel, "are sampled at random, seed 0.")
     assert said not in text_of(page.plan_panel)

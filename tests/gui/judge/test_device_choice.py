@@ -30,7 +30,16 @@ from gui.models.model_jobs import blamed
 from gui.models.model_table import SPEED, about
 from gui.runs.queue import Queued, QueueState, RunQueue
 from gui.workspace.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, cut_off, new_page, open_dataset, plan_of, press, wait_for_plan
+from tests.gui.judge.pages import (
+    A_WHILE,
+    cut_off,
+    new_page,
+    open_dataset,
+    plan_of,
+    press,
+    says,
+    wait_for_plan,
+)
 from tests.gui.labels import text_of
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -144,7 +153,7 @@ def test_a_remembered_trial_is_shown_without_trying_with_the_speed_of_what_would
     def speed() -> str:
         return str(page.picker.table.index(0, SPEED).data())
 
-    qtbot.waitUntil(lambda: "Tried with demo-judge" in text_of(choice_of(page)), timeout=A_WHILE)
+    says(qtbot, choice_of(page), "Tried with demo-judge")
     said = choice_of(page).outcome.text()
     assert "• The processor reads 100 and writes 40." in said
     assert f"• {GONE.title} gives the processor's results, and reads 9,000 and writes 8,000." in said
@@ -190,7 +199,7 @@ def test_a_chosen_device_is_kept_and_not_lost_where_it_is_gone(
     choice_of(page).field.setCurrentText(GONE.title)
     assert page.setup().device == GONE.key
     words = f"No device is called '{GONE.key}'. On this computer, besides the processor: none."
-    qtbot.waitUntil(lambda: words in text_of(page.plan_panel), timeout=A_WHILE)
+    says(qtbot, page.plan_panel, words)
     assert "“Compute on”: cpu" in text_of(page.plan_panel)
     again = new_page(qtbot, page.workspace)
     assert again.setup().device == GONE.key
@@ -278,10 +287,9 @@ def test_a_run_of_a_device_that_is_gone_is_resumed_from_the_banner_and_says_so(
         press(page.banner, "Resume")
     assert ended.args[0] == RunEnded(1, 4, 4, stopped=False)
     said = text_of(page.run_panel)
-    assert f"{GONE.key} failed: it is not found on this computer. The processor goes on" in said
+    assert f"{GONE.key} failed: it is not found on this computer. The processor continues" in said
     assert "Run 1 is complete: 4 of 4 items are judged" in said
     assert page.run_panel._computing.property("role") == "warning"
-    assert page.control.progress is not None
     assert page.control.progress.judged_before == 2
 
 
@@ -319,13 +327,12 @@ def test_a_device_that_fails_in_a_run_is_left_for_good(
     """It is there when it is looked for, and gone when the model is to be loaded there."""
     monkeypatch.setattr(loading, "found_devices", lambda _cancel: [GONE])
     page.planner.make()
-    qtbot.waitUntil(lambda: f"{GONE.title}\nComputes on" in text_of(page.plan_panel), timeout=A_WHILE)
+    says(qtbot, page.plan_panel, f"{GONE.title}\nComputes on")
     with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
         page.run()
     assert ended.args[0] == RunEnded(1, 2, 2, stopped=False)
-    note = f"{GONE.title} failed: it is no longer found on this computer. The processor goes on"
+    note = f"{GONE.title} failed: it is no longer found on this computer. The processor continues"
     assert note in text_of(page.run_panel)
-    assert page.control.progress is not None
     assert (page.control.progress.judged_before, page.control.progress.judged) == (0, 2)
     with RunStore(page.workspace.store_path) as store:
         run = store.run(1)
@@ -337,12 +344,16 @@ def test_a_device_that_fails_in_a_run_is_left_for_good(
 
 def test_a_driver_that_ends_the_process_is_blamed_for_it() -> None:
     broke = ProcessEnded("The process that runs the model crashed (SIGSEGV).", "Go on.", True)
-    words = r"sold .*: the process that runs the model crashed"
-    with pytest.raises(DeviceFailed, match=words), blamed(GONE):
-        raise broke
-    for device, error in ((None, broke), (GONE, ProcessEnded("It was ended from outside.", "Go on."))):
-        with pytest.raises(ProcessEnded) as caught, blamed(device):
+
+    def work(device: Device | None, error: ProcessEnded) -> None:
+        with blamed(device):
             raise error
+
+    with pytest.raises(DeviceFailed, match=r"sold .*: the process that runs the model crashed"):
+        work(GONE, broke)
+    for device, error in ((None, broke), (GONE, ProcessEnded("It was ended from outside.", "Go on."))):
+        with pytest.raises(ProcessEnded) as caught:
+            work(device, error)
         assert caught.value is error
 
 

@@ -28,11 +28,10 @@ from engine.settings.rows import ExampleKind, Mode
 from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
-from gui.judge.group_panel import MOST_ROWS
 from gui.judge.judge_page import JudgePage
 from gui.judge.run_control import UNFINISHED, RunControl, default_setup
-from gui.judge.run_panel import RunPanel
-from gui.models import searched_places
+from gui.judge.run_panel import MOST_ROWS, RunPanel
+from gui.models import model_picker
 from gui.models.model_jobs import Candidate
 from gui.models.model_table import MODEL, about
 from gui.widgets.help_dialog import HelpDialog
@@ -46,6 +45,7 @@ from tests.gui.judge.pages import (
     open_dataset,
     plan_of,
     press,
+    says,
     wait_for_plan,
 )
 from tests.gui.labels import text_of
@@ -70,10 +70,6 @@ def ready(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> JudgePage:
     page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, threads=1))
     open_dataset(qtbot, page, demo_gold, items=4)
     return page
-
-
-def wait_for_problem(qtbot: QtBot, page: JudgePage, words: str) -> None:
-    qtbot.waitUntil(lambda: words in text_of(page.plan_panel), timeout=A_WHILE)
 
 
 def run_to_the_end(qtbot: QtBot, page: JudgePage) -> None:
@@ -254,7 +250,6 @@ def test_escape_stops_no_run_stop_does_and_what_was_not_finished_is_offered_and_
     press(again.banner, "Resume")
     assert not again.banner.isVisible()
     qtbot.waitUntil(lambda: kept(again) >= 1, timeout=A_WHILE)
-    assert again.control.progress is not None
     assert again.control.progress.judged_before >= 2
     assert again.setup().mode is Mode.EXPLAIN
     with qtbot.waitSignal(again.control.ended, timeout=A_WHILE):
@@ -273,9 +268,7 @@ def test_items_that_do_not_fit_are_named_with_what_helps(
     open_dataset(qtbot, page, save("long.tsv", text.encode()))
     assert "1 of 2 items will be unscored: long." in text_of(page.plan_panel)
     press(page.plan_panel, "Shorten them")
-    qtbot.waitUntil(
-        lambda: "1 of 2 items will be shortened: long." in text_of(page.plan_panel), timeout=A_WHILE
-    )
+    says(qtbot, page.plan_panel, "1 of 2 items will be shortened: long.")
     assert page.setup().shorten
     (larger,) = [
         button
@@ -283,7 +276,7 @@ def test_items_that_do_not_fit_are_named_with_what_helps(
         if button.text().startswith("Use a context")
     ]
     larger.click()
-    qtbot.waitUntil(lambda: "every item fits" in text_of(page.plan_panel), timeout=A_WHILE)
+    says(qtbot, page.plan_panel, "every item fits")
 
 
 def test_a_context_without_room_for_an_item_names_the_fields_that_help(
@@ -294,7 +287,7 @@ def test_a_context_without_room_for_an_item_names_the_fields_that_help(
         replace(default_setup(), mode=Mode.LABELS, context=512, examples_path=demo_gold, shots=8)
     )
     page.workspace.open_dataset(demo_gold)
-    wait_for_problem(qtbot, page, "the context holds 512: no item fits.")
+    says(qtbot, page.plan_panel, "the context holds 512: no item fits.")
     assert "Use a larger “Context”, fewer “Few-shot examples” or shorter examples." in text_of(
         page.plan_panel
     )
@@ -348,9 +341,7 @@ def test_no_figure_of_another_dataset_stands_while_a_plan_is_made(
 def test_the_first_items_can_be_timed(qtbot: QtBot, ready: JudgePage) -> None:
     assert "not known before a run with this model" in text_of(ready.plan_panel)
     press(ready.plan_panel, "Time some items")
-    qtbot.waitUntil(
-        lambda: "at the speed of some items of typical length" in text_of(ready.plan_panel), timeout=A_WHILE
-    )
+    says(qtbot, ready.plan_panel, "at the speed of some items of typical length")
     assert ready.run_button.text() == "Run"
 
 
@@ -359,13 +350,13 @@ def test_a_file_that_is_no_model_is_folded_away_and_says_why(
 ) -> None:
     bad = save("<b>a.gguf", b"not a model")
     ready.choose_model(bad)
-    wait_for_problem(qtbot, ready, "<b>a.gguf")
+    says(qtbot, ready.plan_panel, "<b>a.gguf")
     qtbot.waitUntil(lambda: len(candidates(ready)) == 2, timeout=A_WHILE)
     order, unusable = ready.picker.view.model(), ready.picker.unusable
     assert [order.index(row, MODEL).data() for row in range(order.rowCount())] == ["demo-judge"]
     qtbot.waitUntil(unusable.isVisible, timeout=A_WHILE)
     unusable.set_open(True)
-    qtbot.waitUntil(lambda: f"<b>a ({bad.parent})" in text_of(unusable), timeout=A_WHILE)
+    says(qtbot, unusable, f"<b>a ({bad.parent})")
     assert "This is not a GGUF file: it begins with the text 'not '." in text_of(unusable)
     ready.picker.view.selectRow(0)
     wait_for_plan(qtbot, ready)
@@ -374,7 +365,7 @@ def test_a_file_that_is_no_model_is_folded_away_and_says_why(
 def test_a_model_file_is_offered_by_itself_once_nobody_writes_to_it(
     qtbot: QtBot, page: JudgePage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searched_places, "PAUSE_MS", 50)
+    monkeypatch.setattr(model_picker, "PAUSE_MS", 50)
     picker, folder = page.picker, tmp_path / "models" / "maker" / "model"
     folder.mkdir(parents=True)
     with qtbot.waitSignal(picker._searching.finished, timeout=A_WHILE):

@@ -39,7 +39,7 @@ def test_without_labels_nothing_can_be_found(qtbot: QtBot, page: JudgePage, tmp_
     bare.write_text("id\tinstruction\toutput_a\toutput_b\n1\tWhy?\tSo.\tNo.\n", "utf-8")
     open_dataset(qtbot, page, bare)
     dialog = dialog_of(qtbot, page)
-    assert not dialog.find_button.isEnabled()
+    assert not dialog.act_button.isEnabled()
     assert "no human labels" in dialog.outcome.text()
     dialog.close()
 
@@ -47,9 +47,9 @@ def test_without_labels_nothing_can_be_found(qtbot: QtBot, page: JudgePage, tmp_
 def test_few_labels_are_refused_in_the_dialog(qtbot: QtBot, page: JudgePage, tmp_path: Path) -> None:
     open_dataset(qtbot, page, labelled(tmp_path / "few.tsv", 10))
     dialog = dialog_of(qtbot, page)
-    QTest.mouseClick(dialog.find_button, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(dialog.act_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "10 instructions" in dialog.notice.text, timeout=A_WHILE)
-    assert dialog.find_button.isEnabled()
+    assert dialog.act_button.isEnabled()
     dialog.close()
 
 
@@ -60,19 +60,18 @@ def test_they_are_found_after_a_stop_and_used_with_their_calibration(
     open_dataset(qtbot, page, labelled(tmp_path / "gold.tsv", 30))
     dialog = dialog_of(qtbot, page)
     dialog.methods.setCurrentIndex(1)  # letters alone: fast
-    QTest.mouseClick(dialog.find_button, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(dialog.act_button, Qt.MouseButton.LeftButton)
     assert not dialog.minutes.isEnabled()
     qtbot.waitUntil(lambda: dialog._judged > 1, timeout=A_WHILE)
-    dialog.busy.cancelled.emit()
-    qtbot.waitUntil(lambda: not dialog._finding.busy, timeout=A_WHILE)
-    assert "goes on from there" in dialog.outcome.text()
+    dialog.task.line.cancelled.emit()
+    qtbot.waitUntil(lambda: not dialog.task.busy, timeout=A_WHILE)
+    assert "resumes the search" in dialog.outcome.text()
     with RunStore(workspace.store_path) as store:
         (begun,) = store.runs()
     assert begun.judged > 1
-    QTest.mouseClick(dialog.find_button, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(dialog.act_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: dialog.found is not None, timeout=4 * A_WHILE)
     found = dialog.found
-    assert found is not None
     assert found.path.exists()
     assert found.path.name.startswith("gold-demo-judge-")
     assert [section.key for section in found.sheet.sections] == ["outcome", "compared"]

@@ -82,13 +82,12 @@ def test_a_run_stops_once_it_is_clear_and_goes_on_to_the_end(
     open_dataset(qtbot, page, comparisons)
     page.dataset_line.until.choose(WIDE)
     wait_for_plan(qtbot, page)
-    assert page.planner.plan is not None
     assert page.planner.plan.notices[-1].startswith("This is the maximum: the run goes on until intervals")
     run(qtbot, page)
     said = page.run_panel.text
     assert "Run 1 stopped early: everything is resolved:" in said
     assert f"of {PAIRS * INSTRUCTIONS} items are judged" in said
-    assert "Clear: alder wins " in said
+    assert "Resolved: alder wins " in said
     (stored,) = runs(page)
     assert PAIRS * FEWEST <= stored.judged < PAIRS * INSTRUCTIONS
     assert stored.is_sample

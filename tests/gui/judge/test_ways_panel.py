@@ -11,11 +11,11 @@ from engine.core.items import Method
 from engine.settings.rows import Mode
 from engine.store.run_store import RunStore
 from gui.judge.judge_page import JudgePage
-from gui.judge.methods_panel import MethodsPanel
 from gui.judge.run_control import default_setup
+from gui.judge.settings_panel import MethodsPanel
 from gui.runs.queue import Queued
 from gui.workspace.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, new_page, press, wait_for_plan
+from tests.gui.judge.pages import A_WHILE, new_page, press, says, wait_for_plan
 from tests.gui.labels import text_of
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -112,8 +112,8 @@ def test_a_model_that_knows_no_thoughts_is_named_at_the_field(qtbot: QtBot, page
     panel = panel_of(page)
     assert "has no chain of thought" not in text_of(panel)
     panel.boxes[Method.CHAIN_OF_THOUGHT].click()
-    qtbot.waitUntil(lambda: "demo-judge has no chain of thought" in text_of(panel), timeout=A_WHILE)
-    qtbot.waitUntil(lambda: "has no reasoning block" in text_of(page.plan_panel), timeout=A_WHILE)
+    says(qtbot, panel, "demo-judge has no chain of thought")
+    says(qtbot, page.plan_panel, "has no reasoning block")
     assert "“Elicitation methods”" in text_of(page.plan_panel)
 
 

@@ -1,4 +1,4 @@
-"""The Results page: scores of a real run, overrides, foreign text, use without a mouse."""
+"""The Results page: scores of a real run, overrides, foreign text, use without a mouse, model measures."""
 
 import re
 import shutil
@@ -30,12 +30,20 @@ from engine.report.evaluation import explanation_table
 from engine.results.run_results import load_results
 from engine.settings.rows import JudgeSettings, Mode
 from engine.store.run_store import RunStore
+from engine.system.paths import demo_model
+from gui.results.export_jobs import Form
 from gui.results.results_page import ResultsPage
-from gui.results.score_jobs import measure_labels
+from gui.results.score_jobs import ModelMeasure, Scores, measure_labels
+from gui.results.scores_panel import MeasureModelDialog
+from gui.runs.runs_table import MODE, RunsTableModel
+from gui.widgets.text_views import SheetView
 from gui.workspace.open_run import UnderWay
 from gui.workspace.rewriter import Rewriter
+from gui.workspace.run_picker import RunPicker
 from gui.workspace.workspace import Workspace
+from tests.commands import ROOT
 from tests.gui.jobs import done
+from tests.gui.labels import text_of
 from tests.gui.results.steps import (
     Save,
     click,
@@ -48,7 +56,10 @@ from tests.gui.results.steps import (
     problem_after,
     table_of,
 )
-from tests.judged import stored_run
+from tests.judged import run_of_copies, stored_run
+from tests.steps import judge_in_methods
+
+pytestmark = pytest.mark.usefixtures("demo_tried")
 
 HOSTILE_ID = "<img src=x> <|eot_id|> \u202etxt"
 
@@ -102,7 +113,7 @@ def test_a_lost_dataset_leaves_what_the_run_says_by_itself(
     assert "choose a labelled dataset" in in_short(page)
     assert "gone.tsv is missing or has changed" in page.gold.status.text()
     assert table_of(page, "labels_given").rowCount() == 5
-    assert "nothing to report" in problem_after(qtbot, page, page.export_report).problem
+    assert "nothing to report" in problem_after(qtbot, page, lambda: page.export(Form.REPORT)).problem
     space.open_gold(demo_gold)
     qtbot.waitUntil(lambda: table_of(page, "accuracy").rowCount() == 6, timeout=10_000)
     assert "run 2 lacks 27 items of gold.tsv, not scored" in doubts(page)
@@ -146,7 +157,6 @@ def test_a_model_that_does_not_judge_is_named_before_everything_else(
     gold = load_dataset(demo_gold)
     columns = {"safety": [unsure] * len(gold), "relevance": [unsure] * len(gold)}
     stored = stored_run(page.workspace.store_path.parent, gold, columns, dataset_path=demo_gold)
-    assert stored.results is not None
     open_run(qtbot, page, stored.results.run.id)
     caveats = doubts(page).splitlines()
     assert caveats[0] == "The model does not judge: do not use its labels. In its answers for 30 items:"
@@ -194,7 +204,6 @@ def test_scores_follow_overrides_and_the_model_alone_does_not(qtbot: QtBot, open
     assert not opened.whose.isEnabled()
     before = table_of(opened, "accuracy").as_text()
     results = opened.workspace.run.results if opened.workspace.run else None
-    assert results is not None
     judgment = results.judgments["safety"][0]
     other = Preference.A if results.label(judgment) is not Preference.A else Preference.B
     override(qtbot, opened, judgment.item_id, other)
@@ -229,7 +238,6 @@ def test_explanations_written_again_are_measured_anew(
     with qtbot.waitSignal(opened.workspace.gold_changed, timeout=10_000):
         opened.gold.open(demo_gold)  # stays the same while the run is read again
     run = opened.workspace.run
-    assert run is not None
     item = run.results.judged[0]
     judgment = run.results.judgments["safety"][0]
     other = Preference.A if run.results.label(judgment) is not Preference.A else Preference.B
@@ -332,7 +340,6 @@ def test_people_have_intervals_also_where_the_dataset_has_no_human_labels(
     qtbot: QtBot, opened: ResultsPage
 ) -> None:
     space = opened.workspace
-    assert space.run is not None
     for judged in space.run.results.judged[:12]:
         for author in ("Ada", "Ben"):
             said = new_review(judged.item_id, author, confirmed={"safety": Preference.A})
@@ -345,7 +352,7 @@ def test_people_have_intervals_also_where_the_dataset_has_no_human_labels(
     assert isinstance(table, Table)
     assert table.texts()[0][:3] == ["safety", "2", "12"]
     assert re.fullmatch(r"100\.0 \([\d.]+ to 100\.0\)", table.texts()[0][3])
-    without = done(measure_labels(results, None, [alone]))
+    without = done(measure_labels(results, None, known=[alone]))
     assert without.own is None
 
 
@@ -374,9 +381,125 @@ def test_people_among_themselves_stand_beside_the_judge_at_once(qtbot: QtBot, op
     assert "\tthe human labels\t" in pairs
     assert "safety\tall, in turn\t2\t0\t0.0\t50.0\t50.0" in table_of(opened, "others").as_text()
     after = opened.measurer.scores
-    assert before is not None
-    assert after is not None
-    assert before.evaluation is not None
-    assert after.evaluation is not None
     assert after.evaluation.labels is before.evaluation.labels  # nothing is measured again
     assert after.explained
+
+
+def keys(scores: Scores) -> list[str]:
+    return [section.key for section in scores.sheet.sections]
+
+
+def test_scores_of_a_run_of_copies_say_what_is_wrong_with_its_judge(tmp_path: Path) -> None:
+    audited, perturbations = run_of_copies(tmp_path)
+    assert audited.results is not None
+    held = done(measure_labels(audited.results, perturbations))
+    alone = done(measure_labels(audited.results, None, own=perturbations))
+    unknown = done(measure_labels(audited.results, None))
+    assert [keys(scores).count("audit") for scores in (held, alone, unknown)] == [1, 1, 0]
+
+
+@pytest.mark.parametrize("percent", [100, 150])
+def test_no_line_of_the_table_is_cut(qtbot: QtBot, tmp_path: Path, percent: int) -> None:
+    audited, perturbations = run_of_copies(tmp_path)
+    assert audited.results is not None
+    sheet = SheetView()
+    qtbot.addWidget(sheet)
+    font = sheet.font()
+    font.setPointSizeF(font.pointSizeF() * percent / 100)
+    sheet.setFont(font)
+    sheet.resize(1080, 640)
+    sheet.show()
+    sheet.show_sheet(done(measure_labels(audited.results, perturbations)).sheet)
+    section = sheet.section("audit")
+    [view] = section.findChildren(QTableView)
+    model = view.model()
+    for column in range(model.columnCount()):
+        texts = [str(model.index(row, column).data()) for row in range(model.rowCount())]
+        assert max(map(view.fontMetrics().horizontalAdvance, texts)) < view.columnWidth(column)
+    assert view.horizontalScrollBar().maximum() == 0
+
+
+@pytest.mark.slow
+def test_what_each_way_alone_would_have_said_stands_in_a_table_and_lists_say_how_a_run_was_asked(
+    qtbot: QtBot, space: Workspace, page: ResultsPage, demo_gold: Path
+) -> None:
+    judge_in_methods(demo_gold, space.store_path)
+    open_run(qtbot, page, 2)
+    assert "By elicitation method" in text_of(page.scores)
+    assert "Elicitation: label tokens, pointwise yes/no, pointwise grade." in in_short(page)
+    methods = table_of(page, "ways")
+    first = [methods.index(row, 0).data() for row in range(methods.rowCount())]
+    assert first == ["All combined", "Label tokens", "Pointwise yes/no", "Pointwise grade"]
+    with RunStore(space.store_path) as store:
+        runs = store.runs()
+    table = RunsTableModel()
+    table.show_runs(runs, {})
+    cells = [table.index(row, MODE) for row in range(2)]
+    assert [cell.data() for cell in cells] == ["explain", "labels, 3 methods"]
+    tips = [str(cell.data(Qt.ItemDataRole.ToolTipRole)) for cell in cells]
+    assert ["Elicitation methods" in tip for tip in tips] == [False, True]
+    picker = RunPicker(space)
+    qtbot.addWidget(picker)
+    with qtbot.waitSignal(space.runs_changed, timeout=10_000):
+        space.refresh_runs()
+    entries = [str(picker.itemData(place, Qt.ItemDataRole.ToolTipRole)) for place in range(2)]
+    assert (
+        sum(
+            "Elicitation methods: label tokens, pointwise yes/no, pointwise grade" in entry
+            for entry in entries
+        )
+        == 1
+    )
+
+
+def test_a_run_of_letters_alone_has_no_such_table(opened: ResultsPage) -> None:
+    assert "By elicitation method" not in text_of(opened.scores)
+    assert "asked by" not in in_short(opened)
+
+
+ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("measure", "file", "column"),
+    [
+        (ModelMeasure.BERTSCORE, ENCODER, 4),
+        pytest.param(ModelMeasure.AGREEMENT, demo_model(), 5, marks=pytest.mark.apart),
+    ],
+)
+def test_a_model_fills_its_column(
+    qtbot: QtBot,
+    page: ResultsPage,
+    demo_tried: None,
+    save: Save,
+    demo_gold: Path,
+    measure: ModelMeasure,
+    file: Path,
+    column: int,
+) -> None:
+    few = save("few.tsv", b"\n".join(demo_gold.read_bytes().split(b"\n")[:2]))
+    page.workspace.open_gold(few)
+    qtbot.waitUntil(lambda: page.workspace.has_chosen_gold, timeout=10_000)
+    opened = open_run(qtbot, page, 1)
+    click(opened.scores.model_buttons[measure])
+    dialog = opened.findChild(MeasureModelDialog)
+    assert isinstance(dialog, MeasureModelDialog)
+    dialog.choose(file)
+    qtbot.waitUntil(dialog.start.isEnabled, timeout=10_000)
+    click(dialog.start)
+    table = table_of(opened, "explanations")
+    qtbot.waitUntil(lambda: table.index(0, column).data() not in {"-", None}, timeout=60_000)
+    assert opened.workspace.state.recent(
+        "encoders" if measure is ModelMeasure.BERTSCORE else "agreement-models"
+    )
+
+
+def test_a_file_that_cannot_measure_is_refused_in_the_dialog(
+    qtbot: QtBot, opened: ResultsPage, save: Save
+) -> None:
+    dialog = MeasureModelDialog(ModelMeasure.BERTSCORE, opened.workspace)
+    qtbot.addWidget(dialog)
+    dialog.choose(save("<b>x.gguf", b"not a model"))
+    qtbot.waitUntil(lambda: "<b>x.gguf" in dialog.status.text(), timeout=10_000)
+    assert not dialog.start.isEnabled()

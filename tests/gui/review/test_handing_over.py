@@ -107,19 +107,16 @@ def test_texts_of_the_dataset_go_along_only_where_it_is_ticked(
         assert [item.output_a for item in load_annotation_file(path).texts.values()] == ["a"] * ticked
 
 
-def test_texts_that_are_not_at_hand_cannot_be_wanted(desk: AnnotationExchange) -> None:
-    dialog = asked_before_export(desk)
-    assert not dialog.tick.isEnabled()
-    assert "not loaded" in shown_text(dialog)
-
-
-def test_nothing_is_written_where_the_question_is_left(
+def test_nothing_is_written_where_the_question_is_left_nor_texts_that_are_not_at_hand(
     desk: AnnotationExchange, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
         annotation_exchange, "ask_target", lambda *_asked: pytest.fail("no file is asked for")
     )
-    asked_before_export(desk).reject()
+    dialog = asked_before_export(desk)
+    assert not dialog.tick.isEnabled()
+    assert "not loaded" in shown_text(dialog)
+    dialog.reject()
     assert desk.asking is None
 
 
@@ -136,6 +133,10 @@ def test_labels_of_others_are_counted_and_then_shown_at_once(
     qtbot: QtBot, desk: AnnotationExchange, tmp_path: Path
 ) -> None:
     space, dialog = space_of(desk), opened(qtbot, desk, file_of(tmp_path, "Ben"))
+    dialog.buttons.button(QDialogButtonBox.StandardButton.Cancel).click()
+    with RunStore(space.store_path) as store:
+        assert annotation_file(store, 1).annotators == ("Ada",)
+    dialog = opened(qtbot, desk, tmp_path / "away.json")
     assert space.run is not None
     assert space.run.results.overrides[KEY].author == "Ada"
     assert not dialog.questions
@@ -163,15 +164,6 @@ def test_a_namesake_is_asked_about_before_anything_is_added(
         dialog.add.click()
     assert space.run is not None
     assert space.run.results.reviews.annotators == ("Ada", "Ada of the lab")
-
-
-def test_nothing_is_added_where_the_dialog_is_left(
-    qtbot: QtBot, desk: AnnotationExchange, tmp_path: Path
-) -> None:
-    dialog = opened(qtbot, desk, file_of(tmp_path, "Ben"))
-    dialog.buttons.button(QDialogButtonBox.StandardButton.Cancel).click()
-    with RunStore(space_of(desk).store_path) as store:
-        assert annotation_file(store, 1).annotators == ("Ada",)
 
 
 def test_a_file_that_is_none_is_told(qtbot: QtBot, desk: AnnotationExchange, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A review without a window: what is shown of a judgment, what a wish comes to, what is kept of a text."""
+"""A review without a window: what is shown, what a request comes to, what is kept, how far one is."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,22 +6,23 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from pytestqt.qtbot import QtBot
 
 from engine.analysis.review_order import review_rows
 from engine.annotations.effective import AnnotatorStep, Reviews
 from engine.annotations.records import LAST, Annotation, new_draft, new_override, new_review
 from engine.core.items import Preference
-from engine.core.judgments import JudgedItem, JudgmentKey
+from engine.core.judgments import JudgedItem, JudgmentKey, ReviewState
 from engine.data.dataset import Dataset
 from engine.results.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
-from gui.review.blind import Blind
-from gui.review.drafts import IN_STATE, Drafts
+from gui.review.progress import IN_STATE, Blind, Drafts, Progress
 from gui.review.review_jobs import Review
 from gui.review.session import Change, ReviewedJudgment, ReviewSession
 from gui.widgets.label_mark import LABEL_WORDS
 from gui.workspace.open_run import OpenRun
 from gui.workspace.state import State
+from gui.workspace.workspace import Workspace
 from tests.judged import GOOD, SURE_A, A, B, dataset, stored_run
 
 GOLD = dataset({"safety": [A, GOOD], "relevance": [A, None]})
@@ -122,11 +123,7 @@ def test_the_label_of_another_is_agreed_with_and_the_own_one_is_said_to_be_there
     assert session.change(KEY, A) == Change(note="Your label is A already.")
     undone = session.undo()
     (step,) = undone.undo
-    assert (step.item_id, step.again, undone.note) == (
-        "1",
-        False,
-        "Undone: label A on safety.",
-    )
+    assert (step.item_id, step.again, undone.note) == ("1", False, "Undone: label A on safety.")
 
 
 def test_what_was_settled_is_changed_by_who_settles_alone(session: ReviewSession, window: Window) -> None:
@@ -199,20 +196,16 @@ def test_a_text_that_is_refused_is_there_again(session: ReviewSession) -> None:
 def test_a_text_that_is_left_is_a_draft_one_without_words_is_none(session: ReviewSession) -> None:
     session.begin_writing()
     session.leave("half a thought", changed=True)
+    session._drafts.forget_runs([2])
     assert shown(session).draft
     assert session.begin_writing() == ("", "half a thought")
     assert "is not an explanation" in session.save(" ", changed=True).note
     assert not shown(session).draft
     session.begin_writing()
     assert session.save("", changed=False) == Change()
-
-
-def test_drafts_of_a_deleted_run_are_forgotten(session: ReviewSession) -> None:
     session.begin_writing()
-    session.leave("half a thought", changed=True)
-    session._drafts.forget_runs([2])
-    assert shown(session).draft
-    session._drafts.forget_runs([1])
+    session.leave("another thought", changed=True)
+    session._drafts.forget_runs([1])  # it was deleted
     assert not shown(session).draft
 
 
@@ -276,3 +269,79 @@ def test_drafts_that_an_earlier_version_kept_are_taken_over_once(window: Window,
         Drafts(window, window.say).take_over(State(tmp_path))
     assert window.said == [(new_draft(*KEY, "Ada", "half a thought"), ())]
     assert State(tmp_path).record(IN_STATE) == {}
+
+
+TO_DO, DONE, SKIPPED = ReviewState.TO_DO, ReviewState.DONE, ReviewState.SKIPPED
+
+
+@pytest.fixture
+def progress(qtbot: QtBot, space: Workspace) -> Progress:
+    """That of Ada with the 30 items of run 1, three of which are listed."""
+    space.set_author("Ada")
+    made = Progress(space, Blind(space), space)
+    with qtbot.waitSignal(space.run_changed):
+        space.open_run(1)
+    made.follow_list(["1", "2", "3"])
+    return made
+
+
+def mark(qtbot: QtBot, space: Workspace, progress: Progress, item_id: str, state: ReviewState) -> None:
+    """Mark an item, and hear that it is stored."""
+    with qtbot.waitSignal(space.reviewed):
+        progress.mark(item_id, state)
+
+
+def test_each_mark_counts_at_once_and_not_twice(qtbot: QtBot, space: Workspace, progress: Progress) -> None:
+    assert progress.in_words == "0 of 30 done, 3 left by this filter"
+    steps = [
+        ("1", DONE, "1 of 30 done, 2 left by this filter"),
+        ("1", SKIPPED, "0 of 30 done, 1 skipped, 2 left by this filter"),
+        ("9", DONE, "1 of 30 done, 1 skipped, 2 left by this filter"),
+        ("1", TO_DO, "1 of 30 done, 3 left by this filter"),
+    ]
+    for item_id, state, words in steps:
+        with qtbot.waitSignal(space.reviewed):
+            progress.mark(item_id, state)
+            assert progress.in_words == words
+        assert progress.in_words == words
+    progress.follow_list(["9", "2"])
+    assert progress.in_words == "1 of 30 done, 1 left by this filter"
+    assert progress.next_to_do(-1) == 1
+    assert progress.next_to_do(1) is None
+
+
+def test_another_person_and_a_run_read_again_are_counted_anew(
+    qtbot: QtBot, space: Workspace, progress: Progress
+) -> None:
+    mark(qtbot, space, progress, "2", DONE)
+    space.set_author("Ben")
+    assert progress.in_words == "0 of 30 done, 3 left by this filter"
+    space.set_author("Ada")
+    with qtbot.waitSignal(space.run_changed):
+        space.read_run_again()
+    assert progress.in_words == "1 of 30 done, 2 left by this filter"
+
+
+def test_what_is_not_stored_counts_no_more(space: Workspace, progress: Progress) -> None:
+    progress.mark("1", DONE)
+    progress.mark("2", DONE)
+    space.unsaid.emit(new_review("1", "Ada", DONE))
+    assert progress.in_words == "1 of 30 done, 2 left by this filter"
+
+
+def test_a_mark_does_not_walk_the_whole_list(
+    qtbot: QtBot, space: Workspace, progress: Progress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[str] = []
+    state = progress.state
+    progress.follow_list([str(number) for number in range(1, 31)])
+    assert progress.in_words == "0 of 30 done, 30 left"
+
+    def look_at(item_id: str) -> ReviewState:
+        looked_at.append(item_id)
+        return state(item_id)
+
+    monkeypatch.setattr(progress, "state", look_at)
+    mark(qtbot, space, progress, "1", DONE)
+    assert progress.in_words == "1 of 30 done, 29 left"
+    assert set(looked_at) == {"1"}

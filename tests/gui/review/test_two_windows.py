@@ -7,29 +7,27 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pytestqt.qtbot import QtBot
 
 from engine.annotations.effective import Reviews
 from engine.results.run_results import load_reviews
 from engine.store.run_store import RunStore
 from gui.results.run_weights import BY_HAND, RunWeights, WeightsChoice
 from gui.review.note_line import NoteDialog
-from gui.review.review_page import ReviewPage
 from gui.workspace.state import BLIND, NEXT_CRITERION, State
 from gui.workspace.threads import EngineThreads
 from gui.workspace.workspace import Workspace
 from tests.commands import ROOT
-from tests.gui.review.steps import Open, current, press, save
+from tests.gui.review.steps import Open, Page
 
 
 @pytest.fixture
-def first(workspace: Workspace, store: Path, open_page: Open) -> ReviewPage:
+def first(workspace: Workspace, store: Path, open_page: Open) -> Page:
     """A window in which Ada labels."""
     return open_page()
 
 
 @pytest.fixture
-def second(first: ReviewPage) -> Iterator[Workspace]:
+def second(first: Page) -> Iterator[Workspace]:
     """A window that is opened beside it, in which Ben labels from now on."""
     space = first.workspace
     space.state.save()
@@ -43,34 +41,33 @@ def second(first: ReviewPage) -> Iterator[Workspace]:
     assert threads.stop()
 
 
-def said(qtbot: QtBot, page: ReviewPage, act: Callable[[], object]) -> Reviews:
+def said(page: Page, act: Callable[[], object]) -> Reviews:
     """What people have said of the run, once what is done has come to the store."""
-    with qtbot.waitSignal(page.workspace.words.stored):
+    with page.signal(page.workspace.words.stored):
         act()
     with RunStore(page.workspace.store_path) as opened:
         return load_reviews(opened, 1)
 
 
 def test_the_name_that_a_window_shows_is_the_author_of_all_that_is_said_in_it(
-    qtbot: QtBot, first: ReviewPage, second: Workspace
+    first: Page, second: Workspace
 ) -> None:
     space = first.workspace
-    with qtbot.waitSignal(space.run_changed):
+    with first.signal(space.run_changed):
         space.open_run(1)
-    qtbot.waitUntil(lambda: first.list.review is not None and bool(first.desk.card.badge.text))
+    first.until(lambda: first.list.review is not None and bool(first.desk.card.badge.text))
     assert first.reviewer.who.text() == "You are Ada"
-    item = current(first)
+    item = first.item
     label = "B" if first.session.effective_labels()[first.session.criterion] == "A" else "A"
-    said(qtbot, first, lambda: press(qtbot, first, label))
-    press(qtbot, first, "E")
-    first.desk.card.editor.field.setPlainText("Both say it.")
-    said(qtbot, first, lambda: save(qtbot, first.desk.card.editor.field))
-    press(qtbot, first, "N")
+    said(first, lambda: first.press(label))
+    first.write("Both say it.")
+    said(first, lambda: first.save(first.desk.card.editor.field))
+    first.press("N")
     dialog = first.reviewer.note.dialog
     assert isinstance(dialog, NoteDialog)
     dialog.field.setPlainText("Look again.")
-    said(qtbot, first, lambda: save(qtbot, dialog.field))
-    reviews = said(qtbot, first, first.queue.confirm)
+    said(first, lambda: first.save(dialog.field))
+    reviews = said(first, first.queue.confirm)
     assert {each.author for each in reviews.words_of(item)} == {"Ada"}
     assert space.run is not None
     assert [note.author for note in space.run.results.all_notes] == ["Ada"]
@@ -78,7 +75,7 @@ def test_the_name_that_a_window_shows_is_the_author_of_all_that_is_said_in_it(
 
 
 def test_blind_or_not_what_follows_a_label_and_weights_are_a_windows_own(
-    first: ReviewPage, second: Workspace
+    first: Page, second: Workspace
 ) -> None:
     space, run = first.workspace, first.workspace.run
     assert run is not None
@@ -98,7 +95,7 @@ def test_blind_or_not_what_follows_a_label_and_weights_are_a_windows_own(
 
 
 def test_what_windows_save_under_names_and_open_is_there_for_all_of_them(
-    first: ReviewPage, second: Workspace, tmp_path: Path
+    first: Page, second: Workspace, tmp_path: Path
 ) -> None:
     request = WeightsChoice({"relevance": 2.0}, 1.0)
     for place, state in enumerate((first.workspace.state, second.state)):
@@ -109,7 +106,7 @@ def test_what_windows_save_under_names_and_open_is_there_for_all_of_them(
 
 
 def test_weights_that_another_window_gave_a_run_stay_its_own_when_this_one_weighs_another(
-    first: ReviewPage, second: Workspace
+    first: Page, second: Workspace
 ) -> None:
     space, run = first.workspace, first.workspace.run
     assert run is not None

@@ -61,7 +61,7 @@ def wait_for(qtbot: QtBot, main_content: MainContent, title: str) -> None:
 
 
 def exported(qtbot: QtBot, main_content: MainContent, path: Path) -> bytes:
-    main_content.results.export_explained(path=path)
+    main_content.results.export(Form.EXPLAINED, path)
     qtbot.waitUntil(path.exists)
     return path.read_bytes()
 

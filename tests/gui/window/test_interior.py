@@ -22,6 +22,7 @@ from engine.core.health import Health, Sign, Symptom
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.system.paths import demo_dataset, demo_model
+from gui.results.export_jobs import Form
 from gui.results.run_weights import RunWeights, WeightsChoice
 from gui.widgets.action_table import keys_of
 from gui.widgets.help_dialog import HelpDialog
@@ -346,7 +347,7 @@ def test_what_was_exported_is_said_on_whatever_page(
         main_content.workspace.open_run(1)
     main_content.frame.show_page(PageName.DATASET)
     with qtbot.waitSignal(main_content.workspace.notice, timeout=A_WHILE):
-        main_content.results.export_labels(path=tmp_path / "labels.tsv")
+        main_content.results.export(Form.LABELS, tmp_path / "labels.tsv")
     assert "it answers all 30 items completely" in main_content.notices.text
 
 

@@ -34,9 +34,9 @@ from engine.store.run_store import RunStore
 from gui.dataset.outputs_dialog import OutputsDialog
 from gui.judge.run_control import UNFINISHED, default_setup
 from gui.results.export_jobs import Form
-from gui.results.measure_model_dialog import MeasureModelDialog
 from gui.results.run_weights import NameDialog
 from gui.results.score_jobs import ModelMeasure
+from gui.results.scores_panel import MeasureModelDialog
 from gui.review.annotators import WhoDialog
 from gui.review.note_line import NoteDialog
 from gui.widgets.actions import BusyLine

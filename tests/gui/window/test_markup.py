@@ -30,8 +30,8 @@ from engine.results.annotation_file import annotation_file
 from engine.store.run_store import RunStore
 from gui.review import review_jobs
 from gui.review.annotation_exchange import AddWordsDialog, ExportWordsDialog
-from gui.review.drafts import override_in_words
 from gui.review.judgment_desk import LinesDialog
+from gui.review.session import override_in_words
 from gui.runs import runs_jobs
 from gui.runs.queue import Queued
 from gui.runs.run_dialogs import DeleteDialog, DifferencesDialog

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.data.submission import write_submission
-from engine.results.opened_submission import open_submission
+from engine.results.completeness import open_submission
 from engine.results.run_results import submission_of
 from engine.store.run_store import RunStore
 from gui.review.criterion_strip import ExplanationEditor, OverrideButtons
@@ -83,7 +83,7 @@ def layouts(qtbot: QtBot, made: MainContent) -> Iterator[str]:
     review.desk.fold()
     for kind in ("submission", "jury"):
         if kind == "jury":
-            open_panel(qtbot, review, made.workspace.store_path)
+            open_panel(qtbot, review)
         else:
             made.workspace.open_run(keep_submission(made))
         qtbot.waitUntil(lambda: review.session.run_id == review._run_id and review.list.current is not None)

@@ -15,6 +15,7 @@ from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.data.submission import read_submission
 from engine.store.run_store import RunStore
+from gui.results.export_jobs import Form
 from gui.widgets.action_table import keys_of
 from gui.window.dialogs import CheckDialog
 from gui.window.frame import MainWindow
@@ -219,7 +220,7 @@ def test_the_file_that_was_opened_is_not_written_over_whatever_it_is_called(
     qtbot.waitUntil(lambda: "It is identical to baseline.tsv" in main_content.notices.text)
     for path in (copy, submission):
         with qtbot.waitSignal(main_content.workspace.problem) as problem:
-            main_content.results.export_explained(path=path)
+            main_content.results.export(Form.EXPLAINED, path)
         assert "would be overwritten" in str(problem.args[0])
         assert path.read_bytes() == before
 
@@ -303,12 +304,12 @@ def test_it_is_reviewed_and_exported_but_never_written_over(
     other = Preference.BOTH_BAD if own != "Both bad" else Preference.BOTH_GOOD
     main_content.review.desk.override_label(other)
     qtbot.waitUntil(lambda: card.own.text().startswith("The judge's own: "))
-    main_content.results.export_explained(path=submission)
+    main_content.results.export(Form.EXPLAINED, submission)
     qtbot.waitUntil(lambda: "would be overwritten" in main_content.notices.text)
     assert "submission that is open" in main_content.notices.text
     assert submission.read_bytes() == before
     again = tmp_path / "again.tsv"
-    main_content.results.export_explained(path=again)
+    main_content.results.export(Form.EXPLAINED, again)
     qtbot.waitUntil(again.exists)
     [row] = [row for row in read_submission(again).rows if row.id == item]
     assert row.predictions[criterion].explanation == "Because I say so."

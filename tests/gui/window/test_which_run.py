@@ -59,7 +59,7 @@ def shows_run_2(qtbot: QtBot, main_content: MainContent) -> None:
     qtbot.waitUntil(lambda: is_open(main_content.workspace, 2))
     assert offers(main_content) == []
     assert main_content.notices.count == 0
-    main_content.results.export_labels()
+    main_content.results.export(Form.LABELS)
     dialog = main_content.results.exporter.dialog
     assert dialog.windowTitle().startswith("Export run 2 (gold.tsv, demo-judge)")
     assert dialog.path.name == "run-2-gold-demo-judge-labels.tsv"

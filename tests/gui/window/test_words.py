@@ -14,6 +14,7 @@ import pytest
 from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import Kind
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.store.run_store import RunStore
@@ -71,7 +72,7 @@ def test_words_for_a_store_that_is_held_are_said_to_wait_and_stored_once_it_is_f
             qtbot.waitUntil(lambda: "2 annotations of yours wait" in main_content.notices.text)
             assert str(store.parent) in main_content.notices.text
             qtbot.waitUntil(lambda: "database is locked" in main_content.notices.text)
-        with qtbot.waitSignal(space.words.adjudicated):
+        with qtbot.waitSignal(space.words.all_stored):
             assert space.run is not None
             assert not space.run.results.overrides
         assert [each.preference for each in space.run.results.overrides.values()] == [Preference.BOTH_BAD]
@@ -128,7 +129,7 @@ def test_a_window_closes_at_once_also_where_the_store_is_held_and_loses_nothing(
     assert program.returncode == 0
     assert took < 8  # a busy computer takes its time; before, it was ten seconds and the label was lost
     with RunStore(path) as opened:
-        assert [each.preference for each in opened.overrides(1)] == [Preference.BOTH_BAD]
+        assert [each.preference for each in opened.annotations(1, Kind.OVERRIDE)] == [Preference.BOTH_BAD]
         assert [draft.text for draft in opened.drafts(1)] == ["begun"]
 
 
@@ -168,7 +169,7 @@ def test_a_disk_that_does_not_take_the_memory_of_the_window_is_told_once(qtbot: 
 def test_what_is_being_typed_is_a_draft_soon_also_while_one_types_on(
     qtbot: QtBot, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gui.review.drafts.KEEP_MS", 50)
+    monkeypatch.setattr("gui.review.progress.KEEP_MS", 50)
     with window(qtbot, store) as main_content:
         review = main_content.review
         main_content.frame.show()

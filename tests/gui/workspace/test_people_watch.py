@@ -57,7 +57,7 @@ def test_a_note_of_another_window_is_shown(qtbot: QtBot, windows: list[Workspace
 def test_what_another_process_says_is_shown(qtbot: QtBot, windows: list[Workspace]) -> None:
     code = (
         "import sys; from pathlib import Path; from engine.store.run_store import RunStore;"
-        "from engine.core.judgments import tuple[Annotation, ...], ReviewState;"
+        "from engine.annotations.records import new_review;from engine.core.judgments import ReviewState;"
         "RunStore(Path(sys.argv[1])).annotate(1, new_review('2', 'Cy', ReviewState.DONE))"
     )
     here = windows[0]

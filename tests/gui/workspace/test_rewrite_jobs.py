@@ -10,7 +10,7 @@ from engine.core.errors import ModelFileError, SetupError
 from engine.core.events import MeasureProgress
 from engine.core.items import Preference
 from engine.data.dataset import load_dataset
-from engine.judging.rewrite import Rewritten
+from engine.judging.run import Rewritten
 from engine.results.run_results import load_results
 from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
