@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from engine.core.features import LENGTHS
 
 from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import ModelFileError, SetupError
