@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.annotations.effective import Reviews
-from engine.annotations.records import Annotation, Kind, Said, Undo, annotations_in
+from engine.annotations.records import Annotation, AnnotationKind, Said, Undo, annotations_in
 from engine.core.errors import SetupError, StoreError
 from engine.core.events import CancelToken, followed
 from engine.core.health import Health
@@ -160,7 +160,7 @@ def store_words(_control: JobControl, store_path: Path, write_ahead_log: WriteAh
         undone = [(each.run_id, each.what.content_hash) for each in said if isinstance(each.what, Undo)]
         new = [(each.run_id, word) for each in said for word in annotations_in(each.what)]
         runs = {run_id for run_id, word in new if word.kind in OF_RUN} | {run_id for run_id, _ in undone}
-        hashes = [word.content_hash for _, word in new if word.kind is Kind.NOTE]
+        hashes = [word.content_hash for _, word in new if word.kind is AnnotationKind.NOTE]
         hashes += [content_hash for _, content_hash in undone]
         noted = store.notes(hashes)
         return Stored(

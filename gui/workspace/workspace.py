@@ -495,7 +495,7 @@ class Workspace(QObject):
             times = (stored, self.words.last_said(places))
             before = max((at for at in times if at is not None), default=None)
         said = records.Said(what, records.now(before), over=tuple(over))
-        if not _is(what, records.Kind.NOTE):
+        if not _is(what, records.AnnotationKind.NOTE):
             if run_id is None:
                 return ""
             said = replace(said, run_id=run_id, made=self._made(run_id))
@@ -540,10 +540,10 @@ class Workspace(QObject):
         return next((run.created for run in known if run.id == run_id), None)
 
     def _tell_unsaid(self, what: records.AnyWord, error: SetupError) -> None:
-        if _is(what, records.Kind.DRAFT):
+        if _is(what, records.AnnotationKind.DRAFT):
             self.failures.fail(_subject(what), error)
             return
-        if isinstance(what, records.Annotation) and what.kind is records.Kind.OVERRIDE:
+        if isinstance(what, records.Annotation) and what.kind is records.AnnotationKind.OVERRIDE:
             error = not_stored(error, what.item_id, what.criterion)
         elif isinstance(what, tuple | records.Undo):
             error = not_stored(error, records.place_of(what))
@@ -562,7 +562,7 @@ class Workspace(QObject):
         for refused, error in stored.refused:
             if refused is None:
                 self.problem.emit(error)
-            elif not _is(refused.what, records.Kind.DRAFT):  # of a run that is gone
+            elif not _is(refused.what, records.AnnotationKind.DRAFT):  # of a run that is gone
                 self._tell_unsaid(refused.what, error)
         if any(isinstance(said.what, records.RunWords) for said in stored.words):
             self.refresh_runs()
@@ -578,21 +578,21 @@ class Workspace(QObject):
     def _tell_word(self, said: records.Said) -> None:
         what = said.what
         self.failures.end(_subject(what))
-        if _is(what, records.Kind.NOTE):
+        if _is(what, records.AnnotationKind.NOTE):
             self._changes += 1
             self.noted.emit(records.place_of(what))
         elif self.run is not None and self.run.id == said.run_id:
             self._changes += 1
-            if isinstance(what, records.Annotation) and what.kind is records.Kind.OVERRIDE:
+            if isinstance(what, records.Annotation) and what.kind is records.AnnotationKind.OVERRIDE:
                 self.overrides_changed.emit(what.key)
             elif isinstance(what, records.Undo):
                 words = self.run.results.reviews.words_of(what.item_id)
                 step = [word for word in words if (word.author, word.created) == (what.author, what.step)]
                 for word in step:
-                    if word.kind is records.Kind.OVERRIDE:
+                    if word.kind is records.AnnotationKind.OVERRIDE:
                         self.overrides_changed.emit(word.key)
                 self.noted.emit(what.content_hash)
-            if not _is(what, records.Kind.DRAFT) and records.place_of(what):
+            if not _is(what, records.AnnotationKind.DRAFT) and records.place_of(what):
                 self.reviewed.emit(records.place_of(what))
 
 
@@ -602,8 +602,8 @@ def _subject(what: records.AnyWord) -> tuple[object, ...]:
     """
     said = what[0] if isinstance(what, tuple) else what
     names = ("content_hash", "item_id", *(() if isinstance(what, tuple) else ("criterion",)))
-    return _is(what, records.Kind.DRAFT), *(getattr(said, name, None) for name in names)
+    return _is(what, records.AnnotationKind.DRAFT), *(getattr(said, name, None) for name in names)
 
 
-def _is(what: records.AnyWord, kind: records.Kind) -> bool:
+def _is(what: records.AnyWord, kind: records.AnnotationKind) -> bool:
     return isinstance(what, records.Annotation) and what.kind is kind

@@ -264,7 +264,7 @@ def test_a_comparison_can_be_cancelled(qtbot: QtBot, page: ComparePage, demo_gol
     page.compare()
     assert not page.choosing.compare_button.isEnabled()
     page._comparing.line.cancelled.emit()
-    qtbot.waitUntil(lambda: not page._comparing.busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not page._comparing.busy)
     assert page.compared is None
     assert not page._comparing.line.isVisible()
     assert page.choosing.compare_button.isEnabled()
@@ -454,7 +454,7 @@ def test_return_opens_a_difference_in_review(qtbot: QtBot, both: ComparePage, sp
 
 def wanted_in_review(qtbot: QtBot, space: Workspace, act: Callable[[], object]) -> WantedItems:
     """The set of items that Review is asked for after an act."""
-    with qtbot.waitSignal(space.listing_wanted, timeout=10_000) as asked:
+    with qtbot.waitSignal(space.listing_wanted) as asked:
         act()
     wanted = asked.args[0]
     assert isinstance(wanted, WantedItems)

@@ -15,7 +15,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QAction
 from pytestqt.qtbot import QtBot
 
-from engine.annotations.records import Kind
+from engine.annotations.records import AnnotationKind
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.store.run_store import RunStore
@@ -120,7 +120,9 @@ def test_a_window_closes_at_once_also_where_the_store_is_held_and_loses_nothing(
     assert program.returncode == 0
     assert took < 8  # a busy computer takes its time; before, it was ten seconds and the label was lost
     with RunStore(path) as opened:
-        assert [each.preference for each in opened.annotations(1, Kind.OVERRIDE)] == [Preference.BOTH_BAD]
+        assert [each.preference for each in opened.annotations(1, AnnotationKind.OVERRIDE)] == [
+            Preference.BOTH_BAD
+        ]
         assert [draft.text for draft in opened.drafts(1)] == ["begun"]
 
 
