@@ -14,8 +14,7 @@ from engine.settings.sampling import StoppingRule
 from engine.system.paths import recipes_folder, text_of_path
 from gui.models.model_jobs import Computing, blamed, computing
 from gui.widgets.notice import IN_THE_WINDOW
-from gui.workspace.threads import JobControl, job
-from gui.workspace.worker_jobs import worker
+from gui.workspace.threads import JobControl, job, worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

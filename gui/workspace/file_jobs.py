@@ -1,6 +1,4 @@
-"""Jobs that measure slice by slice: a run by itself, or systems side by side.
-
-Jobs on files: a dataset read, its items divided into slices, what is missing of a list.
+"""Jobs on files: a dataset read, its items divided into slices and measured so, what is missing of a list.
 
 All modules named *_jobs.py hold work that runs on the worker threads. They import what is heavy (pyarrow,
 llama.cpp, matplotlib) there and only then, so that the window is visible at once.
@@ -33,8 +31,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Loading:
-    """How far the reading of a file is."""
-
     path: Path
     rows: int
 
@@ -128,8 +124,6 @@ class Divided:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A slice that alone is to be measured, and how it is called."""
-
     part: "Slice"
     words: str
 
@@ -195,12 +189,7 @@ def missing(paths: Sequence[Path]) -> Job[frozenset[Path]]:
 DRAWN = "drawn"
 """The key of the column in which the window draws accuracies and their intervals."""
 
-_DRAWN = Column(
-    DRAWN,
-    "0 to 100 %",
-    Kind.ESTIMATE,
-    "The accuracy as a point, its 95 % interval as a line.",
-)
+_DRAWN = Column(DRAWN, "0 to 100 %", Kind.ESTIMATE, "The accuracy as a point, its 95 % interval as a line.")
 
 
 @dataclass(frozen=True)
@@ -222,7 +211,6 @@ class Sliced:
 
     @property
     def parts(self) -> "Sequence[Slice]":
-        """The slices in the order of the rows."""
         return [found.part for found in self.measured[0].slices]
 
 

@@ -1,8 +1,5 @@
-"""Says that explanations were written for another label than the effective one, and offers to write them
-again.
-
-Explanations of the open run that were written for another label than the effective one, and writing them
-again.
+"""Explanations of the open run that were written for another label than the effective one: how many, and
+writing them again.
 """
 
 from typing import TYPE_CHECKING
@@ -15,7 +12,7 @@ from engine.core.events import MeasureProgress
 from gui.widgets.actions import BusyLine
 from gui.widgets.labels import guard, hint, label, name
 from gui.workspace import store_jobs
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -36,13 +33,8 @@ class Rewriter(QObject):
         self.progress: MeasureProgress | None = None
         self._run_id = 0  # of the run that is written, or was last
         self._counted_id = 0
-        self._counting = LatestTask(workspace.threads, ThreadName.FILES, self)
-        self._counting.finished.connect(self._take_count)
-        workspace.failures.follow(self._counting)
-        self._writing = LatestTask(workspace.threads, ThreadName.MODEL, self)
-        self._writing.progress.connect(self._follow)
-        self._writing.finished.connect(self._take)
-        self._writing.failed.connect(self._fail)
+        self._counting = workspace.task(ThreadName.FILES, self, self._take_count)
+        self._writing = workspace.task(ThreadName.MODEL, self, self._take, self._fail, self._follow)
         self._writing.busy_changed.connect(self.changed)
         workspace.run_changed.connect(self._count)
         workspace.overrides_changed.connect(self._count)
@@ -50,7 +42,6 @@ class Rewriter(QObject):
 
     @property
     def busy(self) -> bool:
-        """True while explanations are written."""
         return self._writing.busy
 
     @property
@@ -170,7 +161,6 @@ class StaleLine(QFrame):
 
     @Slot()
     def follow(self) -> None:
-        """Show how things are now."""
         stale, busy, why_not = self._rewriter.stale, self._rewriter.busy, self._rewriter.obstacle
         single = stale == 1
         many = "1 explanation was" if single else f"{stale:,} explanations were"
@@ -184,15 +174,11 @@ class StaleLine(QFrame):
         self.text.setVisible(stale > 0)
         self.why_not.setText(why_not)
         self.why_not.setVisible(bool(why_not) and not busy)
-        self._show_work(busy)
-        self.setVisible(stale > 0 or busy)
-
-    def _show_work(self, busy: bool) -> None:
         progress = self._rewriter.progress
         if not busy:
             self.busy.end()
-            return
-        if self.busy.isHidden():
+        elif self.busy.isHidden():
             self.busy.begin(self._rewriter.doing)
-        if progress is not None:
+        if busy and progress is not None:
             self.busy.go_on(self._rewriter.doing, progress.done, progress.total)
+        self.setVisible(stale > 0 or busy)

@@ -13,12 +13,13 @@ from engine.annotations.effective import Reviews
 from engine.annotations.records import Annotation, Kind, Said, Undo, annotations_in
 from engine.core.errors import SetupError, StoreError
 from engine.core.events import CancelToken, followed
+from engine.core.health import Health
+from engine.core.tables import Sheet, Table
 from engine.system.write_ahead_log import WriteAheadLog
 from gui.workspace.file_jobs import has_labels_for
 from gui.workspace.garbage import many_records
 from gui.workspace.open_run import OpenRun
-from gui.workspace.threads import Job, JobControl
-from gui.workspace.worker_jobs import worker
+from gui.workspace.threads import Job, JobControl, worker
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -221,6 +222,50 @@ def look_for_words(store_path: Path, run_id: int, seen: SeenWords) -> Job[FoundW
                 return FoundWords(run_id, now)
             hashes = store.content_hashes(run_id)
             return FoundWords(run_id, now, load_reviews(store, run_id), store.notes(hashes.values()))
+
+    return work
+
+
+def differences(store_path: Path, first: int, other: int) -> Job[Table]:
+    """Two runs side by side."""
+
+    def work(_control: JobControl) -> Table:
+        from engine.report.run import differences_table
+        from engine.store.run_store import RunStore
+
+        with RunStore(store_path) as store, store.reading():
+            runs = store.run(first), store.run(other)
+            efforts = {run.id: store.efforts(run.id) for run in runs}
+            return differences_table(*runs, efforts, store.shared_items(first).get(other, 0))
+
+    return work
+
+
+def drift(store_path: Path, first: int, other: int) -> Job[Sheet]:
+    """What changed from one run to another; SetupError where that cannot be told."""
+
+    def work(control: JobControl) -> Sheet:
+        from engine.metrics.run_drift import stored_drift
+        from engine.report.drift import drift_sections
+        from engine.store.run_store import RunStore
+
+        with RunStore(store_path) as store, many_records():
+            found = stored_drift(store, first, other, cancel=control.cancel)
+        return Sheet("Regression check", tuple(drift_sections(found)))
+
+    return work
+
+
+def health(store_path: Path, run_id: int) -> Job[tuple[int, Health]]:
+    """What speaks against the judge of a run, with the run's number."""
+
+    def work(_control: JobControl) -> tuple[int, Health]:
+        from engine.results.health import run_health
+        from engine.results.run_results import load_results
+        from engine.store.run_store import RunStore
+
+        with RunStore(store_path) as store, many_records():
+            return run_id, run_health(load_results(store, run_id))
 
     return work
 

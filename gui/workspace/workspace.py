@@ -2,18 +2,16 @@
 
 Every change is a job on a worker thread; when it is done, a signal tells the pages. Only the thread of the
 window uses a workspace. Long because each thing that pages share has its signal, its job and its answer here.
-
-Knows: which things are open. Does not know: pages, how anything is computed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from engine.annotations.effective import AnnotatorStep
 from engine.annotations.records import (
@@ -38,15 +36,16 @@ from engine.core.judgments import JudgedItem, JudgmentKey, Origin
 from engine.settings.identity import DamagedRun
 from engine.settings.run_lists import of_what
 from engine.system.paths import account_name, default_store
+from gui.widgets.files import FileChoice
 from gui.widgets.notice import Message
 from gui.workspace import file_jobs, store_jobs
 from gui.workspace.annotations import AnnotationWatch, StoredAnnotations, brought_up
-from gui.workspace.begun_work import BegunWork, Failures
 from gui.workspace.dataset_reader import CurrentRubric, DatasetReader
 from gui.workspace.garbage import run_closed
 from gui.workspace.open_run import OpenRun, UnderWay, about_run, not_stored
-from gui.workspace.state import AUTHOR, PageName, State
-from gui.workspace.threads import EngineThreads, LatestTask, ThreadName
+from gui.workspace.state import AUTHOR, BegunWork, PageName, State
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import EngineThreads, Failures, Job, LatestTask, Task, ThreadName
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -58,8 +57,6 @@ _OPENING = "a run is opened"
 
 
 class Workspace(QObject):
-    """The open things of one window."""
-
     dataset_changed = Signal()
     dataset_loading = Signal(object)  # file_jobs.Loading, the rows so far; None at the end
     dataset_failed = Signal(object)  # an EngineError: shown on the Dataset page
@@ -139,18 +136,38 @@ class Workspace(QObject):
         self._gold_reader.finished.connect(self._take_gold)
         self.failures.follow(self._gold_reader)
         self._gold_reader.put_off.connect(self.gold_changed)
-        self._opening = LatestTask(threads, ThreadName.MEASURE, self)
-        self._opening.finished.connect(self._take_run)
-        self._opening.failed.connect(self._tell_no_run)
-        self._listing = LatestTask(threads, ThreadName.STORE, self)
-        self._listing.finished.connect(self._take_runs)
-        self.failures.follow(self._listing)
+        self._opening = self.task(ThreadName.MEASURE, self, self._take_run, self._tell_no_run)
+        self._listing = self.task(ThreadName.STORE, self, self._take_runs)
+
+    def task(
+        self,
+        thread_name: ThreadName,
+        parent: QObject,
+        finished: Callable[..., object],
+        failed: Callable[..., object] | None = None,
+        progress: Callable[..., object] | None = None,
+    ) -> TaskPanel:
+        """Jobs for a part of the window, of which the newest counts; a dialog drops its own when it closes.
+
+        An error is told of like any other, until the same succeeds, unless `failed` deals with it.
+        """
+        follow, failed = progress, failed or self.failures
+        return TaskPanel(self.threads, thread_name, parent, finished, follow=follow, failed=failed)
+
+    def write_file(self, job: Job[Path], kind: Hashable, thread_name: ThreadName = ThreadName.FILES) -> Task:
+        """Write a file that the user asked for, to its end also where the window closes; say where it is.
+
+        `kind`: of failures, as Failures has them.
+        """
+        task = self.threads.start(thread_name, job, must_end=True)
+        task.finished.connect(lambda written: self.note.emit(f"Written: {written}"))
+        self.failures.follow(task, kind)
+        return task
 
     # Datasets
 
     @property
     def loading(self) -> bool:
-        """True while a dataset is read."""
         return self._loading.busy
 
     def open_dataset(
@@ -259,7 +276,6 @@ class Workspace(QObject):
     # Runs
 
     def refresh_runs(self) -> None:
-        """Read the list of runs again."""
         self._listing.start(store_jobs.list_runs(self.store_path))
 
     def open_run(self, run_id: int, current: "Dataset | None" = None) -> None:
@@ -364,7 +380,6 @@ class Workspace(QObject):
             self.open_run(run_id)
 
     def show_run(self, run_id: int) -> None:
-        """Look at a run on Results."""
         self.open_run(run_id)
         self.page_wanted.emit(PageName.RESULTS)
 
@@ -378,7 +393,6 @@ class Workspace(QObject):
 
     @property
     def judges_open_run(self) -> bool:
-        """Whether the open run is the one that is being judged."""
         return self.run is not None and self.judging is not None and self.run.id == self.judging.run_id
 
     def tell_judging(self, judging: UnderWay | None) -> None:
@@ -511,7 +525,12 @@ class Workspace(QObject):
         """
         run_id = run_id or (self.run.id if self.run else None)
         self._stays = True
-        said = Said(what, now(self._last_said(what)), over=tuple(over))
+        before = None  # the last annotation of the same item, of all that this window knows
+        if self.run is not None:
+            places, stored = self.run.results.last_said(place_of(what))
+            times = (stored, self.words.last_said(places))
+            before = max((at for at in times if at is not None), default=None)
+        said = Said(what, now(before), over=tuple(over))
         if not _is(what, Kind.NOTE):
             if run_id is None:
                 return ""
@@ -522,16 +541,30 @@ class Workspace(QObject):
             self._tell_unsaid(what, error)
             return ""
 
-    def _last_said(self, what: AnyWord) -> datetime | None:
-        """When the last annotation of the same item was made, of all that this window knows."""
-        if self.run is None:
-            return None
-        places, stored = self.run.results.last_said(place_of(what))
-        times = (stored, self.words.last_said(places))
-        return max((at for at in times if at is not None), default=None)
+    def files_in_use(self, widget: QWidget) -> dict[str, Path]:
+        """Each file that is open, or chosen in the window of a widget, by the words for it: nothing is
+        written over these.
+        """
+        found = {"run store": self.store_path, **self.in_use}
+        top = widget
+        while (above := top.parentWidget()) is not None:  # a dialog has a window below
+            top = above
+        for choice in top.findChildren(FileChoice):
+            if choice.path is not None:
+                found[f"chosen file of {choice.what}"] = choice.path
+        if self.dataset is not None:
+            found["open dataset"] = self.dataset.path
+        if self.gold is not None:
+            found["dataset with the human labels"] = self.gold.path
+        if self.run is not None:
+            run = self.run.results.run
+            found[f"dataset of {run.called}"] = run.identity.dataset_path
+            what = "submission that is open" if run.submitted else f"model of {run.called}"
+            if not run.panel:
+                found[what] = run.identity.model_path
+        return found
 
     def close(self) -> None:
-        """Let go of what belongs to this window."""
         self.words.close()
         self.begun.close()
 

@@ -20,7 +20,6 @@ from engine.report.comparison import borda_table, measure_table
 from engine.store.run_store import RunStore
 from gui.compare.compare_page import ComparePage
 from gui.widgets.notice import problem_of
-from gui.workspace.files_in_use import files_in_use
 from gui.workspace.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 from tests.engine.data.test_single_outputs import ROWS
@@ -377,13 +376,13 @@ def test_labels_chosen_here_stay_here(
     assert "(chosen here)" in page.choosing.gold_text.text()
     assert page.choosing.gold.path == other
     assert space.gold.path == demo_gold
-    assert other in files_in_use(space, page).values()
+    assert other in space.files_in_use(page).values()
     with qtbot.waitSignal(space.gold_changed):
         space.open_gold(save("third.tsv", demo_gold.read_bytes()))
     assert page.choosing.gold.path == other
     QTest.mouseClick(page.choosing._own_button, Qt.MouseButton.LeftButton)
     assert page.choosing.gold is space.own_gold
-    assert other not in files_in_use(space, page).values()
+    assert other not in space.files_in_use(page).values()
 
 
 def test_labels_that_cannot_be_read_leave_those_that_were_there(

@@ -38,8 +38,8 @@ from gui.results.scores_panel import MeasureModelDialog
 from gui.runs.runs_table import MODE, RunsTableModel
 from gui.widgets.text_views import SheetView
 from gui.workspace.open_run import UnderWay
+from gui.workspace.page import RunPicker
 from gui.workspace.rewriter import Rewriter
-from gui.workspace.run_picker import RunPicker
 from gui.workspace.workspace import Workspace
 from tests.commands import ROOT
 from tests.gui.jobs import done
