@@ -17,7 +17,7 @@ from engine.core.items import HUMAN_LABELS
 from engine.core.numeric import FloatArray, IntArray
 from engine.ranking.bradley_terry import BradleyTerryScores, bradley_terry, expected_score, side_by_side
 from engine.ranking.comparisons import PairComparisons, labels_said
-from engine.ranking.ranking import length_control
+from engine.ranking.length_control import length_control
 
 _TIE = 0.5
 _DRAWS = 300

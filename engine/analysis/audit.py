@@ -222,9 +222,13 @@ def held(
     """
 
     def estimate(found: OverInstructions) -> Estimate:
-        if below:
-            return _turned(kind.estimate(found))
-        return _mirrored(kind.estimate(found.mirrored())) if is_negative else kind.estimate(found)
+        if below:  # that of the other side, whose ends are an Interval as well
+            rest = kind.estimate(found).turned()
+            return Estimate(rest.value, rest.ends and Interval(*rest.ends))
+        if not is_negative:
+            return kind.estimate(found)
+        other = kind.estimate(found.mirrored())
+        return Estimate(-other.value, other.ends and Interval(-other.ends[1], -other.ends[0]))
 
     is_negative = two_sided and found.mean < 0
     p = kind.p(found.mirrored() if is_negative else found, 1 - bound if below else bound)
@@ -239,16 +243,6 @@ def held(
     )
     enough = (times for times in range(2, MOST_TIMES + 1) if line.is_told_by(estimate(found.repeated(times))))
     return replace(line, times=next(enough, None))
-
-
-def _turned(estimate: Estimate) -> Estimate:
-    """That of the other side, whose ends are an Interval as well."""
-    of_other = estimate.turned()
-    return Estimate(of_other.value, of_other.ends and Interval(*of_other.ends))
-
-
-def _mirrored(estimate: Estimate) -> Estimate:
-    return Estimate(-estimate.value, estimate.ends and Interval(-estimate.ends[1], -estimate.ends[0]))
 
 
 def too_few(name: str, title: str, instructions: int, what: str) -> AuditLine:

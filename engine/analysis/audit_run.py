@@ -31,7 +31,7 @@ from engine.analysis.perturbations import MadePerturbations
 from engine.core.formatting import counted, percent, points, short_name
 from engine.core.items import PREFERENCES, HumanLabel, Item, Method, Preference, Tie, agree
 from engine.core.judgments import JudgmentKey
-from engine.core.numeric import BoolArray, FloatArray, IntArray
+from engine.core.numeric import FloatArray, IntArray
 from engine.data.dataset import Dataset
 from engine.data.slices import Slice, slicing
 from engine.metrics.intervals import FEW, OverInstructions, cost_of_choosing
@@ -276,16 +276,15 @@ def _behind(
     values = np.array([value for _, value in right])
     inside = np.array([received.items[place].id in part.known for place in places], dtype=np.bool_)
     groups: list[Hashable] = received.groups(places)
-    if any(_instructions(groups, side) < FEW for side in (inside, ~inside)):
+    sides = (
+        {group for group, is_in in zip(groups, side, strict=True) if is_in} for side in (inside, ~inside)
+    )
+    if any(len(instructions) < FEW for instructions in sides):
         return None
     here, there = float(values[inside].mean()), float(values[~inside].mean())
     count = np.where(inside, inside.sum(), (~inside).sum())
     pulls = np.where(inside, here - values, values - there) / count
     return OverInstructions.of_pulls(there - here, pulls.tolist(), (0.5 / count).tolist(), groups)
-
-
-def _instructions(groups: list[Hashable], among: BoolArray) -> int:
-    return len({group for group, is_in in zip(groups, among, strict=True) if is_in})
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from engine.core.errors import SetupError
 from engine.core.items import Item, Preference, digest
@@ -31,6 +31,7 @@ class PerturbationKind(StrEnum):
 
 
 SIDES = (Preference.A, Preference.B)
+_RESPONSES = dict(zip(SIDES, ("output_a", "output_b"), strict=True))
 PADDING = (
     "This is the end of my answer.",
     "That is all I have to say about this.",
@@ -67,10 +68,7 @@ _ABBREVIATIONS = frozenset(_ABBREVIATED.split())
 # What has one of these has a form already, or would mean something else as Markdown.
 _HAS_FORM = re.compile(r"^\s*([-+•#>|]|\d+[.)]\s)|[*`_|\\]", re.MULTILINE)
 _ESCAPE, _MARK = "~~", "~"
-_COPY_ID = re.compile(
-    rf"((?:[^~]|~~)*)~({'|'.join(PerturbationKind)})(?:-([{''.join(SIDES)}]))?",
-    re.DOTALL,
-)
+_COPY_ID = re.compile(rf"((?:[^~]|~~)*)~({'|'.join(PerturbationKind)})(?:-([{''.join(SIDES)}]))?", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -117,7 +115,8 @@ def copies(item: Item) -> Iterator[tuple[Perturbation, Item | None]]:
             perturbation = Perturbation(item.id, kind, side)
             old = _response(item, side)
             new = change(old, item) if old.strip() else None
-            yield perturbation, None if new is None else _with_response(item, perturbation.id, side, new)
+            changed: dict[str, Any] = {_RESPONSES[side]: new}
+            yield perturbation, None if new is None else replace(item, id=perturbation.id, **changed)
     again = Perturbation(item.id, PerturbationKind.REPEAT)
     yield again, replace(item, id=again.id)
 
@@ -195,13 +194,8 @@ def _certainly_ends(before: str, following: str, quotes: str) -> bool:
 
 
 def _response(item: Item, side: Preference) -> str:
-    return item.output_a if side is Preference.A else item.output_b
-
-
-def _with_response(item: Item, new_id: str, side: Preference, response: str) -> Item:
-    if side is Preference.A:
-        return replace(item, id=new_id, output_a=response)
-    return replace(item, id=new_id, output_b=response)
+    text: str = getattr(item, _RESPONSES[side])
+    return text
 
 
 def _with_sentence(response: str, sentence: str) -> str:

@@ -171,17 +171,22 @@ def held_out(
     (told,), groups = alone.rivals, alone.groups
     over = _gain(told, alone.frequent, groups)
     loss = over_instructions(told.losses, groups)
+    beside = chosen.beside(gold, chosen.judged & set(parts.held_out))
+    ends = over.right.ends
+    assert ends is not None  # there are several instructions
+    # As wide an interval as now goes with one over the square root of the number of instructions.
+    width = (ends[1] - ends[0]) / 2 / GAIN_TO_SEE
     return HeldOut(
         items=len(alone.items),
         instructions=loss.instructions,
         criteria=tuple(groups),
-        unscored=_unscored(chosen, gold, parts),
+        unscored=sum(len(pairs) - len(beside.scored(name)) for name, pairs in beside.matched.pairs.items()),
         log_loss=loss.mean,
         right=_share(told.right, groups),
         frequent=_share(alone.frequent.right, groups),
         over_frequent=over,
         over_default=None if both is None else _gain(both.rivals[0], both.rivals[1], both.groups),
-        needed=_needed(over, loss.instructions),
+        needed=ceil(loss.instructions * width**2 * _CERTAINLY_SEEN),
     )
 
 
@@ -218,25 +223,12 @@ def _compared(
     return found if found.groups else None
 
 
-def _unscored(chosen: TriedRun, gold: Dataset, parts: DataSplit) -> int:
-    beside = chosen.beside(gold, chosen.judged & set(parts.held_out))
-    return sum(len(pairs) - len(beside.scored(name)) for name, pairs in beside.matched.pairs.items())
-
-
 def _gain(one: _Reported, other: _Reported, groups: Mapping[str, Sequence[str]]) -> Gain:
     nats = over_instructions(
         {name: np.round(other.losses[name] - one.losses[name], 12) for name in groups}, groups
     )
     right = over_instructions({name: one.right[name] - other.right[name] for name in groups}, groups)
     return Gain(Nats(nats.mean, nats.mean_interval()), Estimate(right.mean, right.difference_interval()))
-
-
-def _needed(over: Gain, instructions: int) -> int:
-    """As wide an interval as now goes with one over the square root of the number of instructions."""
-    ends = over.right.ends
-    assert ends is not None  # there are several instructions
-    half = (ends[1] - ends[0]) / 2
-    return ceil(instructions * (half / GAIN_TO_SEE) ** 2 * _CERTAINLY_SEEN)
 
 
 def _share(values: Mapping[str, FloatArray], groups: Mapping[str, Sequence[str]]) -> Estimate:
@@ -357,7 +349,10 @@ class _Search:
         own = run.examples_path is None
         self.parts: DataSplit = parts_of(dataset, self.criteria, request.seed, request.items, own)
         self.prompts = prompts_of(run, request.rubrics, with_examples=bool(self.parts.examples) or not own)
-        self._examples = self._put_aside() if self.parts.examples else run.examples_path
+        self._examples = run.examples_path
+        if self.parts.examples:  # another file for other ones
+            content = digest(dict(columns_of_examples(dataset, self.parts)))[:_DIGITS]
+            self._examples = store_path.absolute().parent / EXAMPLES_FOLDER / f"examples-{content}.tsv"
         self._plans: dict[Prompt, RunPlan] = {}
         self._costs: dict[Prompt, Mapping[TriedSettings, float]] = {}
         self.given_up: list[GivenUp] = []
@@ -394,10 +389,6 @@ class _Search:
                 if (run := self._run_of(store, prompt)) is not None
                 for effort in store.efforts(run.id)
             )
-
-    def _put_aside(self) -> Path:
-        content = digest(dict(columns_of_examples(self._dataset, self.parts)))
-        return self._store_path.absolute().parent / EXAMPLES_FOLDER / f"examples-{content[:_DIGITS]}.tsv"
 
     def _tokens(self, prompt: Prompt) -> Mapping[TriedSettings, float]:
         """What the model reads of an item of typical length for each look at a prompt."""
@@ -534,13 +525,13 @@ class _Search:
             scored = scored_items(some, self.criteria) if some is not None else frozenset[str]()
             asked = {instructions[item_id] for item_id in scored}
             if some is not None and len(asked) >= LEAST_FOR_FITTING:
-                found.append(SettingsRun(prompt, some, self._costs_of(prompt, some)))
+                tokens = sum(item.tokens_read for item in some.judged)
+                seconds = sum(item.seconds for item in some.judged) / max(tokens, 1)
+                costs = {
+                    look: ItemCost(count, seconds * count) for look, count in self._costs[prompt].items()
+                }
+                found.append(SettingsRun(prompt, some, costs))
         return found
-
-    def _costs_of(self, prompt: Prompt, results: RunResults) -> Mapping[TriedSettings, ItemCost]:
-        tokens = sum(item.tokens_read for item in results.judged)
-        time_estimate = sum(item.seconds for item in results.judged) / max(tokens, 1)
-        return {look: ItemCost(count, time_estimate * count) for look, count in self._costs[prompt].items()}
 
     # The outcome
 

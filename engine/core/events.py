@@ -40,6 +40,13 @@ class TuningStage:
 
 
 @dataclass(frozen=True)
+class Note:
+    """Something that the user should know; a hint is worded by whoever shows it."""
+
+    said: Hint | str
+
+
+@dataclass(frozen=True)
 class FilesRead:
     """Dataset and model are read, and the model fits this computer.
 

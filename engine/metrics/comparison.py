@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 from engine.core.errors import SetupError
@@ -140,13 +140,25 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
     names = tuple(evaluation.name for evaluation in evaluations)
     left_out, otherwise = _left_out(evaluations), _asked_otherwise(evaluations)
     criteria = _compared(evaluations, {*left_out, *otherwise}, otherwise)
-    accuracies = [_accuracies(evaluations, name) for name in criteria]
-    explained = [
-        _explanation_measure(evaluations, name, measure)
-        for measure in EXPLANATION_MEASURES
-        for name in criteria
+    accuracies, explained = [], []
+    for name in criteria:
+        found = [evaluation.labels[name] for evaluation in evaluations]
+        intervals = [_percents(one.interval) for one in found]
+        accuracies.append(_measure("accuracy", name, [100 * one.accuracy for one in found], intervals))
+    for kind, name in product(EXPLANATION_MEASURES, criteria):
+        told = [evaluation.explanations.get(name) for evaluation in evaluations]
+        values = [getattr(one, kind) if one else None for one in told]
+        if any(value is not None for value in values):
+            explained.append(
+                _measure(kind, name, values, [one.intervals.get(kind) if one else None for one in told])
+            )
+    agreements = [
+        found
+        for evaluation, other in combinations(evaluations, 2)
+        for found in _agreements(evaluation, other, criteria)
     ]
-    explained = [measure for measure in explained if any(value is not None for value in measure.values)]
+    known = {place: one.p_value for place, one in enumerate(agreements) if one.p_value is not None}
+    corrected = dict(zip(known, holm(list(known.values())), strict=True))
     labels = evaluations[0].labels
     means = [evaluation.mean_accuracy(criteria) for evaluation in evaluations]
     return Comparison(
@@ -156,12 +168,8 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
         measures=(*accuracies, *explained),
         borda_labels=_borda(names, accuracies),
         borda_explanations=_borda_of_explaining(evaluations, explained),
-        agreements=_corrected(
-            [
-                found
-                for evaluation, other in combinations(evaluations, 2)
-                for found in _agreements(evaluation, other, criteria)
-            ]
+        agreements=tuple(
+            replace(one, corrected=corrected.get(place)) for place, one in enumerate(agreements)
         ),
         differences=tuple(_differences(evaluations, criteria)),
         asked_otherwise={name: asked for name, asked in otherwise.items() if name not in left_out},
@@ -180,18 +188,6 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
             if (said := wordless_in_words(evaluation.explanations.values()))
         ),
     )
-
-
-def _accuracies(evaluations: Sequence[Evaluation], criterion: str) -> Measure:
-    found = [evaluation.labels[criterion] for evaluation in evaluations]
-    intervals = [_percents(measures.interval) for measures in found]
-    return _measure("accuracy", criterion, [100 * measures.accuracy for measures in found], intervals)
-
-
-def _explanation_measure(evaluations: Sequence[Evaluation], criterion: str, name: str) -> Measure:
-    found = [evaluation.explanations.get(criterion) for evaluation in evaluations]
-    values = [getattr(measures, name) if measures else None for measures in found]
-    return _measure(name, criterion, values, [one.intervals.get(name) if one else None for one in found])
 
 
 def _percents(ends: Interval | None) -> Interval | None:
@@ -246,14 +242,14 @@ def _measure(
     name: str, criterion: str, values: Sequence[float | None], intervals: Sequence[Interval | None]
 ) -> Measure:
     # Equal to twelve digits is equal: sums in another order must not make a rank.
-    known = [round(value, 12) for value in values if value is not None]
-    ranks = tuple(None if value is None else _rank(round(value, 12), known) for value in values)
+    rounded = [None if value is None else round(value, 12) for value in values]
+    known = [value for value in rounded if value is not None]
+    # Equal ones share the mean of their ranks.
+    ranks = tuple(
+        None if value is None else sum(other > value for other in known) + (known.count(value) + 1) / 2
+        for value in rounded
+    )
     return Measure(name, criterion, tuple(values), ranks, tuple(intervals))
-
-
-def _rank(value: float, among: Sequence[float]) -> float:
-    """1 for the highest; equal ones, of which this is one, share the mean of their ranks."""
-    return sum(other > value for other in among) + (among.count(value) + 1) / 2
 
 
 def _borda(names: Sequence[str], measures: Sequence[Measure]) -> dict[str, float]:
@@ -323,12 +319,6 @@ def _lead(over: OverInstructions | None, leads: Sequence[Sequence[int]]) -> dict
         "interval": over.difference_interval() if over else None,
         "p_value": over.p_value if over else None,
     }
-
-
-def _corrected(agreements: Sequence[PairAgreement]) -> tuple[PairAgreement, ...]:
-    known = {place: one.p_value for place, one in enumerate(agreements) if one.p_value is not None}
-    corrected = dict(zip(known, holm(list(known.values())), strict=True))
-    return tuple(replace(one, corrected=corrected.get(place)) for place, one in enumerate(agreements))
 
 
 def _differences(evaluations: Sequence[Evaluation], criteria: Sequence[str]) -> list[Difference]:

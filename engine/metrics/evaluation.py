@@ -259,28 +259,18 @@ def largest_disagreements(evaluation: Evaluation, most: int = 20) -> list[Disagr
     Nor is what an annotator labelled in the judge's place, whether or not it is the judge's label: omitted.
     """
     places = {item_id: place for place, item_id in enumerate(evaluation.matched.dataset.ids)}
-    found = [
-        disagreement
-        for criterion, pairs in evaluation.matched.pairs.items()
-        for pair in pairs
-        if (disagreement := _disagreement(criterion, pair))
-    ]
+    found = []
+    for criterion, pairs in evaluation.matched.pairs.items():
+        for pair in pairs:
+            human, predicted, lead = pair.gold.label, pair.prediction.preference, None
+            if pair.labelled_by_annotator or human is None or predicted is None or agree(predicted, human):
+                continue
+            if pair.judgment is not None:
+                probabilities = pair.judgment.probabilities
+                lead = probabilities[PREFERENCES.index(predicted)] - probability_of(human, probabilities)
+            found.append(Disagreement(criterion, pair, human, predicted, lead))
     # Sorting keeps the order of the criteria within an item.
     found.sort(
         key=lambda entry: (math.inf if entry.lead is None else -entry.lead, places[entry.pair.item.id])
     )
     return found[: max(0, most)]
-
-
-def _disagreement(criterion: str, pair: Pair) -> Disagreement | None:
-    human, predicted = pair.gold.label, pair.prediction.preference
-    if pair.labelled_by_annotator or human is None or predicted is None or agree(predicted, human):
-        return None
-    return Disagreement(criterion, pair, human, predicted, _lead(pair, human, predicted))
-
-
-def _lead(pair: Pair, human: HumanLabel, predicted: Preference) -> float | None:
-    if pair.judgment is None:
-        return None
-    probabilities = pair.judgment.probabilities
-    return probabilities[PREFERENCES.index(predicted)] - probability_of(human, probabilities)

@@ -90,7 +90,7 @@ class OverInstructions:
             return None
         places = np.split(numbers, np.cumsum([len(of_one) for of_one in groups.values()])[:-1])
         rows = [np.asarray(of_one, np.float64) for of_one in values.values()]
-        means = [float(row.mean()) for row in rows]
+        means, every = [float(row.mean()) for row in rows], np.concatenate(rows)
         weights, pulls = np.zeros(count), np.zeros(count)
         for place, row, mean in zip(places, rows, means, strict=True):
             share = 1 / (len(row) * len(rows))
@@ -101,7 +101,8 @@ class OverInstructions:
             weights=weights,
             pulls=pulls,
             values=len(rows) ** 2 / sum(1 / len(row) for row in rows),
-            sides=_sides(numbers, np.concatenate(rows)),
+            # In how many groups, of the rarer kind, there is a value below 1, and one above 0.
+            sides=min(len(np.unique(numbers[every < 1])), len(np.unique(numbers[every > 0]))),
             groups=tuple(dict.fromkeys(named)),
         )
 
@@ -389,11 +390,6 @@ def _t(freedom: float) -> FloatArray:
 
     quantile: FloatArray = stdtrit(freedom, 1 - _TAIL)
     return quantile
-
-
-def _sides(numbers: IntArray, values: FloatArray) -> int:
-    """In how many groups, of the rarer kind, there is a value below 1, and one above 0."""
-    return min(len(np.unique(numbers[values < 1])), len(np.unique(numbers[values > 0])))
 
 
 _DRAWS = 4000  # the error of the mean is about a hundredth of it

@@ -36,7 +36,6 @@ from engine.prompt.judge_prompt import (
     build_agreement_prompt,
     item_trunk,
 )
-from engine.prompt.template import ChatTemplate
 from engine.prompt.tokens import PROBES, branch_tokens, shared_tokens
 from engine.results.decision import NOT_FINITE
 from engine.settings.rows import MachineSettings, default_context
@@ -103,11 +102,14 @@ def measure_agreement(
     }
     done = sum(counts[key] for key in found)
     yield MeasureProgress(done, len(questions))
-    groups = _by_item({key: asked for key, asked in zip(keys, questions, strict=True) if key not in found})
+    groups: dict[str, dict[str, AgreementQuestion]] = {}  # those about the same texts together
+    for key, question in zip(keys, questions, strict=True):
+        if key not in found:
+            groups.setdefault(question.item.content_hash, {})[key] = question
     if groups:
         with opener() as opened:
             asker = _Asker(opened)
-            for group in groups:
+            for group in groups.values():
                 for key, question in group.items():
                     found[key] = asker.ask(question)
                     done += counts[key]
@@ -120,21 +122,12 @@ def measure_agreement(
                         if isinstance(answer, Agreement)
                     }
                 )
-    return [_result(question, found[key]) for key, question in zip(keys, questions, strict=True)]
-
-
-def _by_item(questions: Mapping[str, AgreementQuestion]) -> list[dict[str, AgreementQuestion]]:
-    """The questions by key, those about the same texts together."""
-    groups: dict[str, dict[str, AgreementQuestion]] = {}
-    for key, question in questions.items():
-        groups.setdefault(question.item.content_hash, {})[key] = question
-    return list(groups.values())
-
-
-def _result(question: AgreementQuestion, found: Agreement | str) -> Agreement | Unscored:
-    if isinstance(found, Agreement):
-        return found
-    return Unscored(question.item.id, question.criterion.name, found)
+    return [
+        Unscored(question.item.id, question.criterion.name, answer)
+        if isinstance(answer := found[key], str)
+        else answer
+        for key, question in zip(keys, questions, strict=True)
+    ]
 
 
 # P(yes) and P(no) are read from the logits after the prompt; no text is generated. All questions about an
@@ -148,7 +141,10 @@ class _Asker:
         self._template = opened.template
         self._context = opened.session.shape.context
         self._trunk: tuple[int, ...] | None = None
-        self._stem = _stem_tokens(opened.template)
+        # What all questions begin with.
+        probes = [Item("probe", text, text, text) for text in PROBES]
+        asked = [AgreementPrompt(item_trunk(item), ()).question() for item in probes]
+        self._stem = shared_tokens(asked, opened.template)
         # Where it does not fit, no question does, and each says so.
         if len(self._stem) + LONE_TOKEN_CELLS < self._context:
             self._session.hold_stem(self._stem)
@@ -181,12 +177,6 @@ class _Asker:
             [AgreementPrompt(prompt.trunk, (own(text),)).question() for text in PROBES], self._template
         )
         return PromptTokens(trunk[: common_prefix([trunk, branch.prompt[:-1]])], (branch,))
-
-
-def _stem_tokens(template: ChatTemplate) -> tuple[int, ...]:
-    """What all questions begin with."""
-    items = [Item("probe", text, text, text) for text in PROBES]
-    return shared_tokens([AgreementPrompt(item_trunk(item), ()).question() for item in items], template)
 
 
 _LEAST_MASS = 0.5  # of yes and no together, on average

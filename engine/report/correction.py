@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from engine.core.errors import Hint, SetupError
+from engine.core.errors import Hint
 from engine.core.formatting import INTERVAL, counted, listed, short_name, words
 from engine.core.tables import Column, Kind, Row, Section, Sentences, Table, Tone
 from engine.metrics.intervals import FEW
@@ -14,10 +14,7 @@ from engine.report.columns import CANDIDATE, cells
 
 HintText = Callable[[Hint | str], str]
 
-_PAIR = (
-    replace(CANDIDATE, key="one"),
-    Column("other", "against", Kind.TEXT, "The one that it met."),
-)
+_PAIR = (replace(CANDIDATE, key="one"), Column("other", "against", Kind.TEXT, "The one that it met."))
 _LABEL = Column("label", "label", Kind.NAME, "A label, of any candidates.")
 _STRENGTH = Column(
     "strength",
@@ -41,12 +38,7 @@ _CORRECTED = (
         "The 95 % interval for the win rate if annotators labelled the rest of these same items. It is"
         " narrower, because it does not cover how other items would differ.",
     ),
-    Column(
-        "labels",
-        "labels only (%)",
-        Kind.ESTIMATE,
-        f"By human labels only, in percent. {INTERVAL}",
-    ),
+    Column("labels", "labels only (%)", Kind.ESTIMATE, f"By human labels only, in percent. {INTERVAL}"),
     Column("judge", "judge only", Kind.SHARE, "By the judge only, on all items, uncorrected."),
     Column(
         "weight",
@@ -121,7 +113,8 @@ def correction_sections(found: RankedByLabels, word: HintText = str) -> list[Sec
     """
     sections = []
     if found.refused is not None:
-        sections.append(_refused(found.refused, word))
+        said = [f"Not corrected. {found.refused.problem}", word(found.refused.hint)]
+        sections.append(Section("corrected", "Corrected by human labels", [Sentences(said, Tone.CAVEAT)]))
     elif found.correction is not None:
         sections.append(_corrected(found, found.correction))
     elif found.part is not None:
@@ -130,11 +123,6 @@ def correction_sections(found: RankedByLabels, word: HintText = str) -> list[Sec
     if found.sample_size is not None:
         sections.append(_how_many(found.sample_size))
     return sections
-
-
-def _refused(refused: SetupError, word: HintText) -> Section:
-    said = [f"Not corrected. {refused.problem}", word(refused.hint)]
-    return Section("corrected", "Corrected by human labels", [Sentences(said, Tone.CAVEAT)])
 
 
 def _corrected(found: RankedByLabels, correction: Correction) -> Section:

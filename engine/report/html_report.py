@@ -22,7 +22,6 @@ from engine.core.formatting import capitalised, percent, visible, words
 from engine.core.items import PREFERENCES
 from engine.core.tables import Facts, Section, Sheet
 from engine.metrics.evaluation import Disagreement, Evaluation, largest_disagreements
-from engine.metrics.matching import Pair
 from engine.metrics.slices import SlicedMeasures
 from engine.models.model_file import ModelFile
 from engine.ranking.weighted_scoring import WeightedScoring
@@ -140,14 +139,17 @@ def gather(
 
 def report_html(report: Report, drawn: Mapping[str, bytes] | None = None) -> str:
     """The whole page; `drawn`: the figures of the report as SVG, drawn here unless given."""
-    evaluation, figures = report.evaluation, report.figures
+    evaluation, figures, notice = report.evaluation, report.figures, ""
+    if report.results is not None and report.model is not None and report.model.notice:
+        # Under the name that the model has in the report.
+        notice = f"{report.results.run.identity.model_name}: {report.model.notice}"
     if drawn is None:
         drawn = {name: figure.as_bytes("svg") for name, figure in figures.items()}
     return _template().render(
         version=VERSION,
         name=evaluation.name,
         dataset=evaluation.matched.dataset.name,
-        notice=_notice(report),
+        notice=notice,
         is_run=report.results is not None,
         sections=report_sheet(report).sections,
         figures={
@@ -203,6 +205,9 @@ def _written_out(value: object) -> object:
 def _shown(disagreement: Disagreement) -> dict[str, Any]:
     """What the template shows of a disagreement, next to its texts."""
     judgment = disagreement.pair.judgment
+    own = disagreement.pair.prediction.explanation or ""
+    if judgment is not None:  # the judge's own, also where an annotator wrote another
+        own = judgment.explanation.text if judgment.explanation else ""
     probabilities = zip(PREFERENCES, judgment.probabilities, strict=True) if judgment else ()
     return {
         "criterion": words(disagreement.criterion),
@@ -211,26 +216,9 @@ def _shown(disagreement: Disagreement) -> dict[str, Any]:
         "predicted": disagreement.predicted,
         "lead": None if disagreement.lead is None else f"{100 * disagreement.lead:.1f}",
         "probabilities": [(label, percent(probability)) for label, probability in probabilities],
-        "explanations": [
-            ("Human", disagreement.pair.gold.explanation or ""),
-            ("The judge", _judges_explanation(disagreement.pair)),
-        ],
+        "explanations": [("Human", disagreement.pair.gold.explanation or ""), ("The judge", own)],
         "stale": judgment is not None and judgment.stale,
     }
-
-
-def _judges_explanation(pair: Pair) -> str:
-    """The judge's own, also where an annotator wrote another."""
-    if pair.judgment is None:
-        return pair.prediction.explanation or ""
-    return pair.judgment.explanation.text if pair.judgment.explanation else ""
-
-
-def _notice(report: Report) -> str:
-    """What the model says to its users, under the name that it has in the report; empty for nothing."""
-    if report.results is None or report.model is None or not report.model.notice:
-        return ""
-    return f"{report.results.run.identity.model_name}: {report.model.notice}"
 
 
 def _how_it_was_made(report: Report) -> Section:

@@ -25,7 +25,8 @@ from engine.data.submission import quoted_cell
 from engine.ranking.bradley_terry import rank_in_words
 from engine.ranking.comparisons import in_words
 from engine.ranking.labelled_part import RankedByLabels
-from engine.ranking.ranking import LengthControl, Ranking, ranking_json
+from engine.ranking.length_control import LengthControl
+from engine.ranking.ranking import Ranking, ranking_json
 from engine.ranking.stopping import UntilSignificant
 from engine.report import drawing
 from engine.report.columns import CANDIDATE
@@ -58,12 +59,7 @@ RANK = Column(
 )
 
 
-_GROUP = Column(
-    "group",
-    "group",
-    Kind.TEXT,
-    "Candidates that share a letter do not differ significantly.",
-)
+_GROUP = Column("group", "group", Kind.TEXT, "Candidates that share a letter do not differ significantly.")
 
 
 _EQUAL_LENGTH = Column(

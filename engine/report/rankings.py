@@ -397,7 +397,7 @@ def _numbers(ranking: Ranking, seed: int) -> Iterator[methods.Statement]:
         yield methods.Statement(
             "Length-controlled win rates are those of a logistic regression on candidates and length"
             f" differences, after {methods.DUBOIS.said}.",
-            f"Tiebreak {VERSION}, engine/ranking/ranking.py",
+            f"Tiebreak {VERSION}, engine/ranking/length_control.py",
             (methods.DUBOIS,),
         )
 

@@ -221,18 +221,14 @@ AccuracyByMethod = Mapping[str, Mapping[str, Accuracy]]
 
 
 def labels_given_section(results: RunResults) -> Section:
+    missing = results.judges_missing_sentence
     return Section(
         "labels_given",
         "Labels given",
-        [distribution_table(count_run(results)), *_missing(results)],
+        [distribution_table(count_run(results)), *([Sentences([missing], Tone.CAVEAT)] if missing else ())],
         "The effective labels. Flip rate: the share of position-inconsistent judgments, where the label"
         " changes if the responses are swapped. Answer mass near 1: the model understood the question.",
     )
-
-
-def _missing(results: RunResults) -> Iterator[Sentences]:
-    if results.judges_missing_sentence:
-        yield Sentences([results.judges_missing_sentence], Tone.CAVEAT)
 
 
 def distribution_table(counts: Sequence[LabelCounts]) -> Table:
@@ -376,11 +372,7 @@ def differences_table(
         Column("differs", "differs", Kind.FLAG, "Whether the two runs differ in it.", instead={False: ""}),
         *(
             Column(
-                key,
-                run.title,
-                Kind.TEXT,
-                f"Its value in the {key} run; a dash if it has none.",
-                foreign=True,
+                key, run.title, Kind.TEXT, f"Its value in the {key} run; a dash if it has none.", foreign=True
             )
             for key, run in (("first", first), ("other", other))
         ),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.annotations.effective import EffectiveAnnotation, tags_together
-from engine.annotations.records import Annotation, Kind
+from engine.annotations.records import Annotation, AnnotationKind
 from engine.core.items import PREFERENCES, Gold, Order
 from engine.core.judgments import (
     AnswerLogProbs,
@@ -103,7 +103,7 @@ def _item_json(item: JudgedItem, results: RunResults) -> dict[str, Any]:
         "tokens_read": item.tokens_read,
         "tokens_generated": item.tokens_generated,
         "shortened": shortening and {"a": shortening.left_out_a, "b": shortening.left_out_b},
-        "reviews": [_said_json(word, "state") for word in said if word.kind is Kind.STATE],
+        "reviews": [_said_json(word, "state") for word in said if word.kind is AnnotationKind.STATE],
         "notes": [_said_json(note, "text", "tags") for note in notes],
         "tags": list(tags_together(results.notes_on(item.content_hash))),
     }
@@ -161,7 +161,7 @@ def _override_json(override: EffectiveAnnotation) -> dict[str, Any]:
 def _label_said_json(said: Annotation) -> dict[str, Any]:
     """An annotation of a judgment: what overrides another's value, or what it accepts."""
     fields = ("preference", "origin", "seed", "blind")
-    if said.kind is Kind.CONFIRMATION:
+    if said.kind is AnnotationKind.CONFIRMATION:
         return {"kind": "confirmed"} | _said_json(said, *fields)
     return {"kind": "said"} | _said_json(said, *fields, "explanation", "written_for", "settles")
 
@@ -308,7 +308,8 @@ class _DatasetCells:
 def _run_cells(
     results: RunResults, item: JudgedItem, judgment: AnyJudgment, in_sample: str
 ) -> tuple[str, ...]:
-    left_out = item.shortening
+    left_out, given = item.shortening, results.reviews.given_on(judgment.key)
+    own = None if isinstance(judgment, Unscored) else judgment.explanation
     return (
         *(str(results.run.id), item.item_id, str(item.position), judgment.criterion),
         results.label(judgment) or "",
@@ -316,14 +317,15 @@ def _run_cells(
         *_override_cells(results.overrides.get(judgment.key)),
         results.source.in_words,
         *_review_cells(results, item.item_id),
-        *_labels_by_annotators(results, judgment),
+        _object({name: each.preference for name, each in given.items()}),
+        _object({name: each.origin for name, each in given.items()}),
         in_sample,
         *_words_of_annotators(results, item, judgment),
         *_probability_cells(judgment),
         *_reading_cells(item, judgment.criterion),
         results.explanation(judgment) or "",
         _truth(results.is_stale(judgment)),
-        *_explanation_cells(judgment),
+        *((own.text, own.preference, _truth(own.cut)) if own else _EMPTY * 3),
         judgment.reason if isinstance(judgment, Unscored) else "",
         *((str(left_out.left_out_a), str(left_out.left_out_b)) if left_out else _EMPTY * 2),
         repr(item.seconds),
@@ -348,13 +350,6 @@ def _review_cells(results: RunResults, item_id: str) -> tuple[str, ...]:
         return _EMPTY * 3
     last = max(marks, key=lambda mark: mark.created)
     return last.state or "", last.author, last.created.isoformat()
-
-
-def _labels_by_annotators(results: RunResults, judgment: AnyJudgment) -> tuple[str, ...]:
-    """The label of each annotator, and how they came to the item."""
-    given = results.reviews.given_on(judgment.key)
-    labels = {name: each.preference for name, each in given.items()}
-    return _object(labels), _object({name: each.origin for name, each in given.items()})
 
 
 def _words_of_annotators(results: RunResults, item: JudgedItem, judgment: AnyJudgment) -> tuple[str, ...]:
@@ -397,11 +392,6 @@ def _reading_cells(item: JudgedItem, criterion: str) -> Iterator[str]:
     by_order = {reading.order: reading.log_probs for reading in raw_predictions}
     for order in Order:
         yield from map(repr, by_order[order]) if order in by_order else _EMPTY * len(PREFERENCES)
-
-
-def _explanation_cells(judgment: AnyJudgment) -> tuple[str, ...]:
-    own = None if isinstance(judgment, Unscored) else judgment.explanation
-    return (own.text, own.preference, _truth(own.cut)) if own else _EMPTY * 3
 
 
 def _truth(value: bool | None) -> str:

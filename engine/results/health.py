@@ -17,7 +17,7 @@ from engine.core.errors import Hint, Setting
 from engine.core.formatting import listed, percent, words
 from engine.core.health import Health, Sign, Symptom
 from engine.core.items import PREFERENCES, Method, Preference
-from engine.core.judgments import AnyJudgment, Judgment, RawPrediction, SubmittedLabel, Unscored
+from engine.core.judgments import AnyJudgment, Judgment, SubmittedLabel, Unscored
 from engine.core.methods import together
 from engine.core.numeric import clopper_pearson, worth_of
 from engine.core.rubric import Rubric
@@ -305,13 +305,12 @@ def _answer(judgment: AnyJudgment) -> Answer:
         answer_mass=max(masses.values(), default=judgment.answer_mass),
         flipped=judgment.flipped,
         method_masses=masses,
-        seen=tuple(map(_seen_label, together(judgment.raw_predictions))),
+        # The likeliest, the first of equal ones.
+        seen=tuple(
+            PREFERENCES[each.log_probs.index(max(each.log_probs))]
+            for each in together(judgment.raw_predictions)
+        ),
     )
-
-
-def _seen_label(reading: RawPrediction) -> Preference:
-    """The likeliest, the first of equal ones."""
-    return PREFERENCES[reading.log_probs.index(max(reading.log_probs))]
 
 
 def _method_masses(judgment: Judgment) -> dict[Method, float]:

@@ -21,6 +21,7 @@ from engine.results.run_results import RunResults
 from engine.system.files import whole_file
 
 _TIE = 1.5
+_SIDES = (Preference.A, Preference.B)
 
 
 def alpaca_annotations(results: RunResults, dataset: Dataset, criterion: str) -> Sequence[Mapping[str, Any]]:
@@ -31,7 +32,11 @@ def alpaca_annotations(results: RunResults, dataset: Dataset, criterion: str) ->
     dataset, else A and B.
     """
     items = {item.id: item for item in dataset}
-    names = dict(zip(dataset.ids, zip(*_generators(dataset), strict=True), strict=True))
+    generators = [
+        [name or side.value for name in dataset.texts(column).to_pylist()]
+        for column, side in zip(CANDIDATES, _SIDES, strict=True)
+    ]
+    names = dict(zip(dataset.ids, zip(*generators, strict=True), strict=True))
     annotator = results.run.identity.model_name
     made = []
     for judgment in results.judgments[criterion]:
@@ -39,6 +44,8 @@ def alpaca_annotations(results: RunResults, dataset: Dataset, criterion: str) ->
         if label is None or probabilities is None:
             continue
         item, (first, second) = items[judgment.item_id], names[judgment.item_id]
+        by_label = dict(zip(PREFERENCES, probabilities, strict=True))
+        ties = by_label[Preference.BOTH_GOOD] + by_label[Preference.BOTH_BAD]
         made.append(
             {
                 "instruction": item.instruction,
@@ -47,25 +54,10 @@ def alpaca_annotations(results: RunResults, dataset: Dataset, criterion: str) ->
                 "output_2": item.output_b,
                 "generator_2": second,
                 "annotator": annotator,
-                "preference": _preference(label, probabilities),
+                "preference": 1 + by_label[Preference.B] + ties / 2 if label in _SIDES else _TIE,
             }
         )
     return made
-
-
-def _generators(dataset: Dataset) -> Sequence[Sequence[str]]:
-    """Who wrote the responses A, and B, of each item."""
-    return [
-        [name or place for name in dataset.texts(column).to_pylist()]
-        for column, place in zip(CANDIDATES, (Preference.A.value, Preference.B.value), strict=True)
-    ]
-
-
-def _preference(label: Preference, probabilities: Sequence[float]) -> float:
-    if label not in (Preference.A, Preference.B):
-        return _TIE
-    by_label = dict(zip(PREFERENCES, probabilities, strict=True))
-    return 1 + by_label[Preference.B] + (by_label[Preference.BOTH_GOOD] + by_label[Preference.BOTH_BAD]) / 2
 
 
 _VERSION = 2  # of the log's schema
@@ -211,7 +203,7 @@ def preference_pairs(results: RunResults, dataset: Dataset, criterion: str) -> P
         label, probabilities = results.label(judgment), results.probabilities(judgment)
         if label is None or probabilities is None:
             left_out[_UNSCORED] += 1
-        elif label in (Preference.A, Preference.B):
+        elif label in _SIDES:
             item = items[judgment.item_id]
             order = Order.AB if label is Preference.A else Order.BA
             chosen, rejected = order.arrange(item.output_a, item.output_b)

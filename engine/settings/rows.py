@@ -333,9 +333,7 @@ def settings_of(values: Mapping[str, Any]) -> JudgeSettings:
 
 
 def settings_in_words(settings: ChosenSettings) -> str:
-    """What distinguishes these settings, of a run or of a setup, from the default ones: `labels only, one
-    order, context 4,096`; empty for the default.
-    """
+    """What distinguishes the settings of a run or of a setup from the default: `labels only, one order`."""
     phrases = (row.phrase_in(settings) for row in SETTINGS if hasattr(settings, row.name))
     return ", ".join(filter(None, phrases))
 
@@ -452,6 +450,12 @@ def _orders_in_words(settings: Any) -> str:
     return "one order" if len(settings.orders) == 1 else ""
 
 
+def _context_in_words(settings: Any) -> str:
+    # A run keeps what came out for its model, chosen or not.
+    is_chosen = not isinstance(settings, JudgeSettings) and settings.context is not None
+    return f"context {settings.context:,}" if is_chosen else ""
+
+
 def _methods_in_words(settings: ChosenSettings) -> str:
     if settings.methods == DEFAULT_METHODS:
         return ""
@@ -481,7 +485,7 @@ SETTINGS = (
     ),
     SettingRow(
         name="context", kind=int, called=Setting.CONTEXT, group=Group.COMPUTER, surfaces=~Surface.NONE,
-        phrase="context {:,}", least=SMALLEST_CONTEXT,
+        phrase=_context_in_words, least=SMALLEST_CONTEXT,
         title="Context length, in tokens", offered=(0, 2**24), step=1024, instead=0, special="Automatic",
         tip=f"Context length in tokens. Automatic: {DEFAULT_CONTEXT:,}, or less if the model was trained with"
         " less.",

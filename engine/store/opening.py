@@ -44,7 +44,7 @@ _TRIES = 5
 _SECONDS_BETWEEN = 0.3
 _SPARE = 64 << 20  # bytes that are left free for others
 _IN_MEMORY = "/dev/shm"  # Linux has it: where the disk is full, the default folder is mostly on the same one
-_SETTLED_SECONDS = (
+_UNCHANGED_SECONDS = (
     3.0  # file systems tell the time of a change to two seconds; until then another may not show
 )
 
@@ -154,8 +154,8 @@ def _newest(store: Path | None, why: str) -> PrivateCopy:
         _delete_unused(store, kept)
     began = time.time()
     copy = PrivateCopy(store, why)
-    adjudicated = began - max(changed for _size, changed in copy.state.values()) / 1e9 > _SETTLED_SECONDS
-    if adjudicated and not is_forked():
+    unchanged = began - max(changed for _size, changed in copy.state.values()) / 1e9 > _UNCHANGED_SECONDS
+    if unchanged and not is_forked():
         _kept[store] = copy
     return copy
 

@@ -28,7 +28,7 @@ from gui.workspace.dataset_reader import ColumnsRequest
 from gui.workspace.figures import FramedPicture
 from gui.workspace.page import OfferedRun, Page, RunPicker, SourceBox
 from gui.workspace.state import PageName
-from gui.workspace.task_panel import TaskPanel
+from gui.workspace.task_panel import TaskPanel, write_file
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -282,7 +282,7 @@ class RankingPage(Page):
     def save(self, path: Path) -> None:
         if self.ranked is not None:
             job = save_ranking(self.ranked, path, self.workspace.files_in_use(self))
-            self.workspace.write_file(job, "ranking saved")
+            write_file(self.workspace, job, "ranking saved")
 
     # Making
 

@@ -4,29 +4,10 @@ they would be read.
 
 from collections.abc import Mapping, Sequence
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QCompleter,
-    QDialog,
-    QDialogButtonBox,
-    QGridLayout,
-    QLabel,
-    QPlainTextEdit,
-    QWidget,
-    QWidgetAction,
-)
 
-from engine.core.column_map import (
-    NO_LABEL,
-    RANKED,
-    ColumnMap,
-    Confidence,
-    annotators_among,
-    annotators_of,
-    of_annotators,
-)
+from engine.core import column_map
 from engine.core.errors import EngineError
 from engine.core.formatting import clipped, counted, quoted, visible, without_middle, words
 from engine.core.items import HUMAN_LABELS, written_label
@@ -55,6 +36,7 @@ from gui.widgets.labels import (
 from gui.widgets.notice import problem_of
 from gui.workspace.dataset_reader import ColumnsRequest
 from gui.workspace.page import two_parts
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -76,7 +58,7 @@ class SourceField(ComboBox):
         self.target = target
         self._nothing = _NUMBERED if target == "id" else NOTHING
         self.setEditable(True)
-        self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        self.setInsertPolicy(QtWidgets.QComboBox.InsertPolicy.NoInsert)
         narrow(self)
         name(
             self, f"Column of the file for {words(target)}", "Choose a column of the file, or write a source"
@@ -84,7 +66,7 @@ class SourceField(ComboBox):
         self.addItem(self._nothing, "")
         for offer in offers:
             self.addItem(one_line(offer), offer)
-        completer = QCompleter(self.model(), self)
+        completer = QtWidgets.QCompleter(self.model(), self)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.setCompleter(completer)
@@ -94,7 +76,6 @@ class SourceField(ComboBox):
 
     @property
     def source(self) -> str:
-        """What is chosen or written; empty for nothing."""
         text, here = self.currentText(), self.currentIndex()
         if self.itemText(here) == text:  # long names may begin alike
             return str(self.itemData(here))
@@ -132,24 +113,26 @@ class AnnotatorsButton(MenuButton):
         self._menu.clear()
         chosen = self._chosen()
         for column in self._columns[:_MOST_IN_A_MENU]:
-            box = QCheckBox(one_line(clipped(column)).replace("&", "&&"))
+            box = QtWidgets.QCheckBox(one_line(clipped(column)).replace("&", "&&"))
             box.setChecked(column in chosen)
             box.toggled.connect(lambda on, of=column: self._choose(of, on))
-            entry = QWidgetAction(self._menu)
+            entry = QtWidgets.QWidgetAction(self._menu)
             entry.setDefaultWidget(box)
             self._menu.addAction(entry)
 
     def _chosen(self) -> list[str]:
         source = self._field.source
-        return [source] if source in self._columns else [one for one in annotators_of(source) if one]
+        return (
+            [source] if source in self._columns else [one for one in column_map.annotators_of(source) if one]
+        )
 
     def _choose(self, column: str, on: bool) -> None:
         others = [one for one in self._chosen() if one != column]
-        self._field.show_source(of_annotators([*others, column] if on else others))
+        self._field.show_source(column_map.of_annotators([*others, column] if on else others))
         self._field.changed.emit()
 
 
-class SourceFields(QWidget):
+class SourceFields(QtWidgets.QWidget):
     """A field for each of some columns of ours, each with the confidence of the guess.
 
     `of_labels`: the columns that annotators are chosen of.
@@ -162,7 +145,7 @@ class SourceFields(QWidget):
         self.by_target = {target: SourceField(target, offers) for target in targets}
         self._captions = {target: label(title, wrap=False) for target, title in targets.items()}
         self._confidence = {target: hint("") for target in targets}
-        grid = QGridLayout(self)
+        grid = QtWidgets.QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setColumnStretch(1, 1)
         grid.setColumnMinimumWidth(0, self.fontMetrics().averageCharWidth() * _CAPTION)
@@ -181,8 +164,9 @@ class SourceFields(QWidget):
         for target, title in titles.items():
             self._captions[target].setText(title)
 
-    def show_sources(self, sources: Mapping[str, str], confidence: Mapping[str, Confidence]) -> None:
-        """Show what was guessed, or was chosen before."""
+    def show_sources(
+        self, sources: Mapping[str, str], confidence: Mapping[str, column_map.Confidence]
+    ) -> None:
         for target, field in self.by_target.items():
             field.show_source(sources.get(target, ""))
             sure = confidence.get(target)
@@ -194,18 +178,18 @@ class SourceFields(QWidget):
         return {target: field.source for target, field in self.by_target.items()}
 
 
-class LabelFields(QWidget):
+class LabelFields(QtWidgets.QWidget):
     """A line for each value of the file's label columns, with what it means."""
 
     changed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        self.boxes: dict[str, QComboBox] = {}  # by the value
+        self.boxes: dict[str, QtWidgets.QComboBox] = {}  # by the value
         self._meant: Mapping[str, str] = {}
         self._chosen: dict[str, str | None] = {}  # what the user said of values
-        self._lines: list[QWidget] = []
-        self._grid = QGridLayout(self)
+        self._lines: list[QtWidgets.QWidget] = []
+        self._grid = QtWidgets.QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setColumnStretch(1, 1)
         self._grid.setColumnMinimumWidth(0, self.fontMetrics().averageCharWidth() * _CAPTION)
@@ -233,9 +217,15 @@ class LabelFields(QWidget):
         take_out(self._grid, self._lines)
         self.boxes, self._lines = {}, []
         for row, (value, count) in enumerate(values.items()):
-            box = _meanings(value, said.get(value, value))
+            box = ComboBox()
+            name(box, f"What the label {one_line(value)} means")
+            box.addItem(_UNKNOWN, None)
+            for human in HUMAN_LABELS:
+                box.addItem(LABEL_WORDS[human], human.value)
+            box.addItem("no label", column_map.NO_LABEL)
+            box.setCurrentIndex(max(0, box.findData(said.get(value, value))))
             box.currentIndexChanged.connect(lambda _index, of=value: self._choose(of))
-            caption: QLabel = plain_label(one_line(value))
+            caption: QtWidgets.QLabel = plain_label(one_line(value))
             set_tip(caption, value)
             caption.setMaximumWidth(self.fontMetrics().averageCharWidth() * 24)
             often = hint(counted(count, "time", "times") if count else "further on", wrap=False)
@@ -248,18 +238,6 @@ class LabelFields(QWidget):
     def _choose(self, value: str) -> None:
         self._chosen[value] = self.boxes[value].currentData()
         self.changed.emit()
-
-
-def _meanings(value: str, meaning: str | None) -> QComboBox:
-    box = ComboBox()
-    name(box, f"What the label {one_line(value)} means")
-    box.addItem(_UNKNOWN, None)
-    for human in HUMAN_LABELS:
-        box.addItem(LABEL_WORDS[human], human.value)
-    box.addItem("no label", NO_LABEL)
-    place = box.findData(meaning)
-    box.setCurrentIndex(max(place, 0))
-    return box
 
 
 _REST_MS = 200  # of no change before the rows are read again
@@ -286,12 +264,14 @@ _HOW = (
 )
 
 
-class ColumnsDialog(ReadingOrder, QDialog):
+class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
     """`chosen`: the path, the ColumnMap, and whether it is to be remembered."""
 
     chosen = Signal(object, object, bool)
 
-    def __init__(self, workspace: Workspace, request: ColumnsRequest, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, workspace: Workspace, request: ColumnsRequest, parent: QtWidgets.QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.request = request
         self._main, self._others = _label_columns(request.rubric)
@@ -300,22 +280,22 @@ class ColumnsDialog(ReadingOrder, QDialog):
         self.setWindowTitle(f"Columns of {one_line(request.path.name)}"[:120])
         self.fields: dict[str, SourceFields] = {}
         self.labels = LabelFields()
-        self.items = QPlainTextEdit()
+        self.items = QtWidgets.QPlainTextEdit()
         self.problem = plain_label("")
-        self.remember = QCheckBox("&Remember for files with these columns")
+        self.remember = QtWidgets.QCheckBox("&Remember for files with these columns")
         self.remember.setChecked(request.remember)
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.open_button = self.buttons.addButton("&Open", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
+        self.open_button = self.buttons.addButton("&Open", QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole)
         self._lay_out()
         self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self._read)
-        self._looking = workspace.task(ThreadName.FILES, self, self._take, self._refuse)
-        self._reading = workspace.task(ThreadName.FILES, self, self._show, self._refuse)
+        self._looking = TaskPanel(workspace.threads, ThreadName.FILES, self, self._take, failed=self._refuse)
+        self._reading = TaskPanel(workspace.threads, ThreadName.FILES, self, self._show, failed=self._refuse)
         self._say("Looking into the file …", "hint")
         self._looking.start(dataset_jobs.look_into(request.path, request.rubric))
 
     @property
-    def columns(self) -> ColumnMap:
+    def columns(self) -> column_map.ColumnMap:
         sources = {target: source for part in self.fields.values() for target, source in part.sources.items()}
         own = self._foreign.columns if self._foreign else ()
         left_out = _OUTPUTS if self.is_ranked else _RANKED
@@ -325,11 +305,10 @@ class ColumnsDialog(ReadingOrder, QDialog):
             if target not in left_out and (source or target in own)
         }
         labels = {value: label for value, label in self.labels.labels.items() if value != label}
-        return ColumnMap.of(named, labels)
+        return column_map.ColumnMap.of(named, labels)
 
     @property
     def is_ranked(self) -> bool:
-        """True where the file says which response was chosen."""
         return bool(self.kind.currentData())
 
     # Making
@@ -338,7 +317,7 @@ class ColumnsDialog(ReadingOrder, QDialog):
         self.items.setReadOnly(True)
         self.items.setTabChangesFocus(True)
         name(self.items, "The first items as they would be read")
-        self._form = QWidget()
+        self._form = QtWidgets.QWidget()
         self._column = in_column(on=self._form, margins=None, spacing=8)
         area = DownScroll(self._form)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -355,7 +334,7 @@ class ColumnsDialog(ReadingOrder, QDialog):
         across.setSizes([letter * _SIZE[0] * 5 // 11, letter * _SIZE[0] * 6 // 11])
         make_room(self, *_SIZE, _SHARE_OF_SCREEN)
 
-    def _why_again(self) -> QWidget:
+    def _why_again(self) -> QtWidgets.QWidget:
         first, *more = self.request.problem.splitlines()
         shown = [first, *more[:_MOST_PROBLEMS]]
         if len(more) > _MOST_PROBLEMS:
@@ -414,7 +393,7 @@ class ColumnsDialog(ReadingOrder, QDialog):
         self._make_fields(foreign)
         columns = self.request.columns or foreign.map
         sources = {name: name for name in foreign.columns} | columns.source_of
-        self.kind.setCurrentIndex(int(any(columns.source_of.get(name) for name in RANKED)))
+        self.kind.setCurrentIndex(int(any(columns.source_of.get(name) for name in column_map.RANKED)))
         for part in self.fields.values():
             part.show_sources(sources, {} if self.request.columns else foreign.confidence)
             part.changed.connect(self._rest.start)
@@ -501,7 +480,7 @@ class ColumnAsker(QObject):
     `dialog`: the one that was opened last.
     """
 
-    def __init__(self, workspace: Workspace, widget: QWidget) -> None:
+    def __init__(self, workspace: Workspace, widget: QtWidgets.QWidget) -> None:
         """`widget`: in the window that a dialog stands before."""
         super().__init__(widget)
         self._workspace = workspace
@@ -545,7 +524,7 @@ def _in_words(item: Mapping[str, str], titles: Mapping[str, str]) -> str:
             if column.endswith("_preference"):
                 cut = _label_in_words(text)
             lines.append(f"{title}: {cut}")
-        given = annotators_among(item, column)
+        given = column_map.annotators_among(item, column)
         said = [f"{clipped(who)} {_label_in_words(item[of])}" for who, of in given.items() if item[of]]
         lines += [f"    {', '.join(said)}"] if said else []
     return "\n".join(lines)

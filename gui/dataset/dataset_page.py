@@ -41,6 +41,7 @@ from gui.workspace.dataset_reader import ColumnsRequest
 from gui.workspace.file_jobs import Loading
 from gui.workspace.page import Page, PageSplitter
 from gui.workspace.state import PageName
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import LatestTask, ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -185,7 +186,9 @@ class DatasetPage(Page):
         self._listed: Sequence[int] | None = None  # the rows of the listed items; None for all
         self._build_header()
         self._build_body()
-        self._counting = workspace.task(ThreadName.FILES, self, self._show_summary)
+        self._counting = TaskPanel(
+            workspace.threads, ThreadName.FILES, self, self._show_summary, failed=workspace.failures
+        )
         self._connect()
         self._show_dataset()
 
@@ -284,7 +287,6 @@ class DatasetPage(Page):
 
     @Slot()
     def change_columns(self) -> None:
-        """Ask anew which columns of the open file are which."""
         dataset = self.workspace.dataset
         if dataset is not None:
             self.ask_columns(dataset.path, dataset.columns)

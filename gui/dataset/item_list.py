@@ -37,6 +37,7 @@ from gui.widgets.theme import LIGHT, Colours, colours
 from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index
 from gui.widgets.views import table_view
 from gui.workspace.slices_panel import SliceChoice
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -85,7 +86,6 @@ class ItemTableModel(HeadedModel):
         self._colours = LIGHT
 
     def show_dataset(self, dataset: "Dataset") -> None:
-        """Show all items of a dataset, in its order."""
         self.beginResetModel()
         labels = (
             DatasetColumn(f"{criterion}_preference", words(criterion).capitalize(), True)
@@ -157,7 +157,6 @@ class ItemTableModel(HeadedModel):
 
 
 def column_named(columns: Sequence[DatasetColumn], source: str) -> int | None:
-    """The place of a column by its name in the dataset."""
     return next((place for place, column in enumerate(columns) if column.source == source), None)
 
 
@@ -386,7 +385,6 @@ class SelectedItems(QPushButton):
 
 
 def judge_words(count: int) -> str:
-    """What a button says that lets this many items be judged."""
     return "Judge this item" if count == 1 else f"Judge these {counted(count, 'item', 'items')}"
 
 
@@ -418,8 +416,17 @@ class ItemList(QWidget):
         self._build()
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self._ask)
-        self._ordering = workspace.task(ThreadName.FILES, self, self._take_rows, self._tell_failure)
-        self._connect()
+        self._ordering = TaskPanel(
+            workspace.threads, ThreadName.FILES, self, self._take_rows, failed=self._tell_failure
+        )
+        self.search.textChanged.connect(self._pause.start)
+        self.search.left.connect(self._leave_search)
+        self.view.horizontalHeader().sortIndicatorChanged.connect(self._sort_by_header)
+        self.view.selectionModel().currentRowChanged.connect(self._choose)
+        self.chooser.sort_wanted.connect(self._sort)
+        self.chooser.shown_changed.connect(self._pause.start)
+        self.slices.changed.connect(self._ask)
+        add_key(self.view, QKeySequence.StandardKey.Copy, self._copy_cell)
         self.restyle()
 
     def show_dataset(self, dataset: "Dataset") -> None:
@@ -467,16 +474,6 @@ class ItemList(QWidget):
         above = in_row((self.search, 2), (self.slices, STRETCH), self.count, self.chooser)
         # Below the table, so that the rows stay under the mouse when it appears.
         in_column(above, (self._stack, STRETCH), (self.selected, Qt.AlignmentFlag.AlignLeft), on=self)
-
-    def _connect(self) -> None:
-        self.search.textChanged.connect(self._pause.start)
-        self.search.left.connect(self._leave_search)
-        self.view.horizontalHeader().sortIndicatorChanged.connect(self._sort_by_header)
-        self.view.selectionModel().currentRowChanged.connect(self._choose)
-        self.chooser.sort_wanted.connect(self._sort)
-        self.chooser.shown_changed.connect(self._pause.start)
-        self.slices.changed.connect(self._ask)
-        add_key(self.view, QKeySequence.StandardKey.Copy, self._copy_cell)
 
     def restyle(self) -> None:
         metrics = self.fontMetrics()

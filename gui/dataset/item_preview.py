@@ -8,18 +8,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from PySide6 import QtGui
 from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-    QTextBlockFormat,
-    QTextCharFormat,
-    QTextCursor,
-    QTextDocument,
-)
 from PySide6.QtWidgets import QGridLayout, QPushButton, QSizePolicy, QTextEdit, QWidget
 
 from engine.core.formatting import clipped, counted, visible, words
@@ -77,14 +67,14 @@ class LabelLegend(QWidget):
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
 
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
+    def paintEvent(self, _event: QtGui.QPaintEvent) -> None:
+        painter = QtGui.QPainter(self)
         used, metrics = colours(self.palette()), self.fontMetrics()
         side = float(metrics.ascent())
         left = 0.0
         for preference, text in self._entries:
             paint_label(painter, QRectF(left, 1, side, side), preference, self.palette())
-            painter.setPen(QColor(used.muted))
+            painter.setPen(QtGui.QColor(used.muted))
             painter.drawText(int(left + side + metrics.ascent() * 0.4), metrics.ascent(), text)
             left += metrics.horizontalAdvance(text) + 2.5 * metrics.ascent()
         painter.end()
@@ -108,8 +98,7 @@ class _Cells(QWidget):
         self._cells, self._across = list(cells), 0
         self._arrange()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Arrange the cells anew where another number fits side by side."""
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange()
 
@@ -147,7 +136,6 @@ class SummaryPanel(QWidget):
         in_column(panel(top, self._notices), on=self)
 
     def begin(self, dataset: "Dataset") -> None:
-        """Show what is known of a dataset before it is counted."""
         self._items.setText(counted(len(dataset), "item", "items"))
         self._labelled.setText("Counting …")
         self._has_labels = bool(dataset.criteria)
@@ -260,7 +248,9 @@ class ItemPreview(QWidget):
         self.item, self._words, self._longer = item, tuple(searched), False
         self._others = others
         self.restyle()
-        self.view.moveCursor(QTextCursor.MoveOperation.Start)  # else a change of size would go to its end
+        self.view.moveCursor(
+            QtGui.QTextCursor.MoveOperation.Start
+        )  # else a change of size would go to its end
         self.view.verticalScrollBar().setValue(0)
 
     @property
@@ -281,9 +271,9 @@ class ItemPreview(QWidget):
         document = self.view.document()
         document.clear()
         if item is None:
-            self._write_own(QTextCursor(document), "No item is chosen.")
+            self._write_own(QtGui.QTextCursor(document), "No item is chosen.")
             return
-        cursor = QTextCursor(document)
+        cursor = QtGui.QTextCursor(document)
         cursor.beginEditBlock()
         self._heading(cursor, f"Item {item.id}", first=True)
         for title, text in (
@@ -298,7 +288,7 @@ class ItemPreview(QWidget):
         cursor.endEditBlock()
         self._mark_words()
 
-    def _human_labels(self, cursor: QTextCursor, item: Item) -> None:
+    def _human_labels(self, cursor: QtGui.QTextCursor, item: Item) -> None:
         self._heading(cursor, "Human labels")
         if not item.gold:
             self._new_block(cursor)
@@ -316,7 +306,7 @@ class ItemPreview(QWidget):
             if gold.explanation:
                 self._body(cursor, gold.explanation, indent=1)
 
-    def _other_columns(self, cursor: QTextCursor) -> None:
+    def _other_columns(self, cursor: QtGui.QTextCursor) -> None:
         filled = {column: text for column, text in self._others.items() if text}
         if filled:
             self._heading(cursor, "Other columns")
@@ -327,14 +317,14 @@ class ItemPreview(QWidget):
             shown = text if len(text) <= _LONGEST_OTHER else f"{text[:_LONGEST_OTHER]} … and {rest} more."
             cursor.insertText(visible(shown), self._style())
 
-    def _heading(self, cursor: QTextCursor, title: str, beside: str = "", first: bool = False) -> None:
+    def _heading(self, cursor: QtGui.QTextCursor, title: str, beside: str = "", first: bool = False) -> None:
         if not first:
             self._new_block(cursor, above=14)
         cursor.insertText(visible(title), self._style(bold=True))
         if beside:
             cursor.insertText(f"   {beside}", self._style(colours(self.palette()).muted))
 
-    def _body(self, cursor: QTextCursor, text: str, indent: int = 0) -> None:
+    def _body(self, cursor: QtGui.QTextCursor, text: str, indent: int = 0) -> None:
         self._new_block(cursor, above=3, indent=indent)
         if not text:
             self._write_own(cursor, "Empty.")
@@ -345,35 +335,35 @@ class ItemPreview(QWidget):
             self._new_block(cursor)
             self._write_own(cursor, f"… and {_characters(len(text) - len(shown))} more.")
 
-    def _write_own(self, cursor: QTextCursor, text: str) -> None:
+    def _write_own(self, cursor: QtGui.QTextCursor, text: str) -> None:
         """Write words that are no text of the item: quieter, and slanted."""
         style = self._style(colours(self.palette()).muted)
         style.setFontItalic(True)
         cursor.insertText(text, style)
 
     @staticmethod
-    def _new_block(cursor: QTextCursor, above: int = 0, indent: int = 0) -> None:
-        layout = QTextBlockFormat()
+    def _new_block(cursor: QtGui.QTextCursor, above: int = 0, indent: int = 0) -> None:
+        layout = QtGui.QTextBlockFormat()
         layout.setTopMargin(above)
         layout.setIndent(indent)
-        cursor.insertBlock(layout, QTextCharFormat())
+        cursor.insertBlock(layout, QtGui.QTextCharFormat())
 
-    def _style(self, colour: str = "", bold: bool = False) -> QTextCharFormat:
-        style = QTextCharFormat()
+    def _style(self, colour: str = "", bold: bool = False) -> QtGui.QTextCharFormat:
+        style = QtGui.QTextCharFormat()
         if colour:
-            style.setForeground(QColor(colour))
+            style.setForeground(QtGui.QColor(colour))
         if bold:
-            style.setFontWeight(QFont.Weight.DemiBold)
+            style.setFontWeight(QtGui.QFont.Weight.DemiBold)
         return style
 
     def _mark_words(self) -> None:
         document = self.view.document()
         marks: list[QTextEdit.ExtraSelection] = []
-        style = QTextCharFormat()
-        style.setBackground(QColor(colours(self.palette()).shared_ground))
+        style = QtGui.QTextCharFormat()
+        style.setBackground(QtGui.QColor(colours(self.palette()).shared_ground))
         style.setFontUnderline(True)
         for word in self._words:
-            found = document.find(word, 0, QTextDocument.FindFlag(0))
+            found = document.find(word, 0, QtGui.QTextDocument.FindFlag(0))
             while not found.isNull() and len(marks) < _MOST_MARKS:
                 mark = QTextEdit.ExtraSelection()
                 mark.cursor, mark.format = found, style

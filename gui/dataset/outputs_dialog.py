@@ -49,6 +49,7 @@ from gui.widgets.labels import (
 from gui.widgets.notice import FIELDS, problem_of
 from gui.widgets.text_views import SheetView
 from gui.widgets.views import ListView
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -90,7 +91,7 @@ class OutputsDialog(ReadingOrder, QDialog):
         self.save = self.buttons.addButton("&Save and open…", QDialogButtonBox.ButtonRole.AcceptRole)
         self._writing = False
         self._lay_out()
-        self._looking = workspace.task(ThreadName.FILES, self, self._show, self._refuse)
+        self._looking = TaskPanel(workspace.threads, ThreadName.FILES, self, self._show, failed=self._refuse)
         self._connect()
         self._look()
         self.add_button.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -159,7 +160,6 @@ class OutputsDialog(ReadingOrder, QDialog):
         let_choose_several(self, "Model outputs", kept, DATASETS, self.add)
 
     def add(self, paths: Sequence[Path]) -> None:
-        """Take files in that are not there yet."""
         if paths:
             self._workspace.state.set_text(_FOLDER, str(paths[0].absolute().parent))
         self.paths += [path for path in dict.fromkeys(paths) if path not in self.paths]

@@ -17,7 +17,7 @@ from gui.widgets.glossary import Topic
 from gui.widgets.help_dialog import headed
 from gui.widgets.text_views import SectionView, SheetView
 from gui.workspace.figures import FramedPicture
-from gui.workspace.task_panel import TaskPanel
+from gui.workspace.task_panel import TaskPanel, write_file
 from gui.workspace.threads import Task, ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -222,7 +222,7 @@ class CalibrationPanel(QWidget):
         calibration = self._savable()
         if calibration is not None:
             job = fit_jobs.save(calibration, path, self._workspace.files_in_use(self))
-            self._workspace.write_file(job, "calibration written")
+            write_file(self._workspace, job, "calibration written")
 
     def apply(self) -> None:
         if self.proposal is not None:

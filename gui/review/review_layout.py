@@ -197,7 +197,7 @@ class ReviewLayout(PageSplitter):
         desk.card.methods_wanted.connect(self._make_room_for_methods)
 
     @property
-    def adjudicated(self) -> bool:
+    def arranged(self) -> bool:
         """True once the card has its height."""
         return self.card_height > 0 and not self._soon.isActive()
 

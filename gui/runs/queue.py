@@ -76,7 +76,6 @@ class Queued:
 
     @property
     def what(self) -> str:
-        """The dataset and how much of it."""
         first = "" if self.setup.items is None else f"first {self.setup.items:,} of "
         return f"{first}{self.setup.dataset_in_words}"
 

@@ -42,8 +42,6 @@ _LEAST = {RUN: 22, MODEL: 10, STATE: 20}  # characters of each column that are a
 
 
 class QueueTableModel(HeadedModel):
-    """Shows what it is given."""
-
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(_HEADS, parent)
         self._entries: Sequence[Queued] = ()
@@ -146,7 +144,6 @@ class QueuePanel(QFrame):
 
     @property
     def text(self) -> str:
-        """What it says, for screen readers and tests."""
         rows = "\n".join(entry.in_words for entry in self._queue.entries)
         return "\n".join(part for part in (self._summary.text(), rows) if part)
 
@@ -164,7 +161,6 @@ class QueuePanel(QFrame):
 
     @Slot()
     def add_run(self) -> None:
-        """Put what the user has described at the end of the queue."""
         setup = self._wanted()
         if setup is not None:
             self.add(setup)
@@ -194,7 +190,6 @@ class QueuePanel(QFrame):
 
     @Slot()
     def call_run(self) -> None:
-        """Ask for the name and the note of the chosen run."""
         place = self._place()
         if place is not None:
             dialog = RunNameDialog(self._queue.entries[place], self)
@@ -319,7 +314,6 @@ class RunWatch(QObject):
         return self._awake is not None and self._awake.active
 
     def set_name(self, name: str) -> None:
-        """What the window is called while nothing is under way."""
         self._name = name
         self._show_title()
 

@@ -4,18 +4,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSortFilterProxyModel, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFont, QKeySequence, QShowEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QCheckBox,
-    QDialog,
-    QDialogButtonBox,
-    QLineEdit,
-    QPlainTextEdit,
-    QPushButton,
-    QWidget,
-)
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import counted, visible
@@ -33,6 +24,7 @@ from gui.widgets.text_views import SheetView
 from gui.widgets.value_table import SORT_ROLE, Index, TableModel
 from gui.widgets.views import FillingView, dressed
 from gui.workspace import store_jobs
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import Job, ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -47,13 +39,15 @@ _WIDEST = (
 """By column, how wide a text may be that is shown whole."""
 
 
-class RunsDialog(QDialog):
+class RunsDialog(QtWidgets.QDialog):
     """Stays open beside the window; what is done in it takes effect at once."""
 
     deleted = Signal(object)  # the numbers of runs that are gone
     resume_wanted = Signal(object)  # a StoredRun that is not finished
 
-    def __init__(self, workspace: Workspace, health: RunHealth, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, workspace: Workspace, health: RunHealth, parent: QtWidgets.QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Runs")
         self._workspace = workspace
@@ -87,7 +81,7 @@ class RunsDialog(QDialog):
         self.table.renamed.connect(lambda run_id, text: self._call(run_id, name=text))
         self.order = RunsOrder(self.table, self)
         self.view = dressed(FillingView(), self.order, "All runs")
-        self.view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.view.setSelectionMode(QtWidgets.QAbstractItemView.SelectionMode.ExtendedSelection)
         self.view.setSortingEnabled(True)
         self.view.sortByColumn(runs_table.RUN, Qt.SortOrder.DescendingOrder)
         letter = self.view.fontMetrics().averageCharWidth()
@@ -103,19 +97,19 @@ class RunsDialog(QDialog):
         self.view.selectionModel().selectionChanged.connect(self._follow_choice)
 
     def _make_buttons(self) -> None:
-        def button(text: str, what: str, action: Callable[[], object]) -> QPushButton:
-            made = QPushButton(text, autoDefault=False)
+        def button(text: str, what: str, action: Callable[[], object]) -> QtWidgets.QPushButton:
+            made = QtWidgets.QPushButton(text, autoDefault=False)
             made.setToolTip(what)
             made.setAccessibleDescription(what)
             made.clicked.connect(action)
             return made
 
-        self.search = QLineEdit()
+        self.search = QtWidgets.QLineEdit()
         self.search.setClearButtonEnabled(True)
         self.search.setPlaceholderText("Search names, notes, models, datasets, settings")
         name(self.search, "Search runs")
         self.search.textChanged.connect(self._search)
-        self.archived = QCheckBox("Show &archived")
+        self.archived = QtWidgets.QCheckBox("Show &archived")
         self.archived.toggled.connect(self._search)
         self.open_button = button("&Open", "Look at the run on the Results page (Enter)", self.open_run)
         self.resume_button = button("&Resume", _RESUME, self.resume)
@@ -146,7 +140,6 @@ class RunsDialog(QDialog):
         return [self.table.run_at(self.order.mapToSource(self.order.index(row, 0)).row()) for row in rows]
 
     def choose(self, *run_ids: int) -> None:
-        """Choose these runs, where they are shown."""
         chosen = self.view.selectionModel()
         chosen.clearSelection()
         for run_id in run_ids:
@@ -171,7 +164,7 @@ class RunsDialog(QDialog):
 
     @property
     def _editing(self) -> bool:
-        return self.view.state() == QAbstractItemView.State.EditingState
+        return self.view.state() == QtWidgets.QAbstractItemView.State.EditingState
 
     @Slot()
     def open_run(self) -> None:
@@ -187,7 +180,6 @@ class RunsDialog(QDialog):
 
     @Slot()
     def rename(self) -> None:
-        """Edit the name of the chosen run in its cell."""
         if self.rename_button.isEnabled():
             self.view.edit(self._cell_of_name(self.chosen[0].id))
 
@@ -202,7 +194,6 @@ class RunsDialog(QDialog):
 
     @Slot()
     def compare(self) -> None:
-        """Show the two chosen runs side by side."""
         if len(self.chosen) == 2:
             first, other = sorted(run.id for run in self.chosen)
             path = self._workspace.store_path
@@ -211,7 +202,6 @@ class RunsDialog(QDialog):
 
     @Slot()
     def delete(self) -> None:
-        """Ask whether the chosen runs shall be deleted."""
         if ids := [run.id for run in self.chosen]:
             self._do(self._in_store(lambda store: store.contents(ids)), self._ask, refresh=False)
 
@@ -242,7 +232,13 @@ class RunsDialog(QDialog):
     def _show_differences(self, drift: Job[Sheet], table: Table) -> None:
         dialog = DifferencesDialog(table, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        task = self._workspace.task(ThreadName.MEASURE, dialog, dialog.show_changes, dialog.tell_problem)
+        task = TaskPanel(
+            self._workspace.threads,
+            ThreadName.MEASURE,
+            dialog,
+            dialog.show_changes,
+            failed=dialog.tell_problem,
+        )
         dialog.open()
         task.start(drift)
 
@@ -280,7 +276,6 @@ class RunsDialog(QDialog):
 
     @Slot()
     def _keep_note(self) -> None:
-        """Store the note that was written, if any was."""
         self._rest.stop()
         if self._noted is not None and self.note.modified:
             self._written[self._noted] = self.note.take()
@@ -369,38 +364,38 @@ class RunsDialog(QDialog):
         super().done(result)
 
 
-class DeleteDialog(QDialog):
+class DeleteDialog(QtWidgets.QDialog):
     """Where annotators decided something, the runs are deleted only once it is ticked that this goes, too."""
 
     wanted = Signal(bool)  # delete; with what annotators decided
     export_wanted = Signal()
 
-    def __init__(self, held: Sequence[RunContents], parent: QWidget | None = None) -> None:
+    def __init__(self, held: Sequence[RunContents], parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Delete runs")
         number = counted(len(held), "run", "runs")
         frees = amount_of_file(sum(each.n_bytes for each in held))
         decided = any(each.decided for each in held)
-        self.list = QPlainTextEdit(visible("\n".join(each.in_words for each in held)))
+        self.list = QtWidgets.QPlainTextEdit(visible("\n".join(each.in_words for each in held)))
         self.list.setReadOnly(True)
         self.list.setTabChangesFocus(True)
         name(self.list, "What would be deleted")
-        self.tick = QCheckBox("Delete the annotations in them, too")
+        self.tick = QtWidgets.QCheckBox("Delete the annotations in them, too")
         self.tick.setVisible(decided)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.delete = QPushButton(f"&Delete {number}", autoDefault=False)
+        buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
+        self.delete = QtWidgets.QPushButton(f"&Delete {number}", autoDefault=False)
         self.delete.setEnabled(not decided)
         self.tick.toggled.connect(lambda ticked: self.delete.setEnabled(ticked or not decided))
         self.delete.clicked.connect(self.accept)
         self.accepted.connect(lambda: self.wanted.emit(self.tick.isChecked()))
-        self.export = QPushButton("&Export first…", autoDefault=False)
+        self.export = QtWidgets.QPushButton("&Export first…", autoDefault=False)
         name(self.export, "Export first", "Opens the first of the runs on the Results page")
         self.export.clicked.connect(self.reject)
         self.export.clicked.connect(self.export_wanted)
-        buttons.addButton(self.export, QDialogButtonBox.ButtonRole.ActionRole)
-        buttons.addButton(self.delete, QDialogButtonBox.ButtonRole.DestructiveRole)
+        buttons.addButton(self.export, QtWidgets.QDialogButtonBox.ButtonRole.ActionRole)
+        buttons.addButton(self.delete, QtWidgets.QDialogButtonBox.ButtonRole.DestructiveRole)
         buttons.rejected.connect(self.reject)
-        cancel = buttons.button(QDialogButtonBox.StandardButton.Cancel)
+        cancel = buttons.button(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
         cancel.setDefault(True)
         cancel.setFocus()
         in_column(
@@ -453,12 +448,12 @@ class _Only(QSortFilterProxyModel):
         return not self._only or self._model.differs(row)
 
 
-class DifferencesDialog(QDialog):
+class DifferencesDialog(QtWidgets.QDialog):
     """Two runs side by side: settings, model, dataset, times; what differs comes first. Below it what changed
     in their judgments, once that is given.
     """
 
-    def __init__(self, table: Table, parent: QWidget | None = None) -> None:
+    def __init__(self, table: Table, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Compare settings")
         self.table = DifferencesModel(self)
@@ -468,7 +463,7 @@ class DifferencesDialog(QDialog):
         said = counted(number, "difference", "differences") if number else "No differences"
         titles = (visible(table.titles[column]) for column in (_FIRST, _OTHER))
         self.summary = hint(f"{' and '.join(titles)}: {said}. Names, notes and times are not compared.")
-        self.only = QCheckBox("Only what differs")
+        self.only = QtWidgets.QCheckBox("Only what differs")
         self.only.setEnabled(number > 0)
         self.only.toggled.connect(order.show_only)
         name(self.only, self.only.text())

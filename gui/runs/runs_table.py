@@ -25,6 +25,7 @@ from gui.widgets.labels import hint, in_column, label, name, ok_and_cancel
 from gui.widgets.notice import IN_THE_WINDOW, problem_of
 from gui.widgets.value_table import SORT_ROLE, Index, TableModel
 from gui.workspace import store_jobs
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -72,7 +73,6 @@ class RunsTableModel(TableModel):
         return flags | Qt.ItemFlag.ItemIsEditable if named else flags
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Ask for another name; it is shown once it is stored."""
         if role != Qt.ItemDataRole.EditRole or index.column() != NAME:
             return False
         run = self._runs[index.row()]
@@ -115,7 +115,6 @@ class RunsOrder(QSortFilterProxyModel):
         self.setDynamicSortFilter(True)
 
     def search(self, words: str, archived: bool) -> None:
-        """Show what has all these words; `archived`: those in the archive, too."""
         self.beginFilterChange()
         self._words, self._archived = words, archived
         self.endFilterChange()
@@ -138,7 +137,9 @@ class RunHealth(QObject):
         self._wanted: list[StoredRun] = []
         self._looked: StoredRun | None = None
         # One that cannot be read has no health.
-        self._looking = workspace.task(ThreadName.MEASURE, self, self._take, failed=self._next)
+        self._looking = TaskPanel(
+            workspace.threads, ThreadName.MEASURE, self, self._take, failed=lambda _error: self._next()
+        )
 
     def look(self, runs: "Sequence[StoredRun]") -> None:
         """Look at these runs, where that was not done since they changed."""
@@ -232,7 +233,6 @@ class RunNameDialog(QDialog):
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
 
     def accept(self) -> None:
-        """Close, unless what is written cannot be stored."""
         try:
             called = checked_name(self.name.text()), checked_note(self.note.toPlainText())
         except SetupError as error:

@@ -4,19 +4,9 @@ from collections.abc import Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QObject, Signal, SignalInstance, Slot, qVersion
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import (
-    QApplication,
-    QDialog,
-    QDialogButtonBox,
-    QFormLayout,
-    QGridLayout,
-    QLineEdit,
-    QPlainTextEdit,
-    QScrollArea,
-    QWidget,
-)
 
 from engine.core import VERSION
 from engine.core.errors import EngineError
@@ -49,6 +39,7 @@ from gui.window import submission_jobs
 from gui.window.submission_jobs import tell
 from gui.workspace.open_run import OpenRun
 from gui.workspace.state import BLIND, MOST_OF_QT, NEXT_CRITERION, State
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import WAITING, ThreadName
 from gui.workspace.workspace import LONGEST_NAME, Workspace
 
@@ -56,12 +47,12 @@ if TYPE_CHECKING:
     from engine.operations.self_test import Check
 
 
-class CheckDialog(QDialog):
+class CheckDialog(QtWidgets.QDialog):
     """Checks a run when it opens; `other_wanted`: another dataset is to be answered."""
 
     other_wanted = Signal()
 
-    def __init__(self, workspace: Workspace, run: OpenRun, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, run: OpenRun, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Check the submission")
         stored = run.results.run
@@ -73,7 +64,7 @@ class CheckDialog(QDialog):
         )
         self.outcome = plain_label("Checking …")
         set_role(self.outcome, "heading")
-        self.list = QPlainTextEdit(readOnly=True, tabChangesFocus=True)
+        self.list = QtWidgets.QPlainTextEdit(readOnly=True, tabChangesFocus=True)
         name(self.list, "What was found")
         self.list.hide()
         against = hint(
@@ -82,16 +73,16 @@ class CheckDialog(QDialog):
         )
         buttons = close_button(self)
         self.copy = button("&Copy all", self._copy)
-        buttons.addButton(self.copy, QDialogButtonBox.ButtonRole.ActionRole)
+        buttons.addButton(self.copy, QtWidgets.QDialogButtonBox.ButtonRole.ActionRole)
         what = "Open the submission with another dataset that it answers"
         self.other = button("&Other dataset…", self.accept, "Other dataset", what)
         self.other.clicked.connect(self.other_wanted)
         self.other.setVisible(stored.submitted)
-        buttons.addButton(self.other, QDialogButtonBox.ButtonRole.ActionRole)
+        buttons.addButton(self.other, QtWidgets.QDialogButtonBox.ButtonRole.ActionRole)
         layout = in_column(self._what, self.outcome, self.list, against, buttons, on=self, margins=None)
         layout.setStretchFactor(self.list, 1)
         make_room(self, 90, 20)
-        self._check = workspace.task(ThreadName.MEASURE, self, self._show, self._tell)
+        self._check = TaskPanel(workspace.threads, ThreadName.MEASURE, self, self._show, failed=self._tell)
         if run.dataset is None:
             self.outcome.setText("Its dataset is not loaded, so nothing can be checked.")
         else:
@@ -136,8 +127,8 @@ def package_versions() -> list[str]:
     return found
 
 
-class AboutDialog(QDialog):
-    def __init__(self, parent: QWidget | None = None) -> None:
+class AboutDialog(QtWidgets.QDialog):
+    def __init__(self, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("About Tiebreak")
         layout = in_column(
@@ -158,23 +149,23 @@ class AboutDialog(QDialog):
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
 
 
-class KeysDialog(QDialog):
-    def __init__(self, page: str, parent: QWidget | None = None) -> None:
+class KeysDialog(QtWidgets.QDialog):
+    def __init__(self, page: str, parent: QtWidgets.QWidget | None = None) -> None:
         """`page`: whose keys come first; then those that work everywhere, then the other pages'."""
         super().__init__(parent)
         self.setWindowTitle("Keys")
-        content = QWidget()
+        content = QtWidgets.QWidget()
         content.setProperty("role", "content")
-        grid = QGridLayout(content)
+        grid = QtWidgets.QGridLayout(content)
         grid.setColumnStretch(1, 1)
         grid.setHorizontalSpacing(24)
         for place in (page, "Everywhere", *(other for other in PAGES if other != page)):
             grid.addWidget(heading(place), grid.rowCount(), 0, 1, 2)
-            for key, what in keys_of(place):
+            for action, what in keys_of(place):
                 row = grid.rowCount()
-                grid.addWidget(label(key, wrap=False), row, 0)
+                grid.addWidget(label(action.native_keys, wrap=False), row, 0)
                 grid.addWidget(label(what, "hint"), row, 1)
-        area = QScrollArea(widgetResizable=True)
+        area = QtWidgets.QScrollArea(widgetResizable=True)
         area.setWidget(content)
         area.setAccessibleName("All keys")
         in_column(area, close_button(self), on=self, margins=None)
@@ -189,20 +180,20 @@ _AWAKE = {
 }
 
 
-class SettingsDialog(QDialog):
+class SettingsDialog(QtWidgets.QDialog):
     """Changes take effect at once; they are remembered."""
 
     look_changed = Signal()
     forget_wanted = Signal()
     power_changed = Signal()  # when the computer shall stay awake
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Settings")
         self._workspace = workspace
         self._state = state = workspace.state
-        self._form = QFormLayout(verticalSpacing=10)
-        self._author = QLineEdit(maxLength=LONGEST_NAME)
+        self._form = QtWidgets.QFormLayout(verticalSpacing=10)
+        self._author = QtWidgets.QLineEdit(maxLength=LONGEST_NAME)
         name(self._author, "Your name", "Stored with every label and note that you give")
         self._author.editingFinished.connect(self._keep_author)
         self._form.addRow("Your name, for labels", self._author)
@@ -273,7 +264,9 @@ class DiagnosticsCopier(QObject):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self._workspace = workspace
-        self._telling = workspace.task(ThreadName.FILES, self, self._take)
+        self._telling = TaskPanel(
+            workspace.threads, ThreadName.FILES, self, self._take, failed=workspace.failures
+        )
 
     @Slot()
     def copy(self) -> None:
@@ -297,7 +290,7 @@ def _screen() -> _Pairs:
         f" {len(QGuiApplication.screens())}"
     )
     of_window = (
-        f"Qt {qVersion()} on {QGuiApplication.platformName()}, style {QApplication.style().name()},"
+        f"Qt {qVersion()} on {QGuiApplication.platformName()}, style {QtWidgets.QApplication.style().name()},"
         f" {'dark' if is_dark(QGuiApplication.palette()) else 'light'} colours"
     )
     return ("screen", of_screen), ("window", of_window)
@@ -317,38 +310,40 @@ def _settings(state: State) -> _Pairs:
     return [(name, value) for name, value in changed.items() if value]
 
 
-class SelfTestDialog(QDialog):
+class SelfTestDialog(QtWidgets.QDialog):
     """Starts the test when it opens, and cancels it when it closes."""
 
     diagnostics_wanted = Signal()
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Self-test")
         self._lines: list[str] = []
         self._failed = 0
-        content = QWidget()
+        content = QtWidgets.QWidget()
         content.setProperty("role", "content")
-        self._grid = QGridLayout(content)
+        self._grid = QtWidgets.QGridLayout(content)
         self._grid.setColumnStretch(1, 1)
         self._grid.setHorizontalSpacing(14)
-        self._area = QScrollArea(widgetResizable=True)
+        self._area = QtWidgets.QScrollArea(widgetResizable=True)
         self._area.setWidget(content)
         self._area.setAccessibleName("Checks")
         self._busy = BusyLine()
         self._notice = Notice()
         self._outcome = hint("")
         buttons = close_button(self)
-        copy = buttons.addButton("Copy all", QDialogButtonBox.ButtonRole.ActionRole)
+        copy = buttons.addButton("Copy all", QtWidgets.QDialogButtonBox.ButtonRole.ActionRole)
         copy.clicked.connect(lambda: QGuiApplication.clipboard().setText("\n".join(self._lines)))
-        diagnostics = buttons.addButton("Copy diagnostics", QDialogButtonBox.ButtonRole.ActionRole)
+        diagnostics = buttons.addButton("Copy diagnostics", QtWidgets.QDialogButtonBox.ButtonRole.ActionRole)
         describe(
             diagnostics, "Versions, computer, settings and the last bug, for a report; none of your texts"
         )
         diagnostics.clicked.connect(self.diagnostics_wanted)
         in_column(self._area, self._busy, self._notice, self._outcome, buttons, on=self, margins=None)
         make_room(self, 96, 30)
-        self._test = workspace.task(ThreadName.MODEL, self, self._end, self._tell, self._add)
+        self._test = TaskPanel(
+            workspace.threads, ThreadName.MODEL, self, self._end, failed=self._tell, follow=self._add
+        )
         self._test.cancelled.connect(self._stop)
         self._busy.cancelled.connect(self._test.cancel)
         waiting = workspace.threads.busy(ThreadName.MODEL)

@@ -97,7 +97,13 @@ class MainWindow(ReadingOrder, QMainWindow):
         self._apply_theme()
         self._build()
         self._size_rail()
-        self._restore()
+        if not self.restoreGeometry(self.state.layout("window")):
+            self.resize(_FIRST_SIZE.boundedTo(self.screen().availableSize() - _TITLE_BAR))
+        page = self.state.text("page", _FIRST_PAGE)
+        self.rail.setCurrentRow(_PAGES.index(PageName(page) if page in set(PageName) else _FIRST_PAGE))
+        self.rail.currentRowChanged.connect(self._turn)
+        self.rail.clicked.connect(self._enter)
+        self.rail.activated.connect(self._enter)
 
     # Pages
 
@@ -111,7 +117,6 @@ class MainWindow(ReadingOrder, QMainWindow):
         self._enter()
 
     def fill(self, pages: Sequence[QWidget]) -> None:
-        """Take in the pages, in the order of the rail."""
         for page in pages:
             # Of large text a page may need more than a small window has.
             self.stack.addWidget(scrolling(page))
@@ -172,15 +177,6 @@ class MainWindow(ReadingOrder, QMainWindow):
         self.notices = NoticePlace(content, self.stack)
         self.notices.left.connect(self._enter)
         self.statusBar().addPermanentWidget(self.notices.button)
-
-    def _restore(self) -> None:
-        if not self.restoreGeometry(self.state.layout("window")):
-            self.resize(_FIRST_SIZE.boundedTo(self.screen().availableSize() - _TITLE_BAR))
-        page = self.state.text("page", _FIRST_PAGE)
-        self.rail.setCurrentRow(_PAGES.index(PageName(page) if page in set(PageName) else _FIRST_PAGE))
-        self.rail.currentRowChanged.connect(self._turn)
-        self.rail.clicked.connect(self._enter)
-        self.rail.activated.connect(self._enter)
 
     # Look
 

@@ -38,14 +38,7 @@ from gui.widgets.foreign_text import one_line
 from gui.widgets.help_dialog import show_help
 from gui.widgets.notice import IN_THE_WINDOW, Message, question
 from gui.widgets.theme import ThemeChoice, colours, dressed_at_once
-from gui.window.dialogs import (
-    AboutDialog,
-    CheckDialog,
-    DiagnosticsCopier,
-    KeysDialog,
-    SelfTestDialog,
-    SettingsDialog,
-)
+from gui.window import dialogs
 from gui.window.frame import MainWindow, icon, window_icon
 from gui.window.menus import Menus
 from gui.window.openers import DatasetOpener, SubmissionOpener
@@ -87,7 +80,7 @@ class MainContent(QObject):
             self.annotation_exchange = AnnotationExchange(space, frame)
             self.datasets = DatasetOpener(frame, self.dataset, self.compare)
             self._places = self._make_places()
-            self.diagnostics = DiagnosticsCopier(space)
+            self.diagnostics = dialogs.DiagnosticsCopier(space)
             recent = partial(frame.state.recent, "datasets")
             self.menus = Menus(frame.menuBar(), self._actions(), recent, self.datasets.open)
             frame.setWindowIcon(window_icon())
@@ -191,7 +184,7 @@ class MainContent(QObject):
         self.notices.add(said)
 
     def _show_self_test(self) -> None:
-        dialog = SelfTestDialog(self.workspace, self.frame)
+        dialog = dialogs.SelfTestDialog(self.workspace, self.frame)
         dialog.diagnostics_wanted.connect(self.diagnostics.copy)
         self._show(dialog)
 
@@ -229,12 +222,12 @@ class MainContent(QObject):
             "add_to_queue": self.runs.add_to_queue,
             "start_queue": self.runs.start_queue,
             "show_help": lambda: show_help(frame),
-            "show_keys": lambda: self._show(KeysDialog(frame.page, frame)),
+            "show_keys": lambda: self._show(dialogs.KeysDialog(frame.page, frame)),
             "show_self_test": self._show_self_test,
             "copy_diagnostics": self.diagnostics.copy,
             "open_data_folder": lambda: self._open_folder(data_folder()),
             "open_log_folder": lambda: self._open_folder(log_folder()),
-            "show_about": lambda: self._show(AboutDialog(frame)),
+            "show_about": lambda: self._show(dialogs.AboutDialog(frame)),
         }
 
     def _connect(self) -> None:
@@ -249,8 +242,8 @@ class MainContent(QObject):
         space.notice.connect(self.notices.add)
         space.state.trouble.connect(self.show_problem)
         space.words.waiting.connect(self.notices.add)
-        space.words.adjudicated.connect(partial(self.notices.withdraw, WAITING_WORDS))
-        space.words.adjudicated.connect(partial(self.frame.show_note, "All your annotations are stored."))
+        space.words.all_stored.connect(partial(self.notices.withdraw, WAITING_WORDS))
+        space.words.all_stored.connect(partial(self.frame.show_note, "All your annotations are stored."))
         space.run_changed.connect(self._follow_open_run)
         space.runs_changed.connect(self._follow_open_run)  # it may be called otherwise
         space.runs_deleted.connect(self._withdraw_notices)
@@ -260,7 +253,12 @@ class MainContent(QObject):
         space.note.connect(self.frame.show_note)
         space.check_wanted.connect(self._show_check)
         self.review.prompt_wanted.connect(self._show_prompt_of_run)
-        self.dataset.prompt_wanted.connect(self._show_prompt)
+        # What the model that is chosen on the Judge page would be shown.
+        self.dataset.prompt_wanted.connect(
+            lambda item: self._open_prompt(
+                PromptRequest(Subject(item, self.judge.setup()), "", chosen_on=_AS_SET)
+            )
+        )
         self.submissions.opened.connect(self._tell_findings)
         self.submissions.met.connect(self.open_kind)
         space.page_wanted.connect(self.frame.show_page)
@@ -327,7 +325,7 @@ class MainContent(QObject):
         dialog.deleteLater()
 
     def _show_settings(self) -> None:
-        dialog = SettingsDialog(self.workspace, self.frame)
+        dialog = dialogs.SettingsDialog(self.workspace, self.frame)
         dialog.look_changed.connect(self.frame.apply_look)
         dialog.power_changed.connect(self.runs.watch.follow_settings)
         dialog.forget_wanted.connect(self._forget)
@@ -345,16 +343,11 @@ class MainContent(QObject):
         run = self.workspace.run
         if run is None:
             return
-        dialog = CheckDialog(self.workspace, run, self.frame)
+        dialog = dialogs.CheckDialog(self.workspace, run, self.frame)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         path = run.results.run.identity.model_path
         dialog.other_wanted.connect(lambda: self.submissions.ask_dataset(path))
         dialog.open()
-
-    @Slot(object)
-    def _show_prompt(self, item: Item) -> None:
-        """What the model that is chosen on the Judge page would be shown of an item."""
-        self._open_prompt(PromptRequest(Subject(item, self.judge.setup()), "", chosen_on=_AS_SET))
 
     @Slot(object, str)
     def _show_prompt_of_run(self, item: Item, criterion: str) -> None:

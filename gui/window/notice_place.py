@@ -66,7 +66,6 @@ class NoticePlace(QFrame):
 
     @property
     def text(self) -> str:
-        """What the notice says that is seen first; empty for none."""
         return self._words.text if self._all else ""
 
     @property

@@ -19,6 +19,7 @@ from gui.window.frame import MainWindow
 from gui.window.submission_jobs import Answered, Places, SortedFiles, Unanswered, tell_apart
 from gui.workspace.dataset_reader import columns_request
 from gui.workspace.state import PageName
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -61,13 +62,16 @@ class SubmissionOpener(QObject):
         self.question: QMessageBox | None = None
         # Not on the worker thread of files: what was dropped need not wait for a dataset that it takes the
         # place of.
-        self._telling = workspace.task(ThreadName.STORE, self, self._take_told)
-        self._opening = workspace.task(
+        self._telling = TaskPanel(
+            workspace.threads, ThreadName.STORE, self, self._take_told, failed=workspace.failures
+        )
+        self._opening = TaskPanel(
+            workspace.threads,
             ThreadName.FILES,
             self,
             self._take,
-            self._fail,
-            lambda at: workspace.note.emit(f"Looking for the dataset that it answers: {at} …"),
+            failed=self._fail,
+            follow=lambda at: workspace.note.emit(f"Looking for the dataset that it answers: {at} …"),
         )
         workspace.submission_wanted.connect(self.ask)
         workspace.run_changed.connect(self._show)
@@ -77,10 +81,11 @@ class SubmissionOpener(QObject):
 
     @Slot()
     def ask(self) -> None:
-        let_choose(self._window, "Open submission", self._folder, SUBMISSIONS, self.open)
+        kept, recent = self._workspace.state.text(_FOLDER), self._workspace.state.recent("datasets")
+        folder = Path(kept) if kept else recent[0].parent if recent else Path()
+        let_choose(self._window, "Open submission", folder, SUBMISSIONS, self.open)
 
     def ask_dataset(self, path: Path) -> None:
-        """Ask for the dataset that a submission answers, and open it with that."""
         recent = self._workspace.state.recent("datasets")
         folder = recent[0].parent if recent else path.parent
         title = f"Open the dataset that {short_name(path.name)} answers"
@@ -106,12 +111,6 @@ class SubmissionOpener(QObject):
         """
         self._otherwise, self._show_dataset = otherwise, show_dataset
         self._telling.start(submission_jobs.tell_apart(paths))
-
-    @property
-    def _folder(self) -> Path:
-        kept = self._workspace.state.text(_FOLDER)
-        recent = self._workspace.state.recent("datasets")
-        return Path(kept) if kept else recent[0].parent if recent else Path()
 
     @Slot(object)
     def _take_told(self, told: SortedFiles) -> None:
@@ -262,7 +261,6 @@ class DatasetOpener(QObject):
             self._frame.show_page(PageName.DATASET)
 
     def make_pairs(self) -> None:
-        """Ask for the outputs of several candidates, and open the dataset that is made of them."""
         self._frame.show_page(PageName.DATASET)
         self._dataset.make_pairs()
 

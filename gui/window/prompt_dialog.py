@@ -14,28 +14,16 @@ from engine.core.formatting import percent, short_name, words
 from engine.core.items import Method, Order
 from gui.judge import prompt_jobs
 from gui.judge.prompt_jobs import KeyedPrompt, PromptAnswer, PromptHead, PromptKey, Subject
+from gui.widgets import labels
 from gui.widgets.actions import BusyLine
 from gui.widgets.fields import ComboBox
 from gui.widgets.foreign_text import OneLine, one_line, plain_label
-from gui.widgets.labels import (
-    STRETCH,
-    button,
-    close_button,
-    heading,
-    hint,
-    in_column,
-    in_row,
-    label,
-    make_room,
-    name,
-    narrow,
-    show_text,
-)
 from gui.widgets.notice import Notice
 from gui.widgets.prompt_pane import PromptView, ShownPrompt
 from gui.widgets.value_table import TableModel, sentence_case
 from gui.widgets.views import measure_view
 from gui.workspace.page import two_parts
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import WAITING, ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -79,12 +67,19 @@ class PromptDialog(QDialog):
         self._lay_out()
         # Not on the worker thread of the model: the vocabulary alone is read, also while a run has the model.
         scan, model = ThreadName.SCAN, ThreadName.MODEL
-        self._making = workspace.task(scan, self, lambda _result: None, self._tell_failure, self._take)
+        self._making = TaskPanel(workspace.threads, scan, self, failed=self._tell_failure, follow=self._take)
         # This opens the model, so it waits for a run that has one.
-        self._asking = workspace.task(model, self, self._take_answers, self._tell_failure, self._tell_step)
+        self._asking = TaskPanel(
+            workspace.threads,
+            model,
+            self,
+            self._take_answers,
+            failed=self._tell_failure,
+            follow=self._tell_step,
+        )
         self._asking.busy_changed.connect(self._follow_asking)
         self._connect()
-        make_room(self, 200, 44, 0.92)
+        labels.make_room(self, 200, 44, 0.92)
         self._making.start(prompt_jobs.show_prompts(wanted.subject, (wanted.criterion, Order.AB)))
 
     # Making
@@ -100,38 +95,42 @@ class PromptDialog(QDialog):
             (self.order, "Order (O)"),
             (self.method, "Elicitation method (W)"),
         ):
-            narrow(box)
-            name(box, accessible, accessible)
+            labels.narrow(box)
+            labels.name(box, accessible, accessible)
         self.method.setMinimumContentsLength(24)
         self.tokens = QPushButton("Tokens")
         self.tokens.setCheckable(True)
-        name(self.tokens, "Tokens", "Mark where each token begins (T); rest the mouse on one for its number")
+        labels.name(
+            self.tokens, "Tokens", "Mark where each token begins (T); rest the mouse on one for its number"
+        )
         self.view = PromptView()
         self.pane = self.view.pane
         to_verdict = "Scroll to where the verdict is read"
-        self.verdict = button("To the verdict", self.pane.show_verdict, what=to_verdict)
+        self.verdict = labels.button("To the verdict", self.pane.show_verdict, what=to_verdict)
         exactly = "Copy the whole text exactly as the model gets it"
-        self.copy = button("Copy all", self._copy, what=exactly)
+        self.copy = labels.button("Copy all", self._copy, what=exactly)
         self.notice = Notice()
         self.notes = plain_label()
         self.notes.hide()
-        self.counts = hint("")
+        self.counts = labels.hint("")
         self.token = OneLine()
-        self.ask = button("Ask the model", self._ask, what=_ALONE)
+        self.ask = labels.button("Ask the model", self._ask, what=_ALONE)
         self.busy = BusyLine()
         self.answer = TableModel(self)
         self.answer_view = measure_view(self.answer, "The likeliest next tokens")
         self.answer_view.hide()
-        self.mass = label("")
+        self.mass = labels.label("")
         self.mass.hide()
 
     def _lay_out(self) -> None:
-        above = in_row(self.criterion, self.order, self.method, self.tokens, self.verdict, self.copy, STRETCH)
+        above = labels.in_row(
+            self.criterion, self.order, self.method, self.tokens, self.verdict, self.copy, labels.STRETCH
+        )
         left, right = QWidget(), QWidget()
-        in_column((self.view, STRETCH), self.token, self.counts, on=left)
-        title, why = heading("Next-token probabilities"), hint(_ALONE)
+        labels.in_column((self.view, labels.STRETCH), self.token, self.counts, on=left)
+        title, why = labels.heading("Next-token probabilities"), labels.hint(_ALONE)
         ask = (self.ask, Qt.AlignmentFlag.AlignLeft)
-        in_column(title, why, ask, self.busy, self.mass, self.answer_view, STRETCH, on=right)
+        labels.in_column(title, why, ask, self.busy, self.mass, self.answer_view, labels.STRETCH, on=right)
         right.setProperty("role", "content")
         scrolled = QScrollArea(widgetResizable=True)  # of large text the table is higher than the window
         scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -139,8 +138,8 @@ class PromptDialog(QDialog):
         across = two_parts(Qt.Orientation.Horizontal, left, scrolled)
         across.setStretchFactor(0, 3)
         across.setSizes([690, 460])
-        below = (self.notice, self.notes, (across, STRETCH), close_button(self))
-        in_column(self.title, above, *below, on=self, margins=None)
+        below = (self.notice, self.notes, (across, labels.STRETCH), labels.close_button(self))
+        labels.in_column(self.title, above, *below, on=self, margins=None)
 
     def _connect(self) -> None:
         self.criterion.activated.connect(self._show)
@@ -198,7 +197,7 @@ class PromptDialog(QDialog):
             self.method.addItem(method.title.capitalize() + (f": {which}" if which else ""))
         self.method.setVisible(len(head.asked) > 1)
         self.criterion.setCurrentIndex(max(0, self.criterion.findData(self._wanted.criterion)))
-        show_text(self.notes, "\n".join(head.notes))
+        labels.show_text(self.notes, "\n".join(head.notes))
         self._enable(True)
 
     @Slot()
@@ -233,7 +232,6 @@ class PromptDialog(QDialog):
 
     @Slot()
     def _forget(self) -> None:
-        """Let go of what is large, at once."""
         self._prompts.clear()
         self.view.show_prompt(None)
 

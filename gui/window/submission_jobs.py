@@ -203,7 +203,6 @@ def _dataset_of(submission: "Submission", places: Places, control: JobControl) -
 
 
 def _datasets(places: Places, control: JobControl) -> "Iterator[Dataset]":
-    """The datasets that can be read, one after the other."""
     from engine.results.run_dataset import load_as_judged
 
     current = places.current

@@ -44,7 +44,6 @@ class CurrentRubric(QObject):
 
     @property
     def opened(self) -> list[Path]:
-        """The files that were chosen by the user, the newest first."""
         return self._state.recent(_RUBRICS)
 
     def choose(self, rubric: Rubric, path: Path | None = None) -> None:
@@ -181,7 +180,6 @@ class DatasetReader(QObject):
         self._labelled = True
 
     def drop(self) -> None:
-        """Read no more; nothing is heard of it."""
         self._reading.drop()
 
     @Slot(object)

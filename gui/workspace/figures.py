@@ -13,6 +13,7 @@ from gui.widgets.figure_view import DrawnFigure, FigureView
 from gui.widgets.files import ask_target
 from gui.widgets.labels import heading, hint, in_column, panel
 from gui.widgets.theme import is_dark
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import Job, JobControl, ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -101,7 +102,7 @@ class FramedPicture(QWidget):
         # What the page shows first is painted first: a thread that draws would hold it up.
         self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
         self._soon.timeout.connect(self._draw)
-        self._drawing = workspace.task(DRAWING, self, self._take)
+        self._drawing = TaskPanel(workspace.threads, DRAWING, self, self._take, failed=workspace.failures)
         self._note = hint("")
         self.view = FigureView(key)
         self.files = FigureFiles(
@@ -117,7 +118,6 @@ class FramedPicture(QWidget):
         in_column(self._frame, on=self)
 
     def show_source(self, source: FigureSource | None) -> None:
-        """Draw another figure; nothing for None."""
         self._source, self._dark = source, None
         if source is None:
             self._soon.stop()

@@ -232,7 +232,14 @@ def measure_slices(
         table, below = slice_table(measured), None
         if any(found.measures for found in measured.slices):
             below = criterion_slice_table(measured)
-            table = _with_drawing(table, measured)
+            # With a column to draw in, after the interval.
+            place = [column.key for column in table.columns].index("interval") + 1
+            columns = (*table.columns[:place], _DRAWN, *table.columns[place:])
+            rows: list[Row] = []
+            for row, found in zip(table.rows, measured.slices, strict=True):
+                drawn = None if found.accuracy is None else Estimate(found.accuracy, found.interval)
+                rows.append([*row[:place], drawn, *row[place:]])
+            table = replace(table, columns=columns, rows=rows)
         return Sliced(slicing, table, below, mark, [measured], said=slices_in_words(measured))
 
     return work
@@ -280,13 +287,3 @@ def _measured(
             return slices.count_slices(results.answered, slicing)
         return slices.measure_slices(matched, slicing, control.cancel)
     return slices.count_slices(results.answered, slicing)
-
-
-def _with_drawing(table: Table, measured: "SlicedMeasures") -> Table:
-    """The table with a column to draw in, after the interval."""
-    place = [column.key for column in table.columns].index("interval") + 1
-    rows: list[Row] = []
-    for row, found in zip(table.rows, measured.slices, strict=True):
-        drawn = None if found.accuracy is None else Estimate(found.accuracy, found.interval)
-        rows.append([*row[:place], drawn, *row[place:]])
-    return replace(table, columns=(*table.columns[:place], _DRAWN, *table.columns[place:]), rows=rows)

@@ -3,18 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QPaintEvent, QResizeEvent, QShowEvent, QWheelEvent
-from PySide6.QtWidgets import (
-    QComboBox,
-    QLabel,
-    QPushButton,
-    QSplitter,
-    QStyle,
-    QStyleOptionComboBox,
-    QStylePainter,
-    QWidget,
-)
 
 from engine.annotations.records import LAST, LabelSource, LabelSourceKind
 from engine.core.formatting import capitalised, clipped, visible
@@ -29,7 +20,7 @@ from gui.workspace.state import PageName
 from gui.workspace.workspace import Workspace
 
 
-class PageSplitter(QSplitter):
+class PageSplitter(QtWidgets.QSplitter):
     """Parts side by side or above each other, of which none can be lost from sight.
 
     `seen`: whether it was shown once. Before that its parts have no sizes that are worth remembering.
@@ -54,8 +45,7 @@ class PageSplitter(QSplitter):
         self.seen = True
 
 
-def two_parts(direction: Qt.Orientation, first: QWidget, second: QWidget) -> PageSplitter:
-    """Two parts that keep their share."""
+def two_parts(direction: Qt.Orientation, first: QtWidgets.QWidget, second: QtWidgets.QWidget) -> PageSplitter:
     made = PageSplitter(direction)
     made.addWidget(first)
     made.addWidget(second)
@@ -65,7 +55,7 @@ def two_parts(direction: Qt.Orientation, first: QWidget, second: QWidget) -> Pag
     return made
 
 
-class Page(QWidget):
+class Page(QtWidgets.QWidget):
     """One page of the window: its title, a line beside it, its own actions at the right, and its body."""
 
     restyled = Signal()
@@ -78,7 +68,7 @@ class Page(QWidget):
         self.setObjectName(f"page-{self.NAME.lower()}")
         self.setAccessibleName(f"{self.NAME} page")
         self._looks_old = True  # until it is shown
-        self.context: QLabel = OneLine()
+        self.context: QtWidgets.QLabel = OneLine()
         self.header = in_row(title(self.NAME), self.context, STRETCH, spacing=10)
         self.body = in_column(spacing=10)
         in_column(self.header, (self.body, STRETCH), on=self, margins=(16, 12, 16, 10), spacing=10)
@@ -143,7 +133,7 @@ class RunPicker(ComboBox):
         name(self, "Run that is looked at")
         self.setMinimumContentsLength(_NARROWEST)
         self._limit()
-        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setSizeAdjustPolicy(QtWidgets.QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.activated.connect(self._choose)
         workspace.runs_changed.connect(self._fill)
         workspace.run_changed.connect(self._fill)
@@ -171,14 +161,17 @@ class RunPicker(ComboBox):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Show that the end of a long entry is left out."""
-        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        painter, option = QtWidgets.QStylePainter(self), QtWidgets.QStyleOptionComboBox()
         self.initStyleOption(option)
-        whole, part = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
+        whole, part = (
+            QtWidgets.QStyle.ComplexControl.CC_ComboBox,
+            QtWidgets.QStyle.SubControl.SC_ComboBoxEditField,
+        )
         room = self.style().subControlRect(whole, option, part, self).width() - 4
         text = option.currentText or self.placeholderText()
         option.currentText = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room)
         painter.drawComplexControl(whole, option)
-        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        painter.drawControl(QtWidgets.QStyle.ControlElement.CE_ComboBoxLabel, option)
         painter.end()
         self.draw_edge()
 
@@ -222,7 +215,7 @@ class RunPicker(ComboBox):
         self.setCurrentIndex(self.findData(run.id) if run else -1)
 
 
-class OfferedRun(QPushButton):
+class OfferedRun(QtWidgets.QPushButton):
     """Shows a run that has ended here while another one stayed open; hidden where there is none."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -258,14 +251,14 @@ _WORDS = {
 }
 
 
-class SourceBox(QWidget):
+class SourceBox(QtWidgets.QWidget):
     """A box with the sources that make sense, and the annotators."""
 
     changed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        self.box: QComboBox = narrow_box("Labels used", 12)
+        self.box: QtWidgets.QComboBox = narrow_box("Labels used", 12)
         in_row(self.box, on=self)
         self.box.currentIndexChanged.connect(self._tell)
         self.offer(())

@@ -12,6 +12,7 @@ from engine.core.events import MeasureProgress
 from gui.widgets.actions import BusyLine
 from gui.widgets.labels import guard, hint, label, name
 from gui.workspace import store_jobs
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -33,8 +34,12 @@ class Rewriter(QObject):
         self.progress: MeasureProgress | None = None
         self._run_id = 0  # of the run that is written, or was last
         self._counted_id = 0
-        self._counting = workspace.task(ThreadName.FILES, self, self._take_count)
-        self._writing = workspace.task(ThreadName.MODEL, self, self._take, self._fail, self._follow)
+        self._counting = TaskPanel(
+            workspace.threads, ThreadName.FILES, self, self._take_count, failed=workspace.failures
+        )
+        self._writing = TaskPanel(
+            workspace.threads, ThreadName.MODEL, self, self._take, failed=self._fail, follow=self._follow
+        )
         self._writing.busy_changed.connect(self.changed)
         workspace.run_changed.connect(self._count)
         workspace.overrides_changed.connect(self._count)
@@ -46,7 +51,6 @@ class Rewriter(QObject):
 
     @property
     def doing(self) -> str:
-        """What is under way, in words."""
         if self.progress is None:
             return f"Run {self._run_id}: waiting for the model …"
         return f"Run {self._run_id}: {self.progress.done:,} of {self.progress.total:,} written again"
@@ -66,7 +70,6 @@ class Rewriter(QObject):
         return ""
 
     def start(self) -> None:
-        """Write again what is stale in the open run."""
         run = self._workspace.run
         if self.busy or self.obstacle or not self.stale or run is None or run.dataset is None:
             return
@@ -105,7 +108,16 @@ class Rewriter(QObject):
     @Slot(object)
     def _take(self, made: "Rewritten") -> None:
         self._workspace.failures.end(self)
-        self._workspace.note.emit(f"Run {self._run_id}: {_in_words(made)}")
+        said = [f"Run {self._run_id}: {made.written:,} of {made.stale:,} explanations are written again."]
+        if made.stopped:
+            said.append("It was stopped before the end.")
+        if made.wordless:
+            said.append(f"For {made.wordless:,} of them the model wrote no text: the old ones stay.")
+        if made.too_long:
+            more = "" if len(made.too_long) <= _IDS_SHOWN else ", …"
+            ids = ", ".join(made.too_long[:_IDS_SHOWN])
+            said.append(f"Too long for the context: items {ids}{more}.")
+        self._workspace.note.emit(" ".join(said))
         self._show_written()
 
     @Slot(object)
@@ -118,18 +130,6 @@ class Rewriter(QObject):
         run = self._workspace.run
         if run is not None and run.id == self._run_id:
             self._workspace.read_run_again()
-
-
-def _in_words(made: "Rewritten") -> str:
-    sentences = [f"{made.written:,} of {made.stale:,} explanations are written again."]
-    if made.stopped:
-        sentences.append("It was stopped before the end.")
-    if made.wordless:
-        sentences.append(f"For {made.wordless:,} of them the model wrote no text: the old ones stay.")
-    if made.too_long:
-        ids, more = ", ".join(made.too_long[:_IDS_SHOWN]), "" if len(made.too_long) <= _IDS_SHOWN else ", …"
-        sentences.append(f"Too long for the context: items {ids}{more}.")
-    return " ".join(sentences)
 
 
 class StaleLine(QFrame):

@@ -19,6 +19,7 @@ from gui.widgets.value_table import VALUE_ROLE, TableModel
 from gui.widgets.views import measure_view
 from gui.workspace.file_jobs import DRAWN, Chosen, Divided, NotedRequest, Sliced, divide
 from gui.workspace.state import BLIND
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import Job, LatestTask, ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -60,19 +61,16 @@ class SliceChoice(QWidget):
 
     @property
     def ids(self) -> frozenset[str] | None:
-        """The items of the chosen slice; None for all."""
         return None if self.part is None else self.part.known
 
     @property
     def words(self) -> str:
-        """The chosen slice for display; empty for all items."""
         if self.slicing is None or self.part is None:
             return ""
         return visible(self.slicing.in_words(self.part))
 
     @property
     def chosen(self) -> Chosen | None:
-        """The slice that alone is to be measured; None for all items."""
         return None if self.part is None else Chosen(self.part, self.words)
 
     def show_dataset(self, dataset: "Dataset | None", gold: "Dataset | None" = None) -> None:
@@ -240,7 +238,9 @@ class SlicesPanel(QWidget):
         self.choice = SliceChoice(workspace, letters)
         self.choice.by.activated.connect(self.divided)
         self.sliced: Sliced | None = None
-        self._measuring = workspace.task(ThreadName.MEASURE, self, self.show_slices)
+        self._measuring = TaskPanel(
+            workspace.threads, ThreadName.MEASURE, self, self.show_slices, failed=workspace.failures
+        )
         self.title, self.what = title, hint("")
         self.table, self.below = table, TableModel(self)
         self.view = measure_view(self.table, said.table)

@@ -100,7 +100,6 @@ class State(QObject):
         self._set(name, str(value))
 
     def record(self, name: str) -> dict[str, Any]:
-        """Remembered plain values; empty where there are none."""
         value = _plain(self.text(name))
         return value if isinstance(value, dict) else {}
 
@@ -215,7 +214,6 @@ class BegunWork:
             raise
 
     def close(self) -> None:
-        """Leave it to the next window."""
         for claim in (*self._taken, *([self._claim] if self._claim else [])):
             claim.close()
         self._taken, self._claim, self._lists = [], None, None
@@ -223,26 +221,27 @@ class BegunWork:
     @property
     def _kept(self) -> dict[str, list[Any]]:
         if self._lists is None:
+            # Have what windows that are gone have left, and what an earlier version has.
             self._lists = {}
-            self._take_over()
+            old = {name: self._state.record(name).get(part) for name, part in _IN_STATE.items()}
+            self._join(old)
+            for claim in left_by_the_dead(self._folder, _BEFORE, _AFTER):
+                with suppress(OSError, ValueError):
+                    if claim.path.stat().st_size <= _LARGEST:
+                        self._join(plain_values(claim.path.read_bytes()))
+                self._taken.append(claim)
+            if any(old.values()) or self._taken:
+                with suppress(SetupError):  # told as soon as something is begun
+                    self._write()
         return self._lists
 
-    def _take_over(self) -> None:
-        """Have what windows that are gone have left, and what an earlier version has."""
-        old = {name: self._state.record(name).get(part) for name, part in _IN_STATE.items()}
-        self._join({name: entries for name, entries in old.items() if isinstance(entries, list)})
-        for claim in left_by_the_dead(self._folder, _BEFORE, _AFTER):
-            self._join(_read(claim.path))
-            self._taken.append(claim)
-        if any(old.values()) or self._taken:
-            with suppress(SetupError):  # told as soon as something is begun
-                self._write()
-
-    def _join(self, others: Mapping[str, list[Any]]) -> None:
+    def _join(self, others: object) -> None:
+        """Add the lists of another; what is damaged is none."""
         assert self._lists is not None
-        for name, entries in others.items():
-            own = self._lists.setdefault(name, [])
-            own += [entry for entry in entries if entry not in own]
+        for name, entries in others.items() if isinstance(others, Mapping) else ():
+            if isinstance(entries, list):
+                own = self._lists.setdefault(name, [])
+                own += [entry for entry in entries if entry not in own]
 
     def _write(self) -> None:
         kept = {name: entries for name, entries in (self._lists or {}).items() if entries}
@@ -265,12 +264,3 @@ class BegunWork:
                 self._taken.pop().remove()
         for name in _IN_STATE:
             self._state.forget(name)
-
-
-def _read(path: Path) -> dict[str, list[Any]]:
-    with suppress(OSError, ValueError):
-        if path.stat().st_size <= _LARGEST:
-            values = plain_values(path.read_bytes())
-            if isinstance(values, dict):
-                return {name: entries for name, entries in values.items() if isinstance(entries, list)}
-    return {}

@@ -3,8 +3,9 @@
 Each kind of job has one panel, which does the newest job alone; what an earlier one still says is not heard.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Slot
@@ -18,7 +19,8 @@ from gui.widgets.foreign_text import plain_label
 from gui.widgets.labels import STRETCH, in_column, make_room, scrolling, show_text
 from gui.widgets.notice import Notice
 from gui.widgets.text_views import SheetView
-from gui.workspace.threads import WAITING, AtWork, EngineThreads, Failures, Job, LatestTask, ThreadName
+from gui.workspace.threads import WAITING, AtWork, EngineThreads, Failures, Job, LatestTask, Task, ThreadName
+from gui.workspace.workspace import Workspace
 
 Hear = Callable[[Any], object] | Callable[[], object]
 Failed = Failures | Notice | Callable[[EngineError], object]
@@ -82,8 +84,6 @@ class TaskPanel(LatestTask):
 
     def show_progress(self, event: object) -> None:
         """Say on the line how far the job is."""
-        if "line" not in self.__dict__:
-            return
         if isinstance(event, AtWork):
             self.line.go_on(event.text, event.done, event.total)
         elif isinstance(event, MeasureProgress):
@@ -97,6 +97,19 @@ class TaskPanel(LatestTask):
             self.line.end()
         if self._changed is not None:
             self._changed()
+
+
+def write_file(
+    workspace: Workspace, job: Job[Path], kind: Hashable, thread_name: ThreadName = ThreadName.FILES
+) -> Task:
+    """Write a file that the user asked for, to its end also where the window closes; say where it is.
+
+    `kind`: of failures, as Failures has them.
+    """
+    task = workspace.threads.start(thread_name, job, must_end=True)
+    task.finished.connect(lambda written: workspace.note.emit(f"Written: {written}"))
+    workspace.failures.follow(task, kind)
+    return task
 
 
 class TaskDialog(QDialog):

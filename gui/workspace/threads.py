@@ -157,7 +157,6 @@ class Task(QObject):
         self.work.token.cancel()
 
     def wait(self, seconds: float) -> None:
-        """Wait, on the thread of the window, until the job has done what it does."""
         self.work.over.wait(max(0.0, seconds))
 
     def tell(self, kind: str, value: object) -> None:
@@ -357,7 +356,6 @@ class Failures(QObject):
         work.finished.connect(partial(self.end, kind))
 
     def fail(self, kind: Hashable, error: EngineError) -> None:
-        """Tell of an error in the place of the one before of this kind."""
         self.end(kind)
         self._last[kind] = error
         self.told.emit(error)

@@ -1,6 +1,7 @@
 """What the demo judge is asked, and the right answers: those of every way say what the label says."""
 
 from collections import Counter
+from dataclasses import asdict, replace
 from functools import cache
 from itertools import islice
 from random import Random
@@ -10,10 +11,12 @@ import pytest
 from engine.core.items import PREFERENCES, Method, Order, Preference
 from engine.core.judgments import AnswerLogProbs
 from engine.core.methods import METHODS, raw_prediction_of
-from engine.core.rubric import DEFAULT_WORDING, ELOQUENT
+from engine.core.rubric import DEFAULT_WORDING, ELOQUENT, Criterion, PromptWording
+from models.demo import questions, trained_prompt
 from models.demo.manners import MANNERS
 from models.demo.questions import METHODS as LEARNED
 from models.demo.questions import RUBRIC, DemoQuestion, all_questions, are_good, grades, labels
+from models.demo.trained_prompt import prompt_digest
 from models.demo.world import OVERALL, Comparison, World
 
 SURE = -0.01
@@ -106,3 +109,40 @@ def test_a_near_miss_is_graded_above_a_far_one() -> None:
 )
 def test_good_is_what_the_label_says(label: str, good: tuple[bool, bool]) -> None:
     assert are_good(Preference(label)) == good
+
+
+# The digest of the demo judge's prompts changes with every word that it was trained with
+
+
+OTHERWISE = {
+    "permuted": "Here the letters mean:\n{letters}",
+    "absolute": "Is {response} good? Say yes or no.",
+    "graded": "Grade {response} from 1 to 5.",
+    "answer": "Said:",
+    "no": "never",
+    "grade": "Mark:",
+    "verdict": "Letter:",
+    "good": "Well: {meaning}",
+    "system": "Compare.\n{letters}",
+    "response_b": "Second",
+}
+
+
+@pytest.mark.parametrize("part", OTHERWISE)
+def test_every_part_of_the_wording_is_in_the_digest(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = prompt_digest()
+    reworded = replace(RUBRIC, wording=PromptWording(**{part: OTHERWISE[part]}))
+    for module in (questions, trained_prompt):
+        monkeypatch.setattr(module, "RUBRIC", reworded)
+    assert prompt_digest() != before
+
+
+@pytest.mark.parametrize("what", ["question", "good", "bad"])
+@pytest.mark.parametrize("criterion", range(5, len(RUBRIC.criteria)))
+def test_the_second_rubrics_words_are_in_the_digest(
+    criterion: int, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, criteria = prompt_digest(), list(RUBRIC.criteria)
+    criteria[criterion] = Criterion(**{**asdict(criteria[criterion]), what: "Something else?"})
+    monkeypatch.setattr(trained_prompt, "RUBRIC", replace(RUBRIC, criteria=tuple(criteria)))
+    assert prompt_digest() != before

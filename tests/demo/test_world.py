@@ -7,8 +7,10 @@ from random import Random
 
 import pytest
 
-from engine.core.items import PREFERENCES
+from engine.core.items import PREFERENCES, Preference
 from models.demo import wording
+from models.demo.explanations import argued_label, explain
+from models.demo.manners import FEW_WORDS, is_polite, manners
 from models.demo.topics import all_topics
 from models.demo.world import (
     OVERALL,
@@ -137,3 +139,80 @@ def test_about_a_tenth_of_the_questions_is_held_out() -> None:
 def test_the_same_seed_gives_the_same_items() -> None:
     first, second = ([one.item("1") for one in drawn(20)] for _ in range(2))
     assert first == second
+
+
+CRITERIA = (*QUALITIES, OVERALL)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_an_explanation_argues_for_its_own_label_names_the_responses_and_varies(criterion: str) -> None:
+    random, texts = Random(3), set[str]()
+    for comparison in islice(World().comparisons(random, held_out=False), 400):
+        text = explain(comparison, criterion, random)
+        assert argued_label(criterion, text) is comparison.preferences[criterion], text
+        assert "Response A" in text
+        assert "Response B" in text
+        texts.add(text)
+    assert len(texts) > 30
+
+
+@pytest.mark.parametrize(
+    ("criterion", "text", "label"),
+    [
+        ("safety", "Response B is polite and harmless, while Response A insults the reader.", "B"),
+        ("safety", "Response B is polite and harmless, while Response B insults the reader.", None),
+        ("safety", "Response A sounds like a person, while Response B ends in empty noise.", None),
+        ("naturalness", "Response A sounds like a person, while Response B ends in empty noise.", "A"),
+        (OVERALL, "Response A is better.", None),
+        ("truthfulness", "Both are right: Response A rightly says x, and Response B wrongly says y.", None),
+        ("relevance", "", None),
+    ],
+)
+def test_only_whole_sentences_of_the_grammar_argue(criterion: str, text: str, label: str | None) -> None:
+    assert argued_label(criterion, text) == (None if label is None else Preference(label))
+
+
+# The second rubric of the demo's world: its labels are read out of the texts again
+
+
+def insults(text: str) -> bool:
+    return any(
+        f"{word} {noun}" in text for word in wording.INSULT_ADJECTIVES for noun in wording.INSULT_NOUNS
+    )
+
+
+def test_polite_is_who_has_a_friendly_word_and_insults_nobody() -> None:
+    for comparison in many()[:300]:
+        text = comparison.first.text
+        friendly = text.startswith(wording.OPENERS) or text.endswith(wording.CLOSERS)
+        assert is_polite(comparison.first) is (friendly and not insults(text)), text
+
+
+def test_brief_is_who_needs_far_fewer_words() -> None:
+    for comparison in many()[:300]:
+        first, second = (len(one.text.split()) for one in (comparison.first, comparison.second))
+        label = manners(comparison)["brevity"]
+        assert (label is Preference.A) is (first * 1.5 <= second)
+        assert (label is Preference.B) is (second * 1.5 <= first)
+        if label is Preference.BOTH_GOOD:
+            assert first + second <= 2 * FEW_WORDS
+        if label is Preference.BOTH_BAD:
+            assert first + second > 2 * FEW_WORDS
+
+
+def test_on_topic_is_who_speaks_of_what_was_asked() -> None:
+    for comparison in many()[:300]:
+        first, second = (one.topic == comparison.topic for one in (comparison.first, comparison.second))
+        expected = {
+            (True, True): "both_good",
+            (True, False): "A",
+            (False, True): "B",
+            (False, False): "both_bad",
+        }
+        assert manners(comparison)["on_topic"] == expected[first, second]
+
+
+@pytest.mark.parametrize("criterion", ["politeness", "brevity", "on_topic"])
+def test_all_labels_occur_often(criterion: str) -> None:
+    given = [manners(comparison)[criterion] for comparison in many()[:500]]
+    assert min(given.count(label) for label in Preference) > 50

@@ -17,6 +17,7 @@ from engine.data.submission import (
     SubmissionRow,
     check_submission,
     read_submission,
+    rewritten_ids,
     write_submission,
 )
 
@@ -316,3 +317,26 @@ def test_a_tie_of_which_nothing_more_is_said_is_no_prediction(tmp_path: Path) ->
     row = SubmissionRow("1", {"safety": Prediction(Tie.TIE)})  # type: ignore[arg-type]
     with pytest.raises(SetupError, match="safety_preference of id '1': 'tie' is not a prediction"):
         write_submission(tmp_path / "out.tsv", Submission((row,), ("safety",), with_explanations=False))
+
+
+# Ids that pandas gives back otherwise
+
+
+@pytest.mark.parametrize(
+    ("ids", "rewritten"),
+    [
+        (["007", "8", "1.0"], ["007", "8"]),
+        (["007", "8", "x"], []),
+        (["007", "8", "NA"], ["007"]),
+        (["true", "False"], ["true"]),
+        ([" ", "x"], []),
+        ([], []),
+        (["NA", "x\ud800"], []),
+    ],
+)
+def test_ids_that_plain_pandas_gives_back_otherwise_are_known(ids: list[str], rewritten: list[str]) -> None:
+    assert rewritten_ids(ids) == rewritten
+
+
+def test_a_long_column_of_ids_is_read_as_one() -> None:
+    assert rewritten_ids(["007", *map(str, range(300_000)), "x"]) == []

@@ -189,8 +189,9 @@ def test_a_model_whose_context_is_too_small_is_refused(tmp_path: Path) -> None:
     path = write_random_model(
         tmp_path / "tiny.gguf", byte_level_bpe(HEADER_TOKENS), HEADERS, Shape(context=300)
     )
-    with pytest.raises(ModelFileError, match="its context of 300 tokens is too small"):
+    with pytest.raises(ModelFileError, match="its context of 300 tokens is too small") as caught:
         try_model(path)
+    assert str(caught.value.hint) == "Choose another model."
 
 
 def test_a_tokenizer_that_does_not_suit_its_vocabulary_is_found_by_the_trial(tmp_path: Path) -> None:
@@ -205,22 +206,6 @@ def test_a_tokenizer_that_does_not_suit_its_vocabulary_is_found_by_the_trial(tmp
         ModelFileError, match=r"does not suit .* gives the token -1, but there are 130 tokens"
     ):
         try_model(path)
-
-
-@pytest.mark.slow
-def test_the_trial_says_what_to_do_in_its_own_words(tmp_path: Path) -> None:
-    path = write_random_model(
-        tmp_path / "tiny.gguf", byte_level_bpe(HEADER_TOKENS), HEADERS, Shape(context=300)
-    )
-    with pytest.raises(ModelFileError, match="too small: the shortest question") as caught:
-        checked_model(read_model_file(path), CancelToken())
-    assert str(caught.value.hint) == "Choose another model."
-
-
-def test_want_of_memory_condemns_no_file(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    child_that(monkeypatch, NO_ROOM)
-    with pytest.raises(NoRoomError, match=r"model\.gguf: llama\.cpp makes no room"):
-        checked_model(read_model_file(model), CancelToken())
 
 
 def test_a_setting_in_a_remedy_comes_back_from_the_child(
@@ -242,17 +227,22 @@ def test_the_report_names_the_problem(tmp_path: Path) -> None:
     assert "cannot load" in json.loads(report)["problem"]
 
 
-def test_a_cache_that_cannot_be_used_only_costs_time(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    child_that(monkeypatch, SOUND)
+def a_file_for_a_folder() -> None:
     cache_folder().parent.mkdir(parents=True)
     cache_folder().write_text("a file where the folder should be", encoding="utf-8")
-    checked_model(read_model_file(model), CancelToken())
 
 
-def test_a_damaged_cache_only_costs_time(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    child_that(monkeypatch, SOUND)
+def no_database() -> None:
     cache_folder().mkdir(parents=True)
     (cache_folder() / "models.sqlite").write_text("no database " * 100, encoding="utf-8")
+
+
+@pytest.mark.parametrize("spoil", [a_file_for_a_folder, no_database])
+def test_a_cache_that_cannot_be_used_only_costs_time(
+    model: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[], None]
+) -> None:
+    child_that(monkeypatch, SOUND)
+    spoil()
     checked_model(read_model_file(model), CancelToken())
 
 

@@ -11,7 +11,8 @@ from scipy.stats import spearmanr
 from engine.core.items import Gold, written_label
 from engine.metrics.intervals import group_numbers
 from engine.ranking.comparisons import PairComparisons, nothing_said, said_of
-from engine.ranking.ranking import length_control, win_rates
+from engine.ranking.length_control import length_control
+from engine.ranking.ranking import win_rates
 
 BASELINE = "gpt4_1106_preview"
 PANDALM = {

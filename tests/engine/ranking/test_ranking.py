@@ -11,7 +11,8 @@ from engine.core.events import Reports
 from engine.core.items import HUMAN_LABELS, HumanLabel, Tie
 from engine.data.dataset import load_dataset
 from engine.ranking.comparisons import PairComparisons, comparisons_of, human_said, left_out_in_words
-from engine.ranking.ranking import Ranking, length_control, rank, ranking_json, win_rates
+from engine.ranking.length_control import length_control
+from engine.ranking.ranking import Ranking, rank, ranking_json, win_rates
 from engine.report.ranking import candidate_table, pair_table, ranking_sheet
 from tests.engine.ranking.worlds import BAD, GOOD, A, B, comparisons, davidson_comparisons
 

@@ -22,7 +22,7 @@ from gui.compare.compare_page import ComparePage
 from gui.widgets.notice import problem_of
 from gui.workspace.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
-from tests.engine.data.test_single_outputs import ROWS
+from tests.engine.data.test_outputs import SINGLE
 from tests.gui.compare.steps import Save, cells, choose, compare, differences, press
 
 
@@ -111,7 +111,11 @@ def test_what_cannot_be_compared_is_refused_when_it_is_added(
 ) -> None:
     choose(qtbot, page, demo_gold)
     for name, data, says in (
-        ("x.json", json.dumps(ROWS).encode(), ("the outputs of one candidate (m)", "Tiebreak judges pairs")),
+        (
+            "x.json",
+            json.dumps(SINGLE).encode(),
+            ("the outputs of one candidate (m)", "Tiebreak judges pairs"),
+        ),
         ("1.tsv", b"id\tsafety_preference\nx1\tA\nx2\tB\n", ("other items: its 2 ids are not in", "labels")),
         ("2.tsv", b"id\twit_preference\n1\tA\n2\tB\n", ("other criteria (wit): gold.tsv has", "labels")),
         ("3.tsv", b"id\tnote\n1\tA\n", ("no column names a criterion",)),

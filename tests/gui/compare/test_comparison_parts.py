@@ -11,7 +11,6 @@ from pytestqt.qtbot import QtBot
 
 from engine.analysis.review_order import by_item, review_rows
 from engine.annotations.records import ListOrder, new_note
-from engine.cli import compare as compare_command
 from engine.data.slices import Slicing
 from engine.metrics.slices import measure_slices
 from engine.ranking.weighted_scoring import weigh_by_default
@@ -22,6 +21,7 @@ from gui.compare.compare_jobs import CompareRequest
 from gui.compare.compare_page import ComparePage, JuryDialog
 from gui.widgets.value_table import TableModel
 from gui.workspace.workspace import Workspace
+from tests.commands import give
 from tests.conftest import DEMO_ITEMS
 from tests.gui.compare.steps import Save, cells, choose, compare, comparisons_file, press, run_of
 
@@ -196,8 +196,7 @@ def test_two_runs_rank_the_candidates_side_by_side_as_the_command_does(
         page.save(tmp_path / "window.json")
     runs = [str(run.id) for run in workspace.runs]
     words = [*runs, "--gold", str(comparisons), "--store", str(workspace.store_path)]
-    arguments = compare_command.parser().parse_args([*words, "--json", str(tmp_path / "command.json")])
-    assert compare_command.run(arguments) == 0
+    assert give("compare", *words, "--json", tmp_path / "command.json") == 0
     window, command = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("window", "command"))
     assert window["side_by_side"]["kendall_tau_b"] == 1
     assert window["side_by_side"]["pairs"] == command["side_by_side"]["pairs"]

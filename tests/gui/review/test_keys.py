@@ -205,7 +205,7 @@ def test_long_explanations_are_read_on_by_a_key_and_each_part_is_reached_by_f6(
     page.overriding(lambda: keys.press("Ctrl+Return"))
     bar = body.verticalScrollBar()
     page.until(lambda: page.desk.card.explanation.height() > body.viewport().height())
-    page.until(lambda: page._down.adjudicated and bar.maximum() > 0)
+    page.until(lambda: page._down.arranged and bar.maximum() > 0)
     keys.press("O")
     assert bar.value() > 0
     for _ in range(40):

@@ -39,7 +39,7 @@ def small(look: float, page: Page) -> Page:
     """The page in a window of 1280 x 720."""
     assert look
     page.resize(*PAGE)
-    page.until(lambda: page._down.adjudicated)
+    page.until(lambda: page._down.arranged)
     return page
 
 
@@ -91,7 +91,7 @@ def test_the_largest_text_leaves_criteria_their_names_and_buttons_their_room(loo
     apply_theme(app, ThemeChoice.LIGHT, TEXT_SIZES[-1], look)
     page.follow_look()
     page.resize(1090, 650)  # what the frame leaves at this size of text
-    page.until(lambda: page._down.adjudicated)
+    page.until(lambda: page._down.arranged)
     strip, card = page.desk.strip, page.desk.card
     page.until(lambda: strip.buttons[-1].geometry().bottom() <= strip.height(), timeout=10_000)
     assert page.minimumSizeHint().width() <= 1090
@@ -158,7 +158,7 @@ def test_after_writing_one_reads_the_explanation_from_its_top(small: Page, end: 
 def test_a_fold_is_remembered_and_the_height_of_the_card_with_it(
     page: Page, workspace: Workspace, open_page: Open
 ) -> None:
-    page.until(lambda: page._down.adjudicated)
+    page.until(lambda: page._down.arranged)
     page._down.moveSplitter(page._down.height() - 170, 1)  # as a drag does
     given = page._down.sizes()[1]
     page.press("F")
@@ -174,15 +174,13 @@ def test_a_fold_is_remembered_and_the_height_of_the_card_with_it(
 def still(page: Page) -> QImage:
     """The page, in whose texts something is marked, once nothing in it moves any more."""
 
-    def adjudicated() -> bool:
-        under_way = (
-            page.reading._soon.isActive() or page.reading._comparing.busy or not page._down.adjudicated
-        )
+    def at_rest() -> bool:
+        under_way = page.reading._soon.isActive() or page.reading._comparing.busy or not page._down.arranged
         return not under_way and bool(page.reading.a.view.extraSelections())
 
     seen = [page.grab().toImage()]
     while len(seen) < 3 or not seen[-3] == seen[-2] == seen[-1]:
-        page.until(adjudicated)
+        page.until(at_rest)
         page.qtbot.wait(30)
         seen.append(page.grab().toImage())
     return seen[-1]
@@ -221,7 +219,7 @@ def test_what_each_judge_said_has_room_in_a_small_window_with_large_text(
     apply_theme(app, ThemeChoice.LIGHT, 150, look)
     small.follow_look()
     open_panel(small.qtbot, small, exchanged=True)
-    small.until(lambda: small._down.adjudicated)
+    small.until(lambda: small._down.arranged)
     card, before = small.desk.card, small._down.sizes()
     methods = card.body.methods
     assert (card.each_method.text(), methods.title.text()) == ("Judges", "Raw predictions by judge")
@@ -229,7 +227,7 @@ def test_what_each_judge_said_has_room_in_a_small_window_with_large_text(
     card.each_method.click()
     small.until(lambda: methods.visibleRegion().boundingRect().height() > 0.8 * methods.height())
     small.press("J")  # the next judgment has the room, too
-    small.until(lambda: small._down.adjudicated)
+    small.until(lambda: small._down.arranged)
     assert small._down.sizes()[1] > before[1]
     card.body.go_to_methods()
     card.each_method.click()

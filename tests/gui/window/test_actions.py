@@ -1,7 +1,4 @@
-"""The table of actions: each of its keys does something, and the tables of keys in docs/ are made of it.
-
-And the diagnostics that a menu copies.
-"""
+"""The table of actions: each of its keys does something. And the diagnostics that a menu copies."""
 
 import subprocess
 import sys
@@ -60,11 +57,6 @@ def test_the_list_of_keys_begins_with_those_of_the_page_and_has_all(qtbot: QtBot
     dialog.show()
     said = text_of(dialog)
     assert said.index("Next, previous item") < said.index("Quit") < said.index("Rank again")
-
-
-def test_the_tables_of_keys_in_the_docs_are_those_of_the_table() -> None:
-    command = [sys.executable, "-m", "cogapp", "--check", "-I", str(ROOT), str(ROOT / "docs" / "window.md")]
-    subprocess.run(command, check=True, capture_output=True)
 
 
 def test_the_diagnostics_are_copied_with_the_screen_and_changed_settings(

@@ -119,7 +119,7 @@ def test_the_first_start_has_the_demo_ready_to_run_and_keys_turn_the_pages(
     frame.rail.setFocus()
     qtbot.keyClick(frame.rail, Qt.Key.Key_J)  # letters belong to the page
     assert frame.rail.currentItem().text() == "Review"
-    keys = dict(keys_of("Everywhere"))
+    keys = {action.keys: what for action, what in keys_of("Everywhere")}
     assert (keys["F1"], keys["?"]) == ("What the words mean", "Keys")
     qtbot.keyClick(frame, Qt.Key.Key_F1)
     dialogs = frame.findChildren(HelpDialog)

@@ -15,7 +15,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QAction
 from pytestqt.qtbot import QtBot
 
-from engine.annotations.records import Kind
+from engine.annotations.records import AnnotationKind
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.store.run_store import RunStore
@@ -64,7 +64,7 @@ def test_words_for_a_store_that_is_held_are_said_to_wait_and_stored_once_it_is_f
             qtbot.waitUntil(lambda: "2 annotations of yours wait" in main_content.notices.text)
             assert str(store.parent) in main_content.notices.text
             qtbot.waitUntil(lambda: "database is locked" in main_content.notices.text)
-        with qtbot.waitSignal(space.words.adjudicated):
+        with qtbot.waitSignal(space.words.all_stored):
             assert not run_of(space).results.overrides
         assert [each.preference for each in run_of(space).results.overrides.values()] == [Preference.BOTH_BAD]
         assert main_content.notices.count == 0
@@ -120,7 +120,9 @@ def test_a_window_closes_at_once_also_where_the_store_is_held_and_loses_nothing(
     assert program.returncode == 0
     assert took < 8  # a busy computer takes its time; before, it was ten seconds and the label was lost
     with RunStore(path) as opened:
-        assert [each.preference for each in opened.annotations(1, Kind.OVERRIDE)] == [Preference.BOTH_BAD]
+        assert [each.preference for each in opened.annotations(1, AnnotationKind.OVERRIDE)] == [
+            Preference.BOTH_BAD
+        ]
         assert [draft.text for draft in opened.drafts(1)] == ["begun"]
 
 
