@@ -331,6 +331,7 @@ def decide_together(control: JobControl, store_path: Path, request: JuryRequest)
     """Make a jury and store it; reports MeasureProgress while it is fitted. SetupError, StoreError."""
     from engine.core.events import followed
     from engine.metrics.matching import open_system, system_of_file, told_apart
+    from engine.calibration.jury import DEFAULT_CERTAINTY
     from engine.operations import measuring
     from engine.settings.identity import checked_name
 
@@ -348,7 +349,7 @@ def decide_together(control: JobControl, store_path: Path, request: JuryRequest)
         gold=gold,
         partial=True,
         lengths=request.lengths,
-        certainty=request.certainty or measuring.DEFAULT_CERTAINTY,
+        certainty=request.certainty or DEFAULT_CERTAINTY,
     )
     kept = followed(measuring.decide_together(setup, store_path, control.cancel), control.report)
     said = [Section("remarks", "", [Sentences(kept.remarks, Tone.CAVEAT)])] if kept.remarks else []
