@@ -329,9 +329,9 @@ class StoredJury:
 @job
 def decide_together(control: JobControl, store_path: Path, request: JuryRequest) -> StoredJury:
     """Make a jury and store it; reports MeasureProgress while it is fitted. SetupError, StoreError."""
+    from engine.calibration.jury import DEFAULT_CERTAINTY
     from engine.core.events import followed
     from engine.metrics.matching import open_system, system_of_file, told_apart
-    from engine.calibration.jury import DEFAULT_CERTAINTY
     from engine.operations import measuring
     from engine.settings.identity import checked_name
 
