@@ -699,7 +699,7 @@ def test_who_chooses_a_random_sample_is_at_its_top_also_blind_and_by_filters_it_
     order = page.list.filters.order
     order.setFocus()
     page.qtbot.keyClick(order, Qt.Key.Key_R)
-    assert page.list.filters.list_order is ListOrder.RANDOM
+    page.until(lambda: page.list.filters.list_order is ListOrder.RANDOM)
     page.until(lambda: page.item == drawn[0])
     assert page.session.origin is Origin.RANDOM
     page.list.filters.choose_order(ListOrder.UNCERTAINTY)
