@@ -5,6 +5,7 @@ import sys
 if sys.version_info < (3, 11):  # noqa: UP036 - a clear message before an import fails
     sys.exit(f"Tiebreak needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
 
+from argparse import ArgumentParser
 from importlib import import_module
 from pathlib import Path
 
@@ -55,6 +56,17 @@ COMMANDS = {
     "cluster": "judge with several computers: certificates, a scheduler, workers",
     "selftest": "test whether each part of the program works on this computer",
 }
+
+_TOGETHER = {
+    "analysis": ("audit", "tune"),
+    "calibration": ("calibrate", "jury", "learning-curve", "orders"),
+    "data": ("check", "pairs", "rubrics"),
+    "models": ("selftest",),
+    "ranking": ("rank", "weighted-score"),
+    "scores": ("compare", "evaluate", "report"),
+    "shared.cluster": ("cluster",),
+}
+"""The modules of commands that have none of their own name."""
 
 CHILD_WORK = {
     "devices": "engine.models.devices",
@@ -108,15 +120,24 @@ def main(arguments: list[str]) -> int:
         if lacking:
             raise SetupError(f"There is no command and no file {shown(lacking[0])!r}.", f"\n{usage()}")
         return open_window(*files)
-    # Only the chosen command is imported: --help need not wait for pyarrow and llama.cpp.
     try:
-        module = import_module("engine.cli." + arguments[0].replace("-", "_"))
+        parser = parser_of(arguments[0])
     except Exception:
-        import_module(
-            "engine.llama.loadable"
-        ).check_library()  # raises the clear error, if that was the reason
+        # Raises the clear error, if that was the reason.
+        import_module("engine.llama.loadable").check_library()
         raise
-    return int(module.run(module.parser().parse_args(arguments[1:])))
+    options = parser.parse_args(arguments[1:])
+    return int(options.command(options))
+
+
+def parser_of(command: str) -> ArgumentParser:
+    """The parser of a command; its options have what runs it, as `command`. A function of that name makes it.
+
+    Only the module of the command is imported: --help need not wait for pyarrow and llama.cpp.
+    """
+    module = next((name for name, commands in _TOGETHER.items() if command in commands), command)
+    made: ArgumentParser = getattr(import_module(f"engine.cli.{module}"), command.replace("-", "_"))()
+    return made
 
 
 def for_another_process(how: str, *what: str) -> int:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from engine.core import VERSION
 
 if TYPE_CHECKING:
-    from engine.api.arguments import Refused
-    from engine.api.arguments import TiebreakNotice as Notice
     from engine.api.judge import Judge, Plan
     from engine.api.pairwise import PairwiseJudge, demo_dataset, pairwise_preference_judge, read
+    from engine.api.refused import Refused
+    from engine.api.refused import TiebreakNotice as Notice
     from engine.api.run import Run, runs
 
 __version__ = VERSION
@@ -37,11 +37,11 @@ __all__ = [
 
 _WHERE = {
     "Judge": ("engine.api.judge", "Judge"),
-    "Notice": ("engine.api.arguments", "TiebreakNotice"),
+    "Notice": ("engine.api.refused", "TiebreakNotice"),
     "pairwise_preference_judge": ("engine.api.pairwise", "pairwise_preference_judge"),
     "PairwiseJudge": ("engine.api.pairwise", "PairwiseJudge"),
     "Plan": ("engine.api.judge", "Plan"),
-    "Refused": ("engine.api.arguments", "Refused"),
+    "Refused": ("engine.api.refused", "Refused"),
     "Run": ("engine.api.run", "Run"),
     "demo_dataset": ("engine.api.pairwise", "demo_dataset"),
     "read": ("engine.api.pairwise", "read"),

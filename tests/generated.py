@@ -1,4 +1,4 @@
-"""The blocks of code and of docs that are made of the table of settings.
+"""The blocks of code and of docs that are made of the tables of settings and of actions.
 
 `python -m cogapp -r -I . FILE` writes them anew; tests/test_docs.py fails where one is out of date.
 """
@@ -10,7 +10,7 @@ from engine.settings.rows import SettingRow, Surface, rows_on
 from engine.settings.run_setup import RunSetup
 
 ROOT = Path(__file__).resolve().parents[1]
-GENERATED = ("docs/commands.md", "engine/api/judge.py")
+GENERATED = ("docs/commands.md", "docs/window.md", "engine/api/judge.py")
 
 
 def _with_default(row: SettingRow, text: str) -> str:

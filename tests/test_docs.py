@@ -165,7 +165,7 @@ def parse_problem(command: str, words: list[str]) -> str:
     printed = io.StringIO()
     try:
         with redirect_stderr(printed), redirect_stdout(io.StringIO()):
-            options = import_module(f"engine.cli.{command.replace('-', '_')}").parser().parse_args(words)
+            options = main.parser_of(command).parse_args(words)
     except SystemExit as end:
         return printed.getvalue().splitlines()[-1] if end.code else ""
     return judge_problem(command, options)
@@ -197,7 +197,7 @@ def fragment_problem(words: list[str]) -> str:
 def options_of(command: str, action: str = "") -> frozenset[str]:
     """The options that the help of a command, or of one of its actions, names."""
     printed = io.StringIO()
-    parser = import_module(f"engine.cli.{command.replace('-', '_')}").parser()
+    parser = main.parser_of(command)
     with redirect_stdout(printed), suppress(SystemExit):
         parser.parse_args([*([action] if action else []), "--help"])
     return frozenset(_OPTION.findall(printed.getvalue()))

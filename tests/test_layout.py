@@ -14,12 +14,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from graphlib import TopologicalSorter
-from importlib import import_module
 from pathlib import Path, PurePosixPath
 
 import pytest
 
-from main import COMMANDS
+from main import COMMANDS, parser_of
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -43,10 +42,11 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         "engine.ranking": "core settings system annotations data results metrics",
         "engine.analysis": "core settings system annotations data store results judging metrics calibration"
         " ranking",
-        "engine.operations": "core settings system data llama store models results judging metrics",
         "engine.report": "core settings annotations data models results metrics calibration ranking analysis",
+        "engine.operations": "core settings system annotations data llama prompt store models results judging"
+        " metrics calibration ranking analysis report",
         "engine.api": "core settings system annotations data store results judging metrics calibration"
-        " ranking analysis report cli.shared",
+        " ranking analysis report operations",
         "gui.widgets": "",
         "gui.workspace": "widgets",
         "gui.dataset": "widgets workspace",
@@ -64,12 +64,6 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
 NOTEBOOKS = "engine.api"
 """What `tiebreak.py` offers to notebooks: nothing else imports it."""
 ENGINE = tuple(name for name in MAY_IMPORT if name.startswith("engine") and name != NOTEBOOKS)
-WHOLE = ("engine.operations.self_test", "engine.operations.diagnostics")
-"""Modules that look at the whole program, for commands and the window."""
-NOT_SELF_TESTED = (
-    *("engine.analysis", "engine.calibration", "engine.ranking", "engine.prompt", "engine.annotations"),
-    *("engine.report", "engine.cluster"),
-)
 
 ENGINE_FOR_THE_WINDOW = ("engine.core", "engine.settings", "engine.annotations", "engine.system")
 """What the window may import of the engine before a job begins: it is light."""
@@ -104,14 +98,11 @@ LIBRARIES = {
     "threading": "engine gui/workspace/threads.py",
     "tomlkit": "engine/data/rubrics",
     "tomllib": "engine/data/rubrics",
-    "tqdm": "engine/cli",
+    "tqdm": "engine/cli engine/operations/progress_bar.py",
 }
 """Libraries, and the only files and folders that import them."""
 
-FOR_TYPES = {
-    "matplotlib": "engine/cli/report.py gui/results/export_jobs.py gui/results/fit_jobs.py"
-    " gui/compare/ranking_jobs.py"
-}
+FOR_TYPES = {"matplotlib": "gui/results/export_jobs.py gui/results/fit_jobs.py gui/compare/ranking_jobs.py"}
 """Libraries, and further files that import them for types alone."""
 
 NETWORK = ("PySide6.QtNetwork", "ftplib", "http", "requests", "socket", "ssl", "urllib")
@@ -231,13 +222,11 @@ def allowed_packages(path: PurePosixPath) -> tuple[str, ...]:
     elif package in MAY_IMPORT:
         allowed = [package, *(f"{room}.{name}" for name in MAY_IMPORT[package])]
         if room == "gui":
-            allowed += [*ENGINE, *WHOLE]
+            allowed += ENGINE
     elif str(path) == "engine/__init__.py":
         allowed = ["engine.core", "engine.ranking"]
-    elif module_name(path) in WHOLE:
-        allowed = [name for name in ENGINE if name not in NOT_SELF_TESTED]
     elif package == "engine.cli":
-        allowed = [*ENGINE, *WHOLE, "engine.cli.shared", "engine.cli.model_files"]
+        allowed = [*ENGINE, "engine.cli.shared"]
     elif package == "gui":
         allowed = [*ENGINE_FOR_THE_WINDOW, *(["gui.window"] if path.name == "app.py" else [])]
     elif room == "models":
@@ -339,7 +328,6 @@ def test_heavy_libraries_wait_for_what_needs_them() -> None:
     """
     measures = ["matplotlib", "rouge_score", "scipy", "sklearn"]
     for_jobs = ["jinja2", "llama_cpp", "numpy", "pandas", "pyarrow", *measures]
-    commands = ", ".join(f"engine.cli.{name.replace('-', '_')}" for name in COMMANDS)
     code = f"""
 import sys
 def loaded(*names):
@@ -348,7 +336,9 @@ import gui.app, gui.window.main_content
 loaded(*{for_jobs})
 import engine.cli.judge
 loaded(*{measures})
-import {commands}
+import main
+for name in main.COMMANDS:
+    main.parser_of(name)
 loaded("nltk", "scipy.optimize", "scipy.stats", "sklearn", "dask", "distributed", "tornado", "cryptography")
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -387,7 +377,7 @@ def test_one_module_of_the_core_knows_numpy() -> None:
     }
 
 
-@pytest.mark.parametrize("path", ["gui/screen.py", "gui/review/session.py", "gui/review/progress.py"])
+@pytest.mark.parametrize("path", ["gui/screen.py", "gui/review/session.py", "gui/review/review_jobs.py"])
 def test_what_needs_no_window_knows_no_qt(path: str) -> None:
     assert not [used.name for used in imports(PurePosixPath(path)) if below(used.name, "PySide6")]
 
@@ -465,8 +455,7 @@ def options_of(parser: argparse.ArgumentParser) -> Iterator[str]:
 @cache
 def command_line() -> re.Pattern[str]:
     """Finds the options of Tiebreak's own commands; other programs have others."""
-    parsers = (import_module(f"engine.cli.{name.replace('-', '_')}").parser() for name in COMMANDS)
-    options = {option for parser in parsers for option in options_of(parser)}
+    options = {option for name in COMMANDS for option in options_of(parser_of(name))}
     return re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(options))})(?![\w-])")
 
 

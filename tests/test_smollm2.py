@@ -12,7 +12,7 @@ import gguf
 import numpy as np
 import pytest
 
-from engine.cli.shared.data_arguments import model_file
+from engine.cli.shared.arguments import model_file
 from engine.core.errors import ModelFileError, SetupError
 from engine.models.header import read_header
 from engine.models.model_file import NOTICE_KEY, read_model_file

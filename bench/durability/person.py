@@ -15,7 +15,7 @@ from engine.settings.rows import Mode
 from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_model
 from gui.review.review_table import STATE
-from gui.runs.queue_panel import RUN
+from gui.runs.run_desk import RUN
 from gui.runs.runs_table import RunNameDialog
 from gui.widgets.label_mark import LABEL_WORDS, LETTERS
 from gui.window.main_content import MainContent

@@ -209,8 +209,7 @@ def label_token_line(received: JudgePredictions) -> AuditLine:
     """
     if received.letters is None:
         return AuditLine.untold(
-            *_LETTERS,
-            "The judge was not asked with permuted label tokens; use that elicitation method.",
+            *_LETTERS, "The judge was not asked with permuted label tokens; use that elicitation method."
         )
     read = np.exp(received.letters[:, received.own])  # (criteria, items, 2 orders, 4 questions, 4 tokens)
     known = np.asarray(np.isfinite(read).all(axis=(3, 4)))

@@ -68,10 +68,7 @@ _ABBREVIATIONS = frozenset(_ABBREVIATED.split())
 # What has one of these has a form already, or would mean something else as Markdown.
 _HAS_FORM = re.compile(r"^\s*([-+•#>|]|\d+[.)]\s)|[*`_|\\]", re.MULTILINE)
 _ESCAPE, _MARK = "~~", "~"
-_COPY_ID = re.compile(
-    rf"((?:[^~]|~~)*)~({'|'.join(PerturbationKind)})(?:-([{''.join(SIDES)}]))?",
-    re.DOTALL,
-)
+_COPY_ID = re.compile(rf"((?:[^~]|~~)*)~({'|'.join(PerturbationKind)})(?:-([{''.join(SIDES)}]))?", re.DOTALL)
 
 
 @dataclass(frozen=True)

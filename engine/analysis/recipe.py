@@ -8,11 +8,13 @@ Knows: which settings belong to a judge, the JSON form. Does not know: how they 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
+
+from engine.core.codec import record_of
 from engine.core.column_map import ColumnMap
 from engine.core.errors import FileKind, Hint, SetupError, Step
-from engine.core.formatting import quoted
 from engine.core.items import Method
 from engine.core.rubric import Rubric
 from engine.data.file_kinds import expecting
@@ -115,42 +117,49 @@ def recipe_of(value: Mapping[str, Any]) -> Recipe:
         raise ValueError(error.problem.rstrip(".")) from error
 
 
+class _Examples(msgspec.Struct):
+    file: Path
+    shots: int
+    choose: ExampleKind
+    columns: Any = None
+
+
+class _Settings(msgspec.Struct):
+    """The settings of a recipe; those of _MAY_BE_MISSING stand beside them."""
+
+    model: Path
+    dataset: Path
+    ways: Annotated[tuple[Method, ...], msgspec.Meta(min_length=1)]
+    both_orders: bool
+    criteria: tuple[str, ...]
+    kv_type: KvType
+    examples: _Examples | None = None
+
+
 def _made_of(value: Mapping[str, Any]) -> Recipe:
-    settings, rubric = value["settings"], Rubric.of_json(value["rubric"])
-    if not isinstance(settings, dict):
-        raise TypeError("its settings are not valid")
-    examples = settings.get("examples")
-    criteria = tuple(map(str, settings["criteria"]))
-    rubric.only(criteria)
-    if not settings["ways"]:
-        raise ValueError("it names no elicitation method")
-    said = [row for row in _MAY_BE_MISSING if row.key in settings]
+    settings, rubric = record_of(value["settings"], _Settings), Rubric.of_json(value["rubric"])
+    rubric.only(settings.criteria)
+    said = [row for row in _MAY_BE_MISSING if row.key in value["settings"]]
     judge = RunSetup(
-        dataset_path=Path(_text(settings["dataset"])),
-        model_path=Path(_text(settings["model"])),
+        dataset_path=settings.dataset,
+        model_path=settings.model,
         rubric=rubric,
-        criteria=criteria,
-        methods=tuple(map(Method, settings["ways"])),
-        both_orders=settings["both_orders"] is True,
-        kv_type=KvType(settings["kv_type"]),
-        **{row.name: row.of_json(settings[row.key]) for row in said},
+        criteria=settings.criteria,
+        methods=settings.ways,
+        both_orders=settings.both_orders,
+        kv_type=settings.kv_type,
+        **{row.name: row.of_json(value["settings"][row.key]) for row in said},
     )
-    if examples is not None:
+    if (examples := settings.examples) is not None:
         judge = replace(
             judge,
-            examples_path=Path(_text(examples["file"])),
-            shots=int(examples["shots"]),
-            example_choice=ExampleKind(examples["choose"]),
-            example_columns=ColumnMap.of_json(examples.get("columns")),
+            examples_path=examples.file,
+            shots=examples.shots,
+            example_choice=examples.choose,
+            example_columns=ColumnMap.of_json(examples.columns),
         )
-    says = tuple(map(str, value.get("says", ())))
+    says = record_of(value.get("says", []), tuple[str, ...])
     return Recipe(judge, calibration_of(value), says, value.get("measured_held_out"))
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str) or not value or "\0" in value:
-        raise TypeError(f"{quoted(str(value))} is not a path")
-    return value
 
 
 @sandboxed

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
-from engine.annotations.records import Annotation, Kind, LabelSource, LabelSourceKind
+from engine.annotations.records import Annotation, AnnotationKind, LabelSource, LabelSourceKind
 from engine.core.formatting import counted
 from engine.core.items import Preference, majority
 from engine.core.judgments import JudgmentKey, Keyed, Origin, ReviewState
@@ -216,15 +216,15 @@ class Reviews:
 
     @cached_property
     def overrides(self) -> tuple[Annotation, ...]:
-        return tuple(word for word in self.all if word.kind is Kind.OVERRIDE)
+        return tuple(word for word in self.all if word.kind is AnnotationKind.OVERRIDE)
 
     @cached_property
     def confirmations(self) -> tuple[Annotation, ...]:
-        return tuple(word for word in self.all if word.kind is Kind.CONFIRMATION)
+        return tuple(word for word in self.all if word.kind is AnnotationKind.CONFIRMATION)
 
     @cached_property
     def marks(self) -> tuple[Annotation, ...]:
-        return tuple(word for word in self.all if word.kind is Kind.STATE)
+        return tuple(word for word in self.all if word.kind is AnnotationKind.STATE)
 
     def only(self, ids: Container[str]) -> "Reviews":
         return Reviews(tuple(word for word in self.all if word.item_id in ids))
@@ -290,7 +290,7 @@ class Reviews:
         for each in sorted(said, key=lambda each: each.created):
             if each.undone is None and each.preference is not None:
                 gone = taken_back.get((each.author, each.key, each.preference))
-                confirms = each.kind is Kind.CONFIRMATION
+                confirms = each.kind is AnnotationKind.CONFIRMATION
                 if not (confirms and gone and gone[0] < each.created < gone[1]):
                     given.setdefault(each.author, {})[each.key] = each
         return given

@@ -24,7 +24,7 @@ from engine.core.judgments import Keyed, Origin, ReviewState
 from engine.settings.identity import checked_name, checked_note
 
 
-class Kind(StrEnum):
+class AnnotationKind(StrEnum):
     """What an annotation says; the values are the names of the store's tables.
 
     OVERRIDE: a label, an explanation or both in the place of the judge's. CONFIRMATION: the effective label
@@ -53,7 +53,7 @@ class Annotation(Keyed):
     one without both.
     """
 
-    kind: Kind
+    kind: AnnotationKind
     item_id: str = ""
     criterion: str = ""
     author: str = ""
@@ -80,7 +80,7 @@ class Annotation(Keyed):
     """Of a draft, its name in the write-ahead log."""
 
     def __post_init__(self) -> None:
-        if self.kind is Kind.OVERRIDE and self.preference is None and not self.explanation:
+        if self.kind is AnnotationKind.OVERRIDE and self.preference is None and not self.explanation:
             raise SetupError(
                 f"The override of item {self.item_id}, {self.criterion}, changes nothing.",
                 "Choose a label, write an explanation, or do both.",
@@ -120,7 +120,7 @@ def new_override(
     settles: bool = False,
 ) -> Annotation:
     return Annotation(
-        Kind.OVERRIDE,
+        AnnotationKind.OVERRIDE,
         item_id,
         criterion,
         author,
@@ -145,20 +145,24 @@ def new_review(
     blind: bool | None = None,
 ) -> tuple[Annotation, ...]:
     """A step of several annotations: a state, if one is given, and the labels accepted, by criterion."""
-    step = Annotation(Kind.STATE, item_id, "", author, state=state, origin=origin, seed=seed, blind=blind)
-    accepted = replace(step, kind=Kind.CONFIRMATION, state=None)
+    step = Annotation(
+        AnnotationKind.STATE, item_id, "", author, state=state, origin=origin, seed=seed, blind=blind
+    )
+    accepted = replace(step, kind=AnnotationKind.CONFIRMATION, state=None)
     labels = (replace(accepted, criterion=name, preference=label) for name, label in confirmed.items())
     return (*([] if state is None else [step]), *labels)
 
 
 def new_note(content_hash: str, text: str, tags: Iterable[str], author: str) -> Annotation:
     """One without text and tags removes the author's last one."""
-    return Annotation(Kind.NOTE, author=author, text=text, tags=tuple(tags), content_hash=content_hash)
+    return Annotation(
+        AnnotationKind.NOTE, author=author, text=text, tags=tuple(tags), content_hash=content_hash
+    )
 
 
 def new_draft(item_id: str, criterion: str, author: str, text: str | None) -> Annotation:
     """One without a text ends those that it replaces."""
-    return Annotation(Kind.DRAFT, item_id, criterion, author, text=text or "")
+    return Annotation(AnnotationKind.DRAFT, item_id, criterion, author, text=text or "")
 
 
 @dataclass(frozen=True)
@@ -214,7 +218,11 @@ LOGGED: Mapping[str, tuple[str, ...]] = {
     "run": ("name", "note"),
 }
 """By the kind of a line of the write-ahead log, the names of its values; they stay."""
-LOGGED_KINDS = {"override": Kind.OVERRIDE, "note": Kind.NOTE, "draft": Kind.DRAFT}
+LOGGED_KINDS = {
+    "override": AnnotationKind.OVERRIDE,
+    "note": AnnotationKind.NOTE,
+    "draft": AnnotationKind.DRAFT,
+}
 
 
 @dataclass(frozen=True)
@@ -309,7 +317,7 @@ def checked(word: Annotation) -> Annotation:
     tag of several lines.
     """
     word = replace(word, author=checked_author(word.author))
-    if word.kind is Kind.DRAFT:  # the text as it stands in the editor
+    if word.kind is AnnotationKind.DRAFT:  # the text as it stands in the editor
         return word
     tags = tuple(checked_tags(word.tags))
     return replace(word, explanation=checked_explanation(word.explanation), text=word.text.strip(), tags=tags)

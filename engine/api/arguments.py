@@ -1,25 +1,14 @@
-"""Frames given instead of files: each is written once as a file named by its content.
+"""Arguments of calls, converted to the types of their signatures; frames, written as files named by content.
 
-Errors and warnings of Python, in place of the messages of the terminal.
-
-Arguments converted to the types of the signature of the call.
-
-The cells of a frame as the texts of its file.
+Knows: how the cells of a frame become the texts of its file. Does not know: what the calls do.
 """
 
-import contextlib
 import filecmp
 import json
 import math
 import os
-import re
-import signal
-import sys
-import threading
-import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
 from inspect import signature
@@ -31,11 +20,10 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_
 import numpy as np
 import pandas as pd
 
-from engine.api.wording import PARAMETERS
-from engine.cli.shared.console import interruptible, told_to
+from engine.api.refused import in_python, notice
 from engine.core.column_map import CANDIDATES, ID, INSTRUCTION, OUTPUTS
 from engine.core.errors import InputError, SetupError
-from engine.core.events import Cancelled, CancelToken
+from engine.core.events import CancelToken
 from engine.core.formatting import in_a_line
 from engine.core.items import digest
 from engine.core.rubric import Rubric
@@ -43,90 +31,6 @@ from engine.data.dataset import Dataset, load_dataset
 from engine.data.json_records import undecodable
 from engine.data.submission import write_dataset
 from engine.system.files import make_folder
-from engine.system.paths import said_of_system
-
-_OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
-_NOT_THE_CALLER = (str(Path(__file__).resolve().parents[1]), str(contextlib.__file__))
-"""Path prefixes of the engine's files, and of those between a decorated function and its caller."""
-
-
-class Refused(Exception):
-    """A request cannot be done as given; the user can fix it.
-
-    `problem`: the place and what was found. `hint`: the next step, by parameters and methods, or by a command
-    if these have no such step. `str` gives both. Its cause is the engine's own error.
-    """
-
-    def __init__(self, problem: str, hint: str) -> None:
-        super().__init__(problem, hint)
-        self.problem = problem
-        self.hint = hint
-
-    def __str__(self) -> str:
-        return "\n".join(map(str, (self.problem, self.hint)))
-
-
-class TiebreakNotice(UserWarning):
-    """A notice on data, a model or a run, which can be used all the same.
-
-    To hide notices: `warnings.simplefilter("ignore", tiebreak.Notice)`.
-    """
-
-
-def notice(text: str) -> None:
-    """Warn, with the calling line outside of the engine as the source."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_NOT_THE_CALLER):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(text, TiebreakNotice, stacklevel=level)
-
-
-@contextmanager
-def in_python() -> Iterator[None]:
-    """Within the block, or in a decorated function, messages become warnings; SetupError and errors of the
-    system are raised as Refused, a stop as KeyboardInterrupt.
-    """
-    with told_to(notice):
-        try:
-            yield
-        except SetupError as error:
-            raise _refused(error) from error
-        except OSError as error:
-            known = said_of_system(error)
-            if known is None:
-                raise
-            raise _refused(known) from error
-        except Cancelled as error:
-            raise KeyboardInterrupt("Stopped.") from error
-
-
-def _refused(error: SetupError) -> Refused:
-    return Refused(_by_parameters(str(error.problem)), _by_parameters(PARAMETERS.of(error.hint)))
-
-
-def _by_parameters(text: str) -> str:
-    """A text with parameters in place of the options of the same names; a text with a command is left as it
-    is.
-    """
-    return text if "main.py" in text else _OPTION.sub(_parameter, text)
-
-
-def _parameter(option: re.Match[str]) -> str:
-    return "methods" if option[1] == "method" else option[1].replace("-", "_")
-
-
-@contextmanager
-def stoppable(loss: Callable[[], str] = lambda: "") -> Iterator[CancelToken]:
-    """A token that Ctrl-C sets; on another thread than the main one, which alone receives Ctrl-C, it is never
-    set. `loss`: what a stop would lose, as text.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield CancelToken()
-        return
-    # A further Ctrl-C must not end the program, which is a notebook.
-    with interruptible(loss, signal.default_int_handler) as cancel:
-        yield cancel
-
 
 AnyPath = str | os.PathLike[str]
 _MOST_BITS = 63  # what the store can keep
@@ -318,7 +222,10 @@ def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return _object(value)
     if isinstance(value, bytes | bytearray):
-        return _decoded(value)
+        try:
+            return value.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise NoText(undecodable(error, 0)) from error
     return _plain_one(value)
 
 
@@ -350,16 +257,9 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _decoded(data: bytes | bytearray) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise NoText(undecodable(error, 0)) from error
-
-
 _FOLDER, _NAME = "frames", "frame-{}.parquet"
 _LETTERS_OF_HASH = 12
-_OF_LABELS = ("_preference", "_explanation")
+_READ, _OF_LABELS = {ID, INSTRUCTION, *OUTPUTS, *CANDIDATES}, ("_preference", "_explanation")
 _READ_AS = f"{FRAME}.parquet"
 
 
@@ -392,8 +292,8 @@ class FramedItems:
             try:
                 columns[name] = texts(column_cells(frame.iloc[:, place]), f"row {{}}, {name}")
             except InputError as error:
-                if _is_read(name):
-                    raise
+                if name in _READ or name.endswith(_OF_LABELS):
+                    raise  # the others are only passed through
                 notice(f"{FRAME}: 1 column is omitted ({error.problems[0]}): {name!r}.")
         return cls(columns, store.parent / _FOLDER)
 
@@ -407,10 +307,13 @@ class FramedItems:
         """Its dataset, read as from its file; no file is left behind. Raises what load_dataset raises, with
         the name of the frame.
         """
-        with TemporaryDirectory() as folder, called_the_frame(_READ_AS):
+        with TemporaryDirectory() as folder:
             path = Path(folder) / _READ_AS
             write_dataset(path, self.columns)
-            return replace(load_dataset(path, rubric, cancel), path=self.path)
+            try:
+                return replace(load_dataset(path, rubric, cancel), path=self.path)
+            except SetupError as error:
+                raise SetupError(error.problem.replace(_READ_AS, FRAME), error.hint) from error
 
     def keep(self) -> None:
         """Write its file if it is missing or damaged. SetupError if it cannot be written."""
@@ -434,21 +337,6 @@ def _name_of(label: object) -> str:
         return str(label)
     except ValueError:  # a number of thousands of digits
         return in_a_line(label)
-
-
-def _is_read(name: str) -> bool:
-    """True for a column that a dataset reads, rather than passes through."""
-    return name in {ID, INSTRUCTION, *OUTPUTS, *CANDIDATES} or name.endswith(_OF_LABELS)
-
-
-@contextmanager
-def called_the_frame(name: str) -> Iterator[None]:
-    """Within the block, errors and warnings that name this file name the frame instead."""
-    with told_to(lambda text: notice(text.replace(name, FRAME))):
-        try:
-            yield
-        except SetupError as error:
-            raise SetupError(error.problem.replace(name, FRAME), error.hint) from error
 
 
 def path_or_frame(data: object, store: Path) -> Path | FramedItems:

@@ -6,89 +6,59 @@ Knows: parameters, how a run is requested, stopped and resumed. Does not know: h
 """
 
 import os
-from argparse import Namespace
-from collections.abc import Generator, Iterable, Sequence
-from contextlib import nullcontext
+import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
-from functools import partial
+from io import StringIO
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 
+from engine.analysis.recipe import load_recipe
 from engine.api.arguments import (
+    FRAME,
     AnyPath,
     FramedItems,
     api_call,
-    called_the_frame,
     ids_as_texts,
-    in_python,
     list_of,
     name_or_path,
-    notice,
     number_of,
     path_of,
     path_or_frame,
-    stoppable,
     taken,
     text_column,
 )
+from engine.api.refused import PARAMETERS, heard, in_python, notice, print_beside, stoppable
 from engine.api.run import Run
 from engine.api.stored import GivenFile
-from engine.api.wording import PARAMETERS
-from engine.cli.shared.console import told_to
-from engine.cli.shared.data_arguments import rubric_of, seed_of
-from engine.cli.shared.judging import (
-    RunProgressBar,
-    asking,
-    judged_here,
-    named_criteria,
-    part_in_words,
-    shown_to_its_end,
-    stopped_in_words,
-    tell_notices,
-)
-from engine.cli.shared.outputs import warn_of_gaps
-from engine.cli.shared.regression_check import RegressionCheck, drift_since, regression_check_of
-from engine.cli.shared.setting_arguments import BOTH
-from engine.cli.shared.setup_arguments import model_of, named_recipe, setup_of
 from engine.core.errors import SetupError
-from engine.core.events import (
-    CancelToken,
-    DeviceLeft,
-    MeasureProgress,
-    ModelOpened,
-    RunEnded,
-    RunEvent,
-    followed,
-)
+from engine.core.events import CancelToken, DeviceLeft, ModelOpened, RunEvent, followed
 from engine.core.formatting import counted, duration, in_a_line
 from engine.core.items import Method
+from engine.core.methods import parse_methods
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.tables import Sentences
-from engine.data.dataset import Dataset, load_dataset
-from engine.data.id_list import read_ids
-from engine.judging.forecast import forecast
-from engine.judging.plan import RunPlan
-from engine.judging.prepare import PreparedRun, prepare_run
-from engine.judging.work import plan_facts, time_plan
-from engine.ranking.stopping import UntilSignificant, told_of
+from engine.data.rubrics.files import find_rubric
+from engine.operations import judge as judging
+from engine.operations.judge_request import BOTH, JudgeRequest, given_settings
+from engine.operations.progress_bar import RunProgressBar
+from engine.operations.regression_check import drift_since
 from engine.report.stopping import until_section
+from engine.results.completeness import gaps, incomplete
 from engine.results.health import run_health
-from engine.results.run_results import load_results
-from engine.settings.rows import check_margin, row_of, rows_of
+from engine.settings.rows import ExampleKind, check_margin, row_of, rows_of
 from engine.settings.run_setup import RunSetup
-from engine.settings.sampling import StoppingRule
-from engine.store.run_store import RunStore
-from engine.system.computer import KeepAwake, available_memory
+from engine.system.computer import Awake, KeepAwake, available_memory
 from engine.system.paths import default_store
-from engine.system.subprocess_worker import SubprocessWorker
 
 Texts = str | Sequence[str]
 """Several names: a list, or one comma-separated text."""
 
 _PATHS = ("examples", "calibration", "recipe")
 _NAMES_OR_PATHS = ("model", "rubric")
+_SELECTION = {"fixed": ExampleKind.FIXED, "nearest": ExampleKind.NEAR}
 
 
 @dataclass(frozen=True)
@@ -211,24 +181,14 @@ class Judge:
         4
         """
         with stoppable() as cancel:
-            made, _ = self._prepared(
-                data,
-                cancel,
-                items=items,
-                sample=sample,
-                ids=ids,
-                sample_by=sample_by,
-                regression_check=regression_check,
-            )
-            found = followed(forecast(made.plan, self._store, cancel), lambda _event: None)
-            if found.template_note:
-                notice(found.template_note)
-            if found.seconds is None and len(found.too_long) < found.items:
-                with SubprocessWorker(time_plan, cancel) as worker:
-                    found = found.with_rate(followed(worker.do(made.plan), lambda _event: None))
+            asked = {"sample_by": sample_by, "regression_check": regression_check}
+            request = self._request(data, ids, items=items, sample=sample, **asked)
+            ready = _prepared(request, cancel)
+            found = heard(judging.forecast_of(ready, request.store, cancel))
+            found = followed(judging.timed(ready, found, cancel, apart=True), lambda _note: None)
         pairs = [
-            ("judges", f"{made.plan.model.name} on {part_in_words(made)}"),
-            *plan_facts(found, made.model, available_memory()).pairs,
+            ("judges", f"{ready.plan.model.name} on {ready.part_in_words}"),
+            *ready.facts(found, available_memory()).pairs,
             ("time", found.time_in_words),
         ]
         names, values = zip(*pairs, strict=True)
@@ -276,146 +236,123 @@ class Judge:
         """
         bar = _NotebookBar(progress)
         with stoppable(bar.loss_of_a_stop) as cancel:
-            chosen = {"items": items, "sample": sample, "sample_by": sample_by, "ids": ids, "until": until}
-            called = {
+            asked: dict[str, Any] = {
+                "sample_by": sample_by,
                 "regression_check": regression_check,
                 "gold": gold,
-                "name": name,
-                "note": note,
-                "fresh": fresh,
             }
-            made, asked = self._prepared(data, cancel, **chosen, **called)
-            ended = self._judged(made.plan, asked, bar, KeepAwake(keep_awake), cancel)
-        return self._ended(ended, bar, fresh, made.plan, asked.gold)
+            asked |= {"until": until, "name": name, "note": note, "fresh": fresh}
+            request = self._request(data, ids, items=items, sample=sample, **asked)
+            ready = _prepared(request, cancel)
+            if request.frame is not None:
+                request.frame.keep()
+            with bar, Awake(KeepAwake(keep_awake)) as awake:
 
-    def _judged(
-        self, plan: RunPlan, asked: "_Asked", bar: "_NotebookBar", keep_awake: KeepAwake, cancel: CancelToken
-    ) -> RunEnded:
-        """Judge; for a regression check, also measure the effect of rounding."""
-        if asked.framed is not None:
-            asked.framed.keep()
-        events = judged_here(plan, self._store, asked.fresh, cancel, apart=True)
-        with told_to(None):
-            ended = shown_to_its_end(events, bar, keep_awake)
-        if asked.regression is not None and not ended.stopped:
-            also = partial(drift_since, asked.regression, plan, run_id=ended.run_id, apart=True)
-            with RunStore(self._store) as store:
-                also(store, cancel=cancel, follow=_to_its_end)
-        return ended
+                def show(event: RunEvent) -> None:
+                    awake.refresh()
+                    bar.show(event)
 
-    def _ended(
-        self, ended: RunEnded, bar: "_NotebookBar", fresh: bool, plan: RunPlan, gold: Path | None
-    ) -> Run:
-        """The run, with notices on it; KeyboardInterrupt if it was stopped."""
+                judged = followed(judging.judge(ready, request.store, cancel, apart=True), show)
+            if ready.regression is not None and judged.results is not None:
+                run_id = judged.ended.run_id
+                heard(drift_since(ready.regression, ready.plan, request.store, run_id, cancel, apart=True))
         for text in bar.left:
             notice(text)
-        if ended.stopped:
-            raise KeyboardInterrupt(stopped_in_words(ended, f"call{' without fresh=True' if fresh else ''}"))
-        with RunStore(self._store) as store:
-            results = load_results(store, ended.run_id)
-        health = run_health(results)
-        if health.doubted:
-            notice("\n".join(health.sentences(PARAMETERS.of)))
-        if results.one_labels:
-            notice(results.one_label_sentence)
-        if isinstance(plan.question_plan, UntilSignificant):
-            notice(_what_is_clear(told_of(plan.question_plan, results)))
-        warn_of_gaps(results, partly=plan.question_plan is not None)
-        given = GivenFile(plan.identity().dataset_path, plan.dataset.columns, gold)
-        return Run(ended.run_id, self.store, _given=given)
+        if judged.results is None:
+            raise KeyboardInterrupt(judged.stopped_in_words(f"call{' without fresh=True' if fresh else ''}"))
+        for text in _caveats(judged):
+            notice(text)
+        plan = ready.plan
+        given = GivenFile(plan.identity().dataset_path, plan.dataset.columns, request.gold)
+        return Run(judged.ended.run_id, self.store, _given=given)
 
-    @property
-    def _store(self) -> Path:
-        return default_store() if self.store is None else path_of("store", self.store).absolute()
-
-    def _prepared(self, data: object, cancel: CancelToken, **asked: object) -> "tuple[PreparedRun, _Asked]":
-        """The plan of a run, and the rest of the request; `asked`: the options that are given."""
-        given = _given(data, asked.get("regression_check"), self._store)
-        framed = given if isinstance(given, FramedItems) else None
-        options = self._options(given.path if isinstance(given, FramedItems) else given, **asked)
-        until, recipe = _until(options), named_recipe(options)
-        if framed is not None and options.regression_check is not None:
-            framed.keep()  # its items are found in this file
-            framed = None
-        regression = regression_check_of(options, cancel)
-        setup, orders = setup_of(options, model_of(options, recipe, regression), regression, recipe)
-        dataset = None if framed is None else framed.load(setup.rubric, cancel)
-        if regression is None:
-            setup = replace(setup, ids=_chosen(options.ids, setup, dataset, cancel))
-        with nullcontext() if framed is None else called_the_frame(framed.path.name):
-            made = followed(prepare_run(setup, cancel, dataset), partial(tell_notices, word=PARAMETERS.of))
-        fresh = options.fresh
-        if regression is not None:
-            plan = regression.planned(made.plan, options.store, options.name is not None)
-            made, fresh = replace(made, plan=plan), fresh or regression.begins_anew(plan, options.store)
-        orders.check_fits(made.plan.identity())
-        return asking(made, until), _Asked(framed, fresh, options.gold, regression)
-
-    def _options(self, dataset: Path | None, **asked: object) -> Namespace:
-        """All given values, as the options of the command."""
-        chosen = ("items", "sample", "ids")
-        if len(named := [name for name in chosen if asked.get(name) is not None]) > 1:
-            raise SetupError(f"{' and '.join(named)} choose the items.", "Use one of them.")
+    def _request(self, data: object, ids: Any = None, **asked: Any) -> "_FramedRequest":
+        """All given values, as a request."""
+        store = default_store() if self.store is None else path_of("store", self.store).absolute()
+        check, gold, until = asked.get("regression_check"), asked.get("gold"), asked.get("until")
+        given = None if data is None and check is not None else path_or_frame(data, store)
+        frame = given if isinstance(given, FramedItems) else None
+        if frame is not None and check is not None:
+            frame.keep()  # its items are found in this file
+        if gold is not None and isinstance(gold := path_or_frame(gold, store), FramedItems):
+            gold.keep()
+            gold = gold.path
+        if until is not None and not isinstance(until, str):
+            until = str(number_of("until", float, until))
         own = {each.name: getattr(self, each.name) for each in fields(self)}
-        paths = {name: path_of(name, own[name]) for name in _PATHS if own[name] is not None}
-        lists = {name: ",".join(own[name]) for name in ("criteria", "methods") if own[name] is not None}
-        texts = {name: name_or_path(name, own[name]) for name in _NAMES_OR_PATHS if own[name] is not None}
-        if (gold := asked.get("gold")) is not None:
-            asked["gold"] = _kept(gold, self._store)
+        known = {each.name for each in fields(JudgeRequest)}
+        own |= {name: path_of(name, own[name]) for name in _PATHS if own[name] is not None}
+        own |= {name: name_or_path(name, own[name]) for name in _NAMES_OR_PATHS if own[name] is not None}
+        selection = self.few_shot_selection
         own |= {
-            **paths,
-            **lists,
-            **texts,
-            "method": lists.get("methods"),
-            "dataset": dataset,
-            "store": self._store,
+            "store": store,
+            "dataset": given.path if isinstance(given, FramedItems) else given,
+            "load": frame.load if frame is not None and check is None else None,
+            "methods": None if self.methods is None else parse_methods(",".join(self.methods)),
+            "few_shot_selection": None if selection is None else _SELECTION[selection],
+            "settings": given_settings(self),
+            "ids": _ids(ids),
+            **asked,
+            "gold": gold,
+            "until": until,
         }
-        return Namespace(**{**_LEFT_OUT, **own, **asked})
+        own = {name: value for name, value in own.items() if name in known}
+        return _FramedRequest(**own, frame=frame if check is None else None)
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """The rest of a request: the frame of its dataset, if its file is not written yet; whether a new run is
-    started; the file of human labels, if not the dataset; the regression check.
-    """
+class _FramedRequest(JudgeRequest):
+    """`frame`: that of its dataset, if its file is not written yet."""
 
-    framed: FramedItems | None
-    fresh: bool
-    gold: Path | None
-    regression: RegressionCheck | None
+    frame: FramedItems | None = None
+
+
+def _prepared(request: _FramedRequest, cancel: CancelToken) -> judging.ReadyRun:
+    name = "" if request.frame is None else request.frame.path.name
+    return heard(judging.prepare(request, cancel), name, FRAME)
+
+
+def _caveats(judged: judging.Judged) -> Iterable[str]:
+    """What the user should know of a run that has ended."""
+    results = judged.results
+    assert results is not None
+    health = run_health(results)
+    if health.doubted:
+        yield "\n".join(health.sentences(PARAMETERS.of))
+    if results.one_labels:
+        yield results.one_label_sentence
+    if judged.until is not None:
+        parts = until_section(judged.until).parts
+        texts = [text for part in parts if isinstance(part, Sentences) for text in part.texts]
+        texts += [f"{question.in_words}." for question in judged.until.questions if not question.is_open]
+        yield "\n".join(texts)
+    elif results.left:
+        yield incomplete(results, results.run.title)
+    yield from (gap.sentence for gap in gaps(results))
 
 
 def asked_by(judge: Judge) -> tuple[Rubric, bool]:
     """The criteria of a judge, as a rubric of only these, and whether it reads both orders of each item.
     SetupError if its rubric, its criteria or its recipe cannot be used.
     """
-    options = judge._options(Path())
-    if (recipe := named_recipe(options)) is not None:
+    request = judge._request(Path())
+    request.check()
+    if request.recipe is not None:
+        recipe = load_recipe(request.recipe)
         return recipe.judge.asked, recipe.judge.both_orders
-    rubric = rubric_of(options) or ELOQUENT
-    return rubric.only(named_criteria(options.criteria, rubric)), options.orders in {None, BOTH}
-
-
-_LEFT_OUT = {
-    **dict.fromkeys(
-        ("items", "sample", "sample_by", "ids", "until", "regression_check", "gold", "name", "note")
-    ),
-    **dict.fromkeys(("fresh", "save_columns"), False),
-    **dict.fromkeys(("columns", "labels")),
-}
-"""Defaults of the command's options that a call may not give; other columns are for `read`."""
+    rubric = ELOQUENT if request.rubric is None else find_rubric(request.rubric)
+    return rubric.only(request.criteria or rubric.names), request.orders in {None, BOTH}
 
 
 class _NotebookBar(RunProgressBar):
-    """The progress bar of a run, possibly hidden; `left`: warnings to give when it has ended."""
+    """The progress bar of a run, possibly hidden; `left`: notices to give when it has ended."""
 
     def __init__(self, shown: bool) -> None:
-        super().__init__()
+        super().__init__(lambda: sys.stderr or StringIO(), print_beside, PARAMETERS.of)
         self._shown = shown
         self.left: list[str] = []
 
     def show(self, event: RunEvent) -> None:
-        """Show one event; notices are collected for warnings."""
         if isinstance(event, ModelOpened) and event.note:
             self.left.append(event.note)
             event = replace(event, note="")
@@ -424,18 +361,7 @@ class _NotebookBar(RunProgressBar):
         if self._shown:
             super().show(event)
         else:
-            self._follower.follow(event)
-
-
-def _what_is_clear(until: UntilSignificant) -> str:
-    parts = until_section(until).parts
-    texts = [text for part in parts if isinstance(part, Sentences) for text in part.texts]
-    texts += [f"{question.in_words}." for question in until.questions if not question.is_open]
-    return "\n".join(texts)
-
-
-def _to_its_end(reading: Generator[MeasureProgress, None, None]) -> None:
-    followed(reading, lambda _event: None)
+            self.follow(event)
 
 
 def _set(judge: Judge, name: str, value: object) -> None:
@@ -454,37 +380,12 @@ def _names(name: str, given: Texts | None) -> tuple[str, ...] | None:
     return tuple(texts)
 
 
-def _given(data: object, regression: object, store: Path) -> Path | FramedItems | None:
-    """The given dataset; None for that of the earlier run of a regression check."""
-    return None if data is None and regression is not None else path_or_frame(data, store)
-
-
-def _kept(gold: object, store: Path) -> Path:
-    """The file of human labels; for a frame it is written."""
-    given = path_or_frame(gold, store)
-    if isinstance(given, Path):
-        return given
-    given.keep()
-    return given.path
-
-
-def _until(options: Namespace) -> StoppingRule | None:
-    given = options.until
-    if given is None:
-        return None
-    text = given if isinstance(given, str) else str(number_of("until", float, given))
-    return StoppingRule.of_text(text, seed_of(options))
-
-
-def _chosen(
-    ids: "AnyPath | Iterable[object] | None", setup: RunSetup, dataset: Dataset | None, cancel: CancelToken
-) -> tuple[str, ...]:
-    """The ids of a list or of a file."""
+def _ids(ids: "AnyPath | Iterable[object] | None") -> Path | tuple[str, ...] | None:
+    """A file of ids, or those of a list."""
     if ids is None:
-        return ()
+        return None
     if isinstance(ids, str | os.PathLike):
-        known = dataset or load_dataset(setup.dataset_path, setup.rubric, cancel)
-        return read_ids(path_of("ids", ids), known)
+        return path_of("ids", ids)
     listed = list_of("ids", ids, 'Use a list of ids, a column as frame["id"], or the path of a file of them.')
     chosen = tuple(dict.fromkeys(ids_as_texts(listed)))
     if not chosen:

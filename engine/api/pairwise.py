@@ -18,17 +18,15 @@ from engine.annotations.records import LabelSourceKind
 from engine.api.arguments import (
     AnyPath,
     NoText,
-    Refused,
     api_call,
     cell_text,
-    in_python,
     name_or_path,
-    notice,
     path_of,
     taken,
     text_column,
 )
 from engine.api.judge import Judge, asked_by
+from engine.api.refused import Refused, in_python, notice
 from engine.core.column_map import ColumnMap, check_targets, parse_columns, parse_labels
 from engine.core.errors import FileKind, SetupError
 from engine.core.formatting import in_a_line
@@ -126,7 +124,14 @@ class PairwiseJudge:
         all_judged = judge.run(frame, progress=self.progress).by(LabelSourceKind.JUDGE.option).judgments
         judgments = all_judged[all_judged["criterion"] == criterion]
         if return_scores:
-            return [_turned(score, swap) for score, swap in zip(_scores(judgments), swaps, strict=True)]
+            # The probability that A wins, with ties counted half.
+            ties = [label for label in PREFERENCES if label not in {Preference.A, Preference.B}]
+            half = sum(judgments[f"probability_{label}"] for label in ties) / 2
+            scores = map(float, judgments[f"probability_{Preference.A}"] + half)
+            return [
+                1 - score if swap and not math.isnan(score) else score
+                for score, swap in zip(scores, swaps, strict=True)
+            ]
         winners = (_WINNERS.get(label, _NONE) for label in judgments["label"].astype(object))
         return [
             1 - winner if swap and winner != _NONE else winner
@@ -160,17 +165,6 @@ def pairwise_preference_judge(
         return weighted_judge.pairwise_preference_judge(comparisons, criteria_weights, tie_threshold)
     except (ValueError, TypeError) as error:
         raise RefusedScores(str(error), "Fix it, then call again.") from error
-
-
-def _scores(judgments: pd.DataFrame) -> list[float]:
-    """The probability that A wins each item, with ties counted half."""
-    ties = [label for label in PREFERENCES if label not in {Preference.A, Preference.B}]
-    half = sum(judgments[f"probability_{label}"] for label in ties) / 2
-    return [float(score) for score in judgments[f"probability_{Preference.A}"] + half]
-
-
-def _turned(score: float, swapped: bool) -> float:
-    return 1 - score if swapped and not math.isnan(score) else score
 
 
 def _checked(prompts: Iterable[str], completions: Iterable[Iterable[str]]) -> list[tuple[str, str, str]]:

@@ -3,8 +3,7 @@
 Knows: which engine function answers each question. Does not know: how a run is judged, how frames are made.
 """
 
-from argparse import Namespace
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -19,30 +18,19 @@ from engine.api.arguments import (
     FramedItems,
     api_call,
     name_or_path,
-    notice,
     number_of,
     path_of,
     path_or_frame,
-    stoppable,
     text_of,
     whole_number,
 )
+from engine.api.refused import PARAMETERS, heard, notice, stoppable
 from engine.api.stored import RunAsStored
 from engine.api.tables import CandidateRanking, FittedCalibration, evaluation_frame, frame_of, frames_of
-from engine.api.wording import PARAMETERS
 from engine.calibration.learning import run_curve
-from engine.calibration.run_calibration import Wishes, calibrating
-from engine.cli.shared.data_arguments import read_labels, rubric_of_systems
-from engine.cli.shared.measure_arguments import (
-    ModelMeasures,
-    files_of_runs,
-    find_judge_model,
-    say_what_was_left_out,
-    weigh_system,
-)
-from engine.cli.shared.outputs import check_tool, dataset_beside, made_for_tool
+from engine.calibration.run_calibration import Wishes
 from engine.core.errors import FileKind, Hint, SetupError, Step
-from engine.core.events import followed
+from engine.core.events import CancelToken, followed
 from engine.core.formatting import in_a_line
 from engine.core.rubric import default_criterion
 from engine.data.dataset import Dataset
@@ -52,10 +40,19 @@ from engine.metrics.comparison import compare, match_all
 from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import Matched, System, match, match_items, told_apart
 from engine.metrics.run_drift import stored_drift
+from engine.operations.export import ToolExport
+from engine.operations.measuring import GivenWeights, ModelMeasures, Weighing, fit_calibration
+from engine.operations.opening import (
+    dataset_beside,
+    files_of_runs,
+    find_model,
+    label_rubric,
+    left_out_in_words,
+    read_labels,
+)
 from engine.ranking.labelled_part import by_labels
 from engine.ranking.ranking import rank
 from engine.report.audit import audit_section
-from engine.report.calibration import calibration_warnings
 from engine.report.comparison import comparison_sheet
 from engine.report.correction import corrected_candidates
 from engine.report.drift import drift_sections
@@ -114,16 +111,16 @@ class Run(RunAsStored):
         >>> run.evaluate().index.tolist()
         ['relevance', 'overall_quality', 'mean']
         """
-        asked = Namespace(
-            encoder=None if encoder is None else path_of("encoder", encoder),
-            judge_model=None if judge_model is None else name_or_path("judge_model", judge_model),
-            threads=threads,
-            store=self._path(),
+        path = None if encoder is None else path_of("encoder", encoder)
+        model, told = (
+            (None, "") if judge_model is None else find_model(name_or_path("judge_model", judge_model))
         )
-        find_judge_model(asked)
+        if told:
+            notice(told)
         matched = self._matched(gold, partial)
         with stoppable() as cancel:
-            scores = ModelMeasures(asked, cancel, apart=True).of(matched)
+            measures = heard(ModelMeasures.of(self._path(), path, model, threads, cancel, apart=True))
+            scores = heard(measures.scores(matched))
         return evaluation_frame(evaluate(matched, scores))
 
     @api_call
@@ -157,11 +154,13 @@ class Run(RunAsStored):
         >>> run.calibrate().table["criterion"].tolist()[-1]
         'mean'
         """
-        matched = self.by(LabelSourceKind.JUDGE.option)._matched(gold, partial)
-        made = followed(calibrating(matched, wishes=Wishes(places_matter, lengths)), lambda _event: None)
-        for warning in calibration_warnings(made):
-            notice(warning)
-        return FittedCalibration(made, self._files(gold))
+        system = self.by(LabelSourceKind.JUDGE.option)._system()
+        wishes, labels = Wishes(places_matter, lengths), self._gold(gold, system)
+        fitting = fit_calibration(system, labels, wishes, CancelToken(), partial=partial or gold is None)
+        fitted = heard(fitting)
+        for doubt in fitted.doubts:
+            notice(doubt)
+        return FittedCalibration(fitted.made, self._files(gold))
 
     @api_call
     def apply(self, calibration: FittedCalibration | AnyPath | None) -> pd.DataFrame:
@@ -250,7 +249,9 @@ class Run(RunAsStored):
         >>> run.compare(other)["agreement"].columns[:2].tolist()
         ['systems', 'criterion']
         """
-        _check_runs(others)
+        for each in others:
+            if not isinstance(each, Run):
+                raise SetupError(f"{in_a_line(each)} is not a run.", "Pass runs, such as tiebreak.Run(2).")
         systems = _told_apart((self, *others))
         matched = match_all(systems, self._gold(gold, systems[0]), partial or gold is None)
         for one in matched:
@@ -329,9 +330,9 @@ class Run(RunAsStored):
         'pairs.jsonl'
         """
         target = path_of("path", path)
-        check_tool(Namespace(tool=tool, criterion=criterion, out=target))
+        asked = ToolExport(tool, target, criterion, with_stale)
         check_targets({"path": target}, self._files(None))
-        made = made_for_tool(tool, self._results(), self._own_dataset(), criterion, with_stale)
+        made = asked.made(self._results(), self._own_dataset())
         made.write(target)
         if made.left_out:
             notice(made.in_words)
@@ -346,7 +347,7 @@ class Run(RunAsStored):
         """
         target, results = _named(path, "JSON", ".json"), self._results()
         check_targets({"path": target}, self._files(None))
-        write_json(target, as_json(results, self._beside(results, json=target)))
+        write_json(target, as_json(results, self._beside(results, "JSON")))
         return target
 
     @api_call
@@ -358,7 +359,7 @@ class Run(RunAsStored):
         """
         target, results = _named(path, "CSV", ".csv"), self._results()
         check_targets({"path": target}, self._files(None))
-        write_results_csv(target, results, self._beside(results, csv=target))
+        write_results_csv(target, results, self._beside(results, "CSV"))
         return target
 
     # Human labels
@@ -371,8 +372,11 @@ class Run(RunAsStored):
             return self._own_dataset()
         given = path_or_frame(gold, self._path())
         if isinstance(given, FramedItems):
-            return replace(given.load(rubric_of_systems(None, [system])), path=Path(FRAME))
-        return read_labels(_AS_THEY_ARE, given, [system])
+            return replace(given.load(label_rubric(None, [system])), path=Path(FRAME))
+        dataset, notes = read_labels(given, [system], label_rubric(None, [system]))
+        for note in notes:
+            notice(note)
+        return dataset
 
     def _matched(self, gold: Gold, partial: bool) -> Matched:
         """The run matched with human labels: those of its own dataset as far as it is judged."""
@@ -394,16 +398,18 @@ class Run(RunAsStored):
         matched = match_items(system, self._own_dataset(), partial=True)
         _warn_of_the_rest(matched)
         if weighted:
-            _, weighed = weigh_system(_weights(weights, tie_threshold), system, None, matched.dataset)
+            _, weighed = _weighing(weights, tie_threshold).of_system(system, None, matched.dataset)
             weighed.informative.check()
             return RankedBy.by_weights(system, matched.dataset, weighed)
         return RankedBy.by_system(system, matched.dataset, criterion or default_criterion(system.criteria))
 
-    def _beside(self, results: RunResults, **written: Path) -> Dataset | None:
-        """The items to write with the judgments; None, with a warning, if they are missing."""
-        options = Namespace(**{"csv": None, "json": None, "dataset": None, **written})
+    def _beside(self, results: RunResults, form: str) -> Dataset | None:
+        """The items to write with the judgments; None, with a notice, if they are missing."""
         columns = None if self._given is None else self._given.columns
-        return dataset_beside(results, options, columns)
+        dataset, note = dataset_beside(results, None, columns, forms=[form])
+        if note is not None:
+            notice(note.said)
+        return dataset
 
     def _files(self, gold: Gold) -> dict[str, Path]:
         """The input files of the run and of its labels, which nothing may overwrite."""
@@ -451,38 +457,32 @@ def _matched(system: System, dataset: Dataset, partial: bool) -> Matched:
 
 def _warn_of_the_rest(matched: Matched) -> None:
     """Warn of ids that only one side has, and of other caveats."""
-    say_what_was_left_out(matched, f'run.by("{LabelSourceKind.JUDGE.option}")')
-
-
-def _check_runs(given: Iterable[object]) -> None:
-    for each in given:
-        if not isinstance(each, Run):
-            raise SetupError(f"{in_a_line(each)} is not a run.", "Pass runs, such as tiebreak.Run(2).")
-
-
-_AS_THEY_ARE = Namespace(rubric=None, columns=None, labels=None, save_columns=False)
-"""The options of labels that are read without a column map."""
+    for sentence in left_out_in_words(matched):
+        notice(sentence)
+    if matched.system.overrides:
+        notice(f'To measure the judge only: run.by("{LabelSourceKind.JUDGE.option}").')
 
 
 def _gathered(matched: Matched) -> "Report":
     """The content of a run's report, weighted by its own rubric."""
     from engine.report.html_report import gather  # noqa: PLC0415 - loads Jinja
 
-    _, weighted_scoring = weigh_system(_weights(None, None), matched.system, matched)
+    _, weighted_scoring = Weighing().of_system(matched.system, matched)
     return gather(evaluate(matched), weighted_scoring)
 
 
-def _weights(weights: Mapping[str, float] | AnyPath | None, tie_threshold: float | None) -> Namespace:
-    """Weights as a command's options; a mapping is passed as it is."""
-    given: object = weights
+def _weighing(weights: Mapping[str, float] | AnyPath | None, tie_threshold: float | None) -> Weighing:
     if isinstance(weights, Mapping):
         given = {
             text_of("a criterion in weights", name): number_of(f"the weight of {name}", float, number)
             for name, number in weights.items()
         }
-    elif weights is not None:
-        given = str(path_of("weights", weights))
-    return Namespace(rubric=None, weights=given, tie_threshold=tie_threshold, grades=False)
+        return Weighing(weights=GivenWeights(given), tie_threshold=tie_threshold)
+    fitted = None
+    if weights is not None:
+        again = "Fit the weights again with Tiebreak's command `weighted-score`."
+        fitted = GivenWeights.of_file(path_of("weights", weights), again)
+    return Weighing(weights=fitted, tie_threshold=tie_threshold)
 
 
 @api_call

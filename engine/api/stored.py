@@ -12,20 +12,22 @@ import pandas as pd
 
 from engine.annotations.effective import EffectiveAnnotation
 from engine.annotations.records import LabelSource, LabelSourceKind
-from engine.api.arguments import AnyPath, Refused, in_python, is_of_a_frame, path_of, taken, text_column
+from engine.api.arguments import AnyPath, is_of_a_frame, path_of, taken, text_column
+from engine.api.refused import Refused, in_python
 from engine.api.tables import Columns, JudgeHealth, array_of, frame_of_rows
 from engine.core.column_map import ColumnMap
-from engine.core.errors import FileKind, Hint, SetupError, Step, StoreError
+from engine.core.errors import FileKind, SetupError
 from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import AnyJudgment, Judgment, Unscored
 from engine.data.dataset import Dataset
 from engine.data.file_kinds import expecting
 from engine.metrics.matching import System, system_of_run
+from engine.operations.opening import check_store
 from engine.results.health import run_health
 from engine.results.run_dataset import dataset_of_run
 from engine.results.run_results import RunResults, load_results
 from engine.settings.identity import StoredRun
-from engine.store.opening import files_mark, has_store
+from engine.store.opening import files_mark
 from engine.store.run_store import RunStore
 from engine.system.paths import default_store
 
@@ -280,10 +282,7 @@ class RunAsStored:
     # Sources
 
     def _path(self) -> Path:
-        path = default_store() if self.store is None else Path(self.store)
-        if not has_store(path):
-            raise StoreError(f"There is no run store {path}.", Hint(Step.CHOOSE_STORE))
-        return path
+        return check_store(default_store() if self.store is None else Path(self.store))
 
     @in_python()
     def _stored(self) -> StoredRun:

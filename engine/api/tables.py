@@ -3,20 +3,19 @@
 Tables of values as frames: one converter for every table of the program.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from engine.api.arguments import AnyPath, api_call, notice, path_of, text_column
-from engine.api.wording import PARAMETERS
+from engine.api.arguments import AnyPath, api_call, path_of, text_column
+from engine.api.refused import PARAMETERS, notice
 from engine.calibration.run_calibration import CalibratedRun
 from engine.core.errors import SetupError
 from engine.core.health import Health
 from engine.core.tables import (
-    Column,
     Estimate,
     Fact,
     Kind,
@@ -77,8 +76,9 @@ def frame_of(table: Table) -> pd.DataFrame:
     made: dict[str, Any] = {}
     meaning: dict[str, str] = {}
     for place, column in enumerate(table.columns):
+        ends = _PARTS.get(column.kind, (_ONE,))
         name = column.title if column.foreign else column.key
-        own = [(f"{name}_{part}" if part else name, part, end) for part, end in _parts_of(column)]
+        own = [(f"{name}_{part}" if part else name, part, end) for part, end in ends]
         if any(each in made for each, _, _ in own):  # a user's name that is already taken
             own = [(f"{column.key}_{part}" if part else column.key, part, end) for _, part, end in own]
         columns = list(zip(*(_values(row[place], column.kind) for row in table.rows), strict=True))
@@ -107,18 +107,12 @@ def array_of(values: Iterable[object], dtype: Any) -> Any:
 
 def frames_of(sections: Iterable[Section]) -> dict[str, pd.DataFrame]:
     """The tables of sections by the sections' keys; a second table of a section as `<key>_2`."""
-    return dict(_named(sections))
-
-
-def _named(sections: Iterable[Section]) -> Iterator[tuple[str, pd.DataFrame]]:
+    made = {}
     for section in sections:
         tables = [part for part in section.parts if isinstance(part, Table)]
         for number, table in enumerate(tables, start=1):
-            yield section.key if number == 1 else f"{section.key}_{number}", frame_of(table)
-
-
-def _parts_of(column: Column) -> Sequence[tuple[str, str]]:
-    return _PARTS.get(column.kind, (_ONE,))
+            made[section.key if number == 1 else f"{section.key}_{number}"] = frame_of(table)
+    return made
 
 
 def _typed(values: Sequence[object], dtype: str) -> Any:

@@ -7,10 +7,21 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from engine.cli.shared.console import DONE, INCOMPLETE, command_parser, printable, printed_section, tell
-from engine.cli.shared.data_arguments import add_columns, items_of_run
-from engine.core.errors import SetupError, StoreError
+from engine.cli.shared import arguments as shared
+from engine.cli.shared.console import (
+    DONE,
+    INCOMPLETE,
+    command_parser,
+    file_option,
+    flag,
+    printable,
+    printed_section,
+    repeated_option,
+)
+from engine.cli.shared.progress import tell_waiting
+from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed
+from engine.operations.opening import check_store
 from engine.report.annotators import joined_sentence, joining_sections
 from engine.results.annotation_file import (
     AnnotationFile,
@@ -19,48 +30,33 @@ from engine.results.annotation_file import (
     save_annotation_file,
 )
 from engine.results.annotation_import import Joining, join, look_at
-from engine.store.opening import has_store
 from engine.store.run_store import RunStore
 from engine.system.files import check_targets
 from engine.system.paths import default_store
 
-_SUFFIX = ".json"
 
-
-def parser() -> argparse.ArgumentParser:
-    """The arguments of `annotations`."""
+def annotations() -> argparse.ArgumentParser:
     arguments = command_parser(
         "annotations",
+        _annotations,
         "Export the annotations of a run: labels, explanations, accepted labels, states, notes and tags,\n"
         "each with its annotator and time. They can be imported into any run of the same items.",
     )
     actions = arguments.add_subparsers(metavar="ACTION", title="actions", required=True)
     export = actions.add_parser("export", help="write the annotations of a run into one small file")
     export.add_argument("id", type=int, metavar="RUN")
-    export.add_argument("--out", type=Path, required=True, metavar="FILE.json", help="the annotation file")
-    export.add_argument(
-        "--annotator",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="only those of this annotator; may be repeated",
-    )
-    export.add_argument("--with-texts", action="store_true", help="include the texts of the items")
-    export.add_argument(
-        "--dataset", type=Path, metavar="FILE", help="with --with-texts: the dataset, if it was moved"
-    )
-    add_columns(export, "dataset")
-    export.set_defaults(action=_export)
+    file_option(export, "--out", "the annotation file", metavar="FILE.json", required=True)
+    repeated_option(export, "--annotator", "NAME", "only those of this annotator; may be repeated")
+    flag(export, "--with-texts", "include the texts of the items")
+    file_option(export, "--dataset", "with --with-texts: the dataset, if it was moved")
+    shared.add_columns(export, "dataset")
+    export.set_defaults(action=_export_annotations)
     add = actions.add_parser("import", help="import annotation files into a run of the same items")
     add.add_argument("id", type=int, metavar="RUN")
     add.add_argument("files", type=Path, nargs="+", metavar="FILE")
-    add.add_argument("--dry-run", action="store_true", help="count the annotations; write nothing")
-    add.add_argument(
-        "--same",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="an annotator who is the same person in the file and in this store",
+    flag(add, "--dry-run", "count the annotations; write nothing")
+    repeated_option(
+        add, "--same", "NAME", "an annotator who is the same person in the file and in this store"
     )
     add.add_argument(
         "--as",
@@ -70,7 +66,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="NAME=OTHER",
         help="import annotator NAME as OTHER",
     )
-    add.set_defaults(action=_add)
+    add.set_defaults(action=_import_annotations)
     for action in (export, add):
         action.add_argument(
             "--store", type=Path, default=default_store(), metavar="FILE", help="the run store"
@@ -78,23 +74,15 @@ def parser() -> argparse.ArgumentParser:
     return arguments
 
 
-def run(options: argparse.Namespace) -> int:
-    """Run the action; the exit code."""
-    if not has_store(options.store):
-        raise StoreError(f"There is no run store {options.store}.", "Name the right file with --store.")
-    with RunStore(options.store) as store:
-        if waiting := store.waiting_words():
-            what = counted(waiting, "annotation is", "annotations are")
-            tell(
-                f"{what} in the write-ahead log until the run store can be written; what follows is without."
-            )
+def _annotations(options: argparse.Namespace) -> int:
+    with RunStore(check_store(options.store)) as store:
+        tell_waiting(store)
         return int(options.action(store, options))
 
 
-def _export(store: RunStore, options: argparse.Namespace) -> int:
+def _export_annotations(store: RunStore, options: argparse.Namespace) -> int:
     out: Path = options.out
-    if out.suffix.lower() != _SUFFIX:
-        raise SetupError(f"--out {out}: an annotation file is JSON.", f"Name it {out.stem}{_SUFFIX}")
+    shared.check_suffix("--out", out, "an annotation file is JSON", ".json")
     stored = store.run(options.id)
     identity = stored.identity
     check_targets(
@@ -105,7 +93,7 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
             "run store": store.path,
         },
     )
-    dataset = items_of_run(options, stored, options.dataset) if options.with_texts else None
+    dataset = shared.items_of_run(options, stored, options.dataset) if options.with_texts else None
     made = annotation_file(store, options.id, options.annotator, dataset)
     save_annotation_file(out, made)
     annotations = counted(len(made.words), "annotation", "annotations")
@@ -118,7 +106,7 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
     return DONE
 
 
-def _add(store: RunStore, options: argparse.Namespace) -> int:
+def _import_annotations(store: RunStore, options: argparse.Namespace) -> int:
     files = [(path.name, load_annotation_file(path)) for path in options.files]
     joining = look_at(store, options.id, files, _answers(store, options, files))
     print("\n\n".join(map(printed_section, joining_sections(joining))))

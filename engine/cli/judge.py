@@ -1,15 +1,14 @@
 """`judge`: judge a dataset with a model, write a submission, print its scores.
 
-Knows: its arguments, the steps of the whole job, what it prints.
+Knows: its arguments, what it prints.
 """
 
 import argparse
-from collections.abc import Iterable
-from dataclasses import replace
-from functools import partial
+import sys
+from dataclasses import fields, replace
 from pathlib import Path
 
-from engine.analysis.recipe import Recipe
+from engine.cli.shared import arguments as shared
 from engine.cli.shared.cluster import (
     add_cluster,
     cluster_of,
@@ -18,273 +17,226 @@ from engine.cli.shared.cluster import (
     show_cluster_forecast,
 )
 from engine.cli.shared.console import (
+    DONE,
     INCOMPLETE,
     add_store,
     command_parser,
+    file_option,
+    flag,
     interruptible,
+    number_option,
     printable,
     printed,
     printed_section,
     tell,
+    text_option,
 )
-from engine.cli.shared.data_arguments import (
-    add_choice,
-    add_columns,
-    add_rubric,
-    chosen_ids,
-    ids_file,
-    keep_columns,
-    seed_of,
-)
-from engine.cli.shared.judging import (
-    RunProgressBar,
-    asking,
-    judged_here,
-    part_in_words,
+from engine.cli.shared.progress import (
+    ShownRun,
+    health_lines,
+    heard,
+    print_exports,
     show_forecast,
     show_measure,
-    shown_to_its_end,
-    tell_notices,
-    tell_stopped,
-)
-from engine.cli.shared.outputs import check_outputs, export_results, health_lines, warn_of_gaps
-from engine.cli.shared.regression_check import (
-    RegressionCheck,
-    add_regression_check,
-    drift_since,
-    regression_check_of,
+    warn_of_gaps,
 )
 from engine.cli.shared.setting_arguments import (
+    FEW_SHOT_SELECTION,
     add_examples,
     add_machine,
     add_orders,
     add_settings_of,
     option_names,
 )
-from engine.cli.shared.setup_arguments import (
-    add_recipe,
-    dataset_of,
-    examples_of_recipe,
-    model_of,
-    named_recipe,
-    setup_of,
-)
-from engine.cluster.cluster_run import ClusterRun
 from engine.core.errors import SetupError
-from engine.core.events import CancelToken, RunEnded, RunEvent, followed
+from engine.core.events import CancelToken
+from engine.core.methods import parse_methods
 from engine.core.rubric import ELOQUENT
-from engine.judging.plan import RunPlan
-from engine.judging.prepare import PreparedRun, prepare_run
+from engine.data.submission import write_submission
 from engine.metrics.accuracy import run_accuracy
-from engine.ranking.stopping import UntilSignificant, told_of
+from engine.operations import judge as judging
+from engine.operations.judge_request import JudgeRequest, given_settings
+from engine.operations.regression_check import DEFAULT_ITEMS, RegressionCheck, drift_since
 from engine.report.drift import drift_sections
 from engine.report.run import differences_table, labels_given_section, method_sections, run_accuracy_table
 from engine.report.stopping import until_section
+from engine.results.exports import as_json
 from engine.results.health import run_health
-from engine.results.run_results import load_results
+from engine.results.run_results import RunResults, submission_of
 from engine.results.second_order import read_in_words
 from engine.settings.rows import CPU, DEFAULT_METHODS, Group, Surface
-from engine.settings.sampling import StoppingRule
 from engine.store.run_store import RunStore
 from engine.system.computer import KeepAwake
-from engine.system.paths import PathKind, seen_at
+from engine.system.files import write_json
+
+_STANDARD_INPUT = "-"
 
 
-def parser() -> argparse.ArgumentParser:
-    """The arguments of `judge`."""
+def judge() -> argparse.ArgumentParser:
     arguments = command_parser(
         "judge",
+        _judge,
         "Judge each item of DATASET on each criterion and write the predictions as a submission.\n"
         "DATASET is TSV, CSV, JSON, JSON Lines or Parquet, plain or .gz. Every judgment is stored in the\n"
         "run store: the same command resumes a stopped run.",
     )
     arguments.add_argument("dataset", type=Path, nargs="?", metavar="DATASET")
-    add_recipe(arguments)
-    arguments.add_argument("--out", type=Path, metavar="FILE.tsv", help="the submission")
-    arguments.add_argument(
-        "--json", type=Path, metavar="FILE", help="every judgment with its raw predictions, as JSON"
+    text_option(arguments, "--model", "MODEL", shared.MODEL_WORDS)
+    file_option(
+        arguments,
+        "--recipe",
+        "use the settings, the calibration and, without --model, the model that `tune` found",
     )
-    arguments.add_argument(
-        "--plan", action="store_true", help="print what the run will take, and judge nothing; needs no --out"
+    file_option(arguments, "--out", "the submission", metavar="FILE.tsv")
+    file_option(arguments, "--json", "every judgment with its raw predictions, as JSON")
+    flag(arguments, "--plan", "print what the run will take, and judge nothing; needs no --out")
+    shared.add_columns(arguments, "DATASET")
+    check = arguments.add_argument_group("regression check against an earlier run")
+    number_option(
+        check,
+        "--regression-check",
+        f"judge items of this run again (--items, {DEFAULT_ITEMS}; sampled with --seed) and report the"
+        " drift of labels, probabilities and accuracy. By default the dataset, the model, the rubric and all"
+        " settings are those of RUN",
+        metavar="RUN",
     )
-    add_columns(arguments, "DATASET")
-    add_regression_check(arguments)
+    file_option(check, "--gold", "human labels of these items, if DATASET has none", metavar="DATASET")
     _add_judging(arguments.add_argument_group("judging"))
     add_settings_of(arguments.add_argument_group("explanations"), Surface.JUDGE, Group.EXPLANATIONS)
     add_machine(arguments.add_argument_group("computer"), Surface.JUDGE)
     add_cluster(arguments.add_argument_group("other computers"))
     run_store = arguments.add_argument_group("run store")
     add_store(run_store, "runs")
-    run_store.add_argument("--name", metavar="NAME", help="a name for the run, shown in lists")
-    run_store.add_argument("--note", metavar="TEXT", help="a note on the run; `runs find` searches it, too")
-    run_store.add_argument(
-        "--fresh", action="store_true", help="start a new run even if one could be resumed"
-    )
+    text_option(run_store, "--name", "NAME", "a name for the run, shown in lists")
+    text_option(run_store, "--note", "TEXT", "a note on the run; `runs find` searches it, too")
+    flag(run_store, "--fresh", "start a new run even if one could be resumed")
     return arguments
 
 
 def _add_judging(group: argparse._ArgumentGroup) -> None:
     add_settings_of(group, Surface.JUDGE, Group.OUTPUT)
     add_orders(group)
-    _add_methods(group)
-    add_rubric(group, "the criteria and their questions (the task's)")
-    group.add_argument(
-        "--criteria",
-        metavar="A,B",
-        help=f"some of the rubric's criteria; the task's: {','.join(ELOQUENT.names)}",
+    text_option(
+        group,
+        "--method",
+        "A,B",
+        f"elicitation methods: some of {option_names()}; their log-probabilities are averaged"
+        f" ({option_names(DEFAULT_METHODS)})",
     )
-    add_choice(group)
-    group.add_argument(
+    add_settings_of(group, Surface.JUDGE, Group.METHODS)
+    shared.add_rubric(group, "the criteria and their questions (the task's)")
+    text_option(
+        group, "--criteria", "A,B", f"some of the rubric's criteria; the task's: {','.join(ELOQUENT.names)}"
+    )
+    number_option(group, "--items", "judge only the first N items")
+    number_option(group, "--sample", "judge a random sample of N items (--seed)")
+    text_option(
+        group,
+        "--sample-by",
+        "COLUMN",
+        "with --sample: stratify by the values of this column, which may be a human label",
+    )
+    text_option(
+        group, "--ids", "FILE", "judge only the items whose ids are in FILE, one per line (-: standard input)"
+    )
+    text_option(
+        group,
         "--until",
-        metavar="significant|WIDTH",
-        help="judge instructions in a random order (--seed) and stop early: significant (every two candidate"
+        "significant|WIDTH",
+        "judge instructions in a random order (--seed) and stop early: significant (every two candidate"
         " models differ significantly; the dataset names them), or intervals of win rates at most WIDTH"
         " points wide (without candidates: of how often A wins). Another value, or none, resumes the run",
     )
     add_examples(group)
-    group.add_argument(
-        "--calibration",
-        type=Path,
-        metavar="FILE",
-        help="a calibration that `calibrate` fitted on a run of this judge",
-    )
+    file_option(group, "--calibration", "a calibration that `calibrate` fitted on a run of this judge")
     add_settings_of(group, Surface.JUDGE, Group.EXAMPLES, Group.ORDERS, Group.ITEMS, Group.DISPLAY)
 
 
-def _add_methods(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--method",
-        metavar="A,B",
-        help=f"elicitation methods: some of {option_names()}; their log-probabilities are averaged"
-        f" ({option_names(DEFAULT_METHODS)})",
-    )
-    add_settings_of(group, Surface.JUDGE, Group.METHODS)
-
-
-def run(options: argparse.Namespace) -> int:
-    """Judge, write and print; the exit code."""
+def _judge(options: argparse.Namespace) -> int:
     if options.out is None and not options.plan and options.regression_check is None:
         raise SetupError("--out is missing: a run writes a submission.", "Name its file: --out FILE.tsv")
-    ids = ids_file(options)
-    until = _until(options)
-    over = cluster_of(options)
-    bar = RunProgressBar()
-    with interruptible(bar.loss_of_a_stop) as cancel:
-        recipe, regression = named_recipe(options), regression_check_of(options, cancel)
-        model = model_of(options, recipe, regression)
-        if not options.plan:
-            check_outputs(
-                options, _read(options, model, ids, regression) | examples_of_recipe(options, recipe)
-            )
-        made = asking(_prepared(options, model, over, cancel, regression, recipe=recipe), until)
-        fresh = options.fresh or (regression is not None and regression.begins_anew(made.plan, options.store))
-        if options.plan:
-            return _show_plan(made, options, over, cancel, fresh)
-        events = _judged(made.plan, options.store, over, cancel, fresh)
-        ended = shown_to_its_end(events, bar, KeepAwake(options.keep_awake))
-        with RunStore(options.store) as store:
-            code = _report(ended, made, store, options)
-            if regression is not None and not ended.stopped:
-                _report_since(regression, made.plan, store, ended.run_id, cancel)
-            return code
-
-
-def _read(
-    options: argparse.Namespace, model: Path, ids: Path | None, regression: RegressionCheck | None
-) -> dict[str, Path]:
-    """The files that are read, by their role."""
-    dataset = dataset_of(options) if regression is None else regression.items.path
-    read = {"dataset": dataset, "model": model, "run store": options.store}
-    given = {
-        "examples": options.examples,
-        "calibration": options.calibration,
-        "ids": ids,
-        "recipe": options.recipe,
-    }
-    read |= {what: path for what, path in {**given, "gold": options.gold}.items() if path}
-    if options.rubric and seen_at(Path(options.rubric)) is PathKind.FILE:
-        read["rubric"] = Path(options.rubric)
-    return read
-
-
-def _show_plan(
-    made: PreparedRun, options: argparse.Namespace, over: ClusterRun | None, cancel: CancelToken, fresh: bool
-) -> int:
-    store, until, part = options.store, _until(options), part_in_words(made)
-    if over is not None:
-        return show_cluster_forecast(made, part, over, cancel, store=store, fresh=fresh)
-    code = show_forecast(made, part, store, fresh, cancel)
-    if until is not None:
-        print(f"With --until this is the maximum: the run judges {until.in_words}.")
-    return code
-
-
-def _until(options: argparse.Namespace) -> StoppingRule | None:
-    if options.until is None:
-        return None
-    if options.cluster is not None:
+    if options.dataset is None and options.regression_check is None:
+        raise SetupError("DATASET is missing.", "Name its file: judge DATASET --model MODEL --out FILE.tsv")
+    shared.check_suffix("--out", options.out, "a submission is TSV", ".tsv")
+    if options.until is not None and options.cluster is not None:
         raise SetupError(
             "Workers of a cluster judge many items at once: --until cannot check after each group.",
             "Use --until on this computer alone, or remove it.",
         )
-    return StoppingRule.of_text(options.until, seed_of(options))
+    over = cluster_of(options)
+    request, store = _request(options), options.store
+    bar = ShownRun()
+    with interruptible(bar.loss_of_a_stop) as cancel:
+        if over is not None:
+            request.check()
+            # This computer judges nothing.
+            request = replace(request, device=CPU, judged_on=device_of_cluster(over, cancel))
+        ready = heard(judging.prepare(request, cancel))
+        part = ready.part_in_words
+        if options.plan and over is not None:
+            show_cluster_forecast(ready, part, over, cancel, store)
+            return DONE
+        if options.plan:
+            show_forecast(ready, part, store, cancel)
+            if (until := request.stopping_rule) is not None:
+                print(f"With --until this is the maximum: the run judges {until.in_words}.")
+            return DONE
+        elsewhere = None if over is None else judged_by_cluster(store, over, cancel)
+        work = judging.judge(ready, store, cancel, elsewhere=elsewhere)
+        judged = bar.to_its_end(work, KeepAwake(options.keep_awake))
+        if judged.results is None:
+            tell(judged.stopped_in_words(f"command{' without --fresh' if options.fresh else ''}"))
+            return INCOMPLETE
+        code = _report(judged, judged.results, ready, options)
+        if ready.regression is not None:
+            _report_since(ready.regression, ready, store, judged.ended.run_id, cancel)
+        return code
 
 
-def _judged(
-    plan: RunPlan, store: Path, over: ClusterRun | None, cancel: CancelToken, fresh: bool
-) -> Iterable[RunEvent]:
-    """The run, judged here or by other computers."""
-    if over is not None:
-        return judged_by_cluster(plan, store, over, cancel, fresh)
-    return judged_here(plan, store, fresh, cancel)
+def _request(options: argparse.Namespace) -> JudgeRequest:
+    """What the options ask for. SetupError for one that cannot be read."""
+    known = {each.name for each in fields(JudgeRequest)}
+    given = {name: value for name, value in vars(options).items() if name in known}
+    ids: Path | bytes | None = None if options.ids is None else Path(options.ids)
+    if options.ids == _STANDARD_INPUT:
+        ids = sys.stdin.buffer.read() if sys.stdin else b""
+    selection, method, criteria = options.few_shot_selection, options.method, None
+    if options.criteria is not None:
+        criteria = shared.criteria_of(options.criteria, shared.rubric_of(options))
+    return JudgeRequest(
+        **given
+        | {
+            "criteria": criteria,
+            "methods": None if method is None else parse_methods(method),
+            "few_shot_selection": None if selection is None else FEW_SHOT_SELECTION[selection],
+            "columns": shared.columns_of(options),
+            "settings": given_settings(options),
+            "ids": ids,
+            "written": {} if options.plan else {"--out": options.out, "--json": options.json},
+        }
+    )
 
 
-def _prepared(
-    options: argparse.Namespace,
-    model: Path,
-    over: ClusterRun | None,
-    cancel: CancelToken,
-    regression: RegressionCheck | None,
-    *,
-    recipe: Recipe | None,
-) -> PreparedRun:
-    setup, orders = setup_of(options, model, regression, recipe)
-    if over is not None:
-        setup = replace(setup, device=CPU)  # this computer judges nothing
-        device = device_of_cluster(over, cancel)
-    dataset = None
-    if regression is None:
-        dataset, ids = chosen_ids(options, setup.dataset_path, cancel)
-        setup = replace(setup, ids=ids)
-    made = followed(prepare_run(setup, cancel, dataset), tell_notices)
-    if over is not None:
-        made = replace(made, plan=replace(made.plan, began_on=device))
-    if regression is not None:
-        made = replace(made, plan=regression.planned(made.plan, options.store, options.name is not None))
-    orders.check_fits(made.plan.identity())
-    if dataset is None:
-        keep_columns(options, made.plan.dataset)
-    return made
-
-
-def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argparse.Namespace) -> int:
-    if ended.stopped:
-        tell_stopped(ended, options.fresh)
-        return INCOMPLETE
-    plan, results = made.plan, load_results(store, ended.run_id)
+def _report(
+    judged: judging.Judged, results: RunResults, ready: judging.ReadyRun, options: argparse.Namespace
+) -> int:
+    plan = ready.plan
     orders = read_in_words(results)
     how = f"{orders}, calibrated" if results.calibration else orders
     # The files first: they are complete even if the printed output is cut off.
-    export_results(results, options.out, options.json, plan.dataset)
-    model = printable(plan.model.name)
+    if options.out:
+        write_submission(options.out, submission_of(results))
+    if options.json:
+        write_json(options.json, as_json(results, plan.dataset))
+    print_exports(results, options.out, options.json)
     sample = f" ({results.run.sample_in_words})" if results.run.is_sample else ""
-    print(f"\n{results.run.title}: {part_in_words(made)}{sample}, {model}, {how}")
+    print(f"\n{results.run.title}: {ready.part_in_words}{sample}, {printable(plan.model.name)}, {how}")
     print(health_lines(run_health(results)))
     if results.one_labels:
         tell(results.one_label_sentence)
     print(f"\n{printed_section(labels_given_section(results))}")
-    if isinstance(plan.question_plan, UntilSignificant):
-        print(f"\n{printed_section(until_section(told_of(plan.question_plan, results)))}")
+    if judged.until is not None:
+        print(f"\n{printed_section(until_section(judged.until))}")
     accuracies = run_accuracy(results, plan.dataset)
     if accuracies and results.fit_in_words:
         tell(results.fit_in_words)
@@ -299,12 +251,13 @@ def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argpar
 
 
 def _report_since(
-    regression: RegressionCheck, plan: RunPlan, store: RunStore, run_id: int, cancel: CancelToken
+    check: RegressionCheck, ready: judging.ReadyRun, store_path: Path, run_id: int, cancel: CancelToken
 ) -> None:
     """Print how this run's settings and results differ from those of the earlier run."""
-    shown = partial(show_measure, "The same in another batch shape")
-    found = drift_since(regression, plan, store, run_id, cancel=cancel, follow=shown)
-    now = store.run(run_id)
-    differs = differences_table(regression.run, now, {regression.run.id: (), now.id: ()})
+    measuring = drift_since(check, ready.plan, store_path, run_id, cancel, apart=False)
+    found = show_measure("The same in another batch shape", measuring)
+    with RunStore(store_path) as store:
+        now = store.run(run_id)
+    differs = differences_table(check.run, now, {check.run.id: (), now.id: ()})
     for section in drift_sections(found, differs):
         print(f"\n{printed_section(section)}")

@@ -10,8 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from engine.cli.shared.console import DONE, add_store, command_parser, interruptible, printable, printed, tell
-from engine.cli.shared.data_arguments import (
+from engine.cli.shared.arguments import (
     MODEL_WORDS,
     add_columns,
     add_rubric,
@@ -20,12 +19,24 @@ from engine.cli.shared.data_arguments import (
     read_dataset,
     rubric_of,
 )
+from engine.cli.shared.console import (
+    DONE,
+    add_store,
+    command_parser,
+    file_option,
+    flag,
+    interruptible,
+    number_option,
+    printable,
+    printed,
+    tell,
+    text_option,
+)
 from engine.cli.shared.setting_arguments import (
     add_examples,
     add_settings,
     add_settings_of,
     given_examples,
-    given_settings,
     option_names,
 )
 from engine.core.errors import SetupError
@@ -46,16 +57,17 @@ from engine.judging.item_prompt import (
     read_next_tokens,
     shown_prompts,
 )
+from engine.operations.judge_request import given_settings
 from engine.settings.identity import StoredRun, refuse_unasked
 from engine.settings.rows import DEFAULT_METHODS, JUDGED_BY, Group, Surface, rows_on
 from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 
 
-def parser() -> argparse.ArgumentParser:
-    """The arguments of `prompt`."""
+def prompt() -> argparse.ArgumentParser:
     arguments = command_parser(
         "prompt",
+        _print_prompt,
         "Print the exact prompt of one item, up to where the label is read.\n"
         "prompt DATASET --model MODEL   the prompt of `judge` with the same options\n"
         "prompt RUN                     the prompt of this run of the store",
@@ -63,9 +75,7 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument(
         "what", metavar="DATASET|RUN", help="a dataset (./3 for a file named 3), or the id of a run"
     )
-    arguments.add_argument(
-        "--model", metavar="MODEL", help=f"{MODEL_WORDS}; with RUN: its model, if it was moved"
-    )
+    text_option(arguments, "--model", "MODEL", f"{MODEL_WORDS}; with RUN: its model, if it was moved")
     _add_place(arguments)
     judging = arguments.add_argument_group("a dataset, as in judge")
     add_rubric(judging, "the criteria and their questions (the task's)")
@@ -74,7 +84,7 @@ def parser() -> argparse.ArgumentParser:
     add_examples(arguments)
     add_columns(arguments, "dataset")
     run_store = arguments.add_argument_group("a run")
-    run_store.add_argument("--dataset", type=Path, metavar="FILE", help="its dataset, if it was moved")
+    file_option(run_store, "--dataset", "its dataset, if it was moved")
     add_store(run_store, "runs")
     add_settings(arguments.add_argument_group("computer"), "threads")
     return arguments
@@ -82,8 +92,8 @@ def parser() -> argparse.ArgumentParser:
 
 def _add_place(arguments: argparse.ArgumentParser) -> None:
     """The options for the prompt, and for what is printed of it."""
-    arguments.add_argument("--id", metavar="ID", help="the item (the first one)")
-    arguments.add_argument("--criterion", metavar="NAME", help="the criterion (the first one)")
+    text_option(arguments, "--id", "ID", "the item (the first one)")
+    text_option(arguments, "--criterion", "NAME", "the criterion (the first one)")
     arguments.add_argument(
         "--order",
         choices=[order.value for order in Order],
@@ -95,19 +105,17 @@ def _add_place(arguments: argparse.ArgumentParser) -> None:
         choices=[method.option for method in Method],
         help=f"the elicitation method ({option_names(DEFAULT_METHODS)}, or the run's first)",
     )
-    arguments.add_argument(
+    text_option(
+        arguments,
         "--question",
-        metavar="NAME",
-        help="the question of a method that has several (its first): A or B; or BCDA, permuted label tokens",
+        "NAME",
+        "the question of a method that has several (its first): A or B; or BCDA, permuted label tokens",
     )
-    arguments.add_argument("--tokens", action="store_true", help="one token per line: part, id, source, text")
-    arguments.add_argument(
-        "--next", type=int, metavar="N", help="run the model, and print the N likeliest next tokens"
-    )
+    flag(arguments, "--tokens", "one token per line: part, id, source, text")
+    number_option(arguments, "--next", "run the model, and print the N likeliest next tokens")
 
 
-def run(options: argparse.Namespace) -> int:
-    """Print the prompt, its tokens, what comes next; the exit code."""
+def _print_prompt(options: argparse.Namespace) -> int:
     if options.next is not None and options.next < 1:
         raise SetupError(f"--next is {options.next}.", "Use 1 or more.")
     with interruptible() as cancel:

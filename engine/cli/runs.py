@@ -8,43 +8,40 @@ import sys
 from pathlib import Path
 
 from engine.annotations.records import LabelSource
+from engine.cli.shared import arguments as shared
 from engine.cli.shared.console import (
     DONE,
     INCOMPLETE,
     command_parser,
+    file_option,
+    flag,
+    interruptible,
     printable,
     printed_section,
     table,
     tell,
-)
-from engine.cli.shared.data_arguments import (
-    add_columns,
-    add_rubric,
-    columns_of,
-    items_of_run,
-    keep_columns,
-    read_dataset,
+    text_option,
 )
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.measure_arguments import add_labels_of
-from engine.cli.shared.outputs import (
-    add_tools,
-    check_outputs,
-    check_tool,
-    dataset_beside,
-    export_for_tool,
-    export_results,
+from engine.cli.shared.progress import (
     health_lines,
+    print_exports,
+    show_measure,
+    tell_note,
+    tell_waiting,
     warn_of_gaps,
 )
-from engine.cli.shared.setting_arguments import add_examples, add_settings
-from engine.core.errors import FileKind, Hint, SetupError, Step, StoreError
+from engine.cli.shared.setting_arguments import add_examples, add_settings, given_examples
+from engine.core.errors import FileKind, Hint, SetupError, Step
 from engine.core.formatting import counted, listed, without_middle
 from engine.core.judgments import JudgmentKey
 from engine.core.tables import Section, Table
 from engine.data.file_kinds import expecting
-from engine.data.submission import check_suffix, write_dataset
+from engine.data.submission import check_suffix, write_dataset, write_submission
 from engine.metrics.run_drift import stored_drift
+from engine.operations.export import TOOLS, ToolExport, no_criterion, suffixes_of
+from engine.operations.opening import check_store, dataset_beside
 from engine.report.drift import drift_sections
 from engine.report.run import (
     changes_section,
@@ -55,22 +52,22 @@ from engine.report.run import (
 )
 from engine.results.calibration import load_calibration
 from engine.results.completeness import open_submission
-from engine.results.exports import write_results_csv
+from engine.results.exports import as_json, write_results_csv
 from engine.results.health import run_health
 from engine.results.run_dataset import labelled_dataset, written_otherwise
-from engine.results.run_results import RunResults, decided_again, load_results
+from engine.results.run_results import RunResults, decided_again, load_results, submission_of
 from engine.settings.identity import AnyRun, how_to_complete
 from engine.settings.run_lists import RunContents, run_list
 from engine.store.opening import has_store
 from engine.store.run_store import RunStore
+from engine.system.files import check_targets, write_json
 from engine.system.paths import account_name, default_store
 
 _LONGEST_CELL, _LONGEST_FACT = 100, 60  # characters; of two compared runs each has half a line
 
 
-def parser() -> argparse.ArgumentParser:
-    """The arguments of `runs`."""
-    arguments = command_parser("runs", "List and manage the runs in the run store.")
+def runs() -> argparse.ArgumentParser:
+    arguments = command_parser("runs", _runs, "List and manage the runs in the run store.")
     arguments.set_defaults(action=_list_runs, store=default_store())
     actions = arguments.add_subparsers(metavar="ACTION", title="actions (none: list the runs)")
     _add_store(arguments)
@@ -99,31 +96,37 @@ def parser() -> argparse.ArgumentParser:
 def _add_export(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     export = actions.add_parser("export", help="write a run's submission or its data")
     export.add_argument("id", type=int, metavar="ID")
-    export.add_argument("--out", type=Path, metavar="FILE", help="the submission, FILE.tsv")
-    add_tools(export)
+    file_option(export, "--out", "the submission, FILE.tsv")
     export.add_argument(
-        "--json", type=Path, metavar="FILE", help="every judgment with its raw predictions, as JSON"
+        "--for",
+        dest="tool",
+        choices=TOOLS,
+        help="the tool that --out is for: dpo (pairs of a chosen and a rejected response, .jsonl or"
+        " .parquet), inspect (a log of inspect_ai, .json), alpaca-eval (annotations, .json);"
+        " default: a submission",
     )
-    export.add_argument("--csv", type=Path, metavar="FILE", help="all data, one row per judgment")
+    text_option(
+        export,
+        "--criterion",
+        "NAME",
+        "with --for dpo or alpaca-eval: the criterion (default: overall_quality, else the last one)",
+    )
+    file_option(export, "--json", "every judgment with its raw predictions, as JSON")
+    file_option(export, "--csv", "all data, one row per judgment")
     add_labels_of(export)
-    export.add_argument(
+    flag(
+        export,
         "--with-stale",
-        action="store_true",
-        help="include stale explanations: those written for another label than the effective one",
+        "include stale explanations: those written for another label than the effective one",
     )
-    export.add_argument(
+    file_option(
+        export,
         "--as-dataset",
-        type=Path,
-        metavar="FILE",
-        help="the run's dataset with the annotators' labels as human labels (.tsv, .json or .parquet)",
+        "the run's dataset with the annotators' labels as human labels (.tsv, .json or .parquet)",
     )
-    export.add_argument(
-        "--with-judge",
-        action="store_true",
-        help="with --as-dataset: the judge's label for items without a human one",
-    )
+    flag(export, "--with-judge", "with --as-dataset: the judge's label for items without a human one")
     _add_moved_dataset(export)
-    add_columns(export, "dataset")
+    shared.add_columns(export, "dataset")
     _add_store(export)
     export.set_defaults(action=_export)
 
@@ -134,57 +137,46 @@ def _add_recalibrate(actions: "argparse._SubParsersAction[argparse.ArgumentParse
     )
     recalibrate.add_argument("id", type=int, metavar="ID")
     with_what = recalibrate.add_mutually_exclusive_group(required=True)
-    with_what.add_argument(
-        "--calibration", type=Path, metavar="FILE", help="the calibration, as `calibrate` wrote it"
-    )
-    with_what.add_argument("--none", action="store_true", help="use the uncalibrated probabilities")
+    file_option(with_what, "--calibration", "the calibration, as `calibrate` wrote it")
+    flag(with_what, "--none", "use the uncalibrated probabilities")
     _add_store(recalibrate)
     recalibrate.set_defaults(action=_recalibrate)
 
 
 def _add_adding(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument("submission", type=Path, metavar="SUBMISSION.tsv")
-    arguments.add_argument(
-        "--dataset", type=Path, required=True, metavar="FILE", help="the dataset that it answers"
-    )
-    add_rubric(arguments, "its criteria, with their weights")
-    add_columns(arguments, "dataset")
+    file_option(arguments, "--dataset", "the dataset that it answers", required=True)
+    shared.add_rubric(arguments, "its criteria, with their weights")
+    shared.add_columns(arguments, "dataset")
     _add_store(arguments)
 
 
 def _add_moved_dataset(arguments: argparse.ArgumentParser) -> None:
-    arguments.add_argument("--dataset", type=Path, metavar="FILE", help="the run's dataset, if it was moved")
+    file_option(arguments, "--dataset", "the run's dataset, if it was moved")
 
 
 def _add_rewriting(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument("id", type=int, metavar="ID")
     add_examples(arguments)
     _add_moved_dataset(arguments)
-    arguments.add_argument(
-        "--model", metavar="MODEL", help="the run's model, if it was moved: its file or name"
-    )
-    add_columns(arguments, "dataset")
+    text_option(arguments, "--model", "MODEL", "the run's model, if it was moved: its file or name")
+    shared.add_columns(arguments, "dataset")
     add_settings(arguments.add_argument_group("computer"), "threads")
 
 
-def run(options: argparse.Namespace) -> int:
-    """Run the action; the exit code."""
+def _runs(options: argparse.Namespace) -> int:
     if not has_store(options.store) and options.action is not _add:
         if options.action is _list_runs:
             print(f"No runs yet: there is no run store {options.store}.")
             return DONE
-        raise StoreError(f"There is no run store {options.store}.", "Name the right file with --store.")
+        check_store(options.store)
     with expecting(options.store, FileKind.RUN_STORE), RunStore(options.store) as store:
-        if waiting := store.waiting_words():
-            what = counted(waiting, "annotation is", "annotations are")
-            tell(
-                f"{what} in the write-ahead log until the run store can be written; what follows is without."
-            )
+        tell_waiting(store)
         return int(options.action(store, options))
 
 
 def _add(store: RunStore, options: argparse.Namespace) -> int:
-    run = open_submission(options.submission, read_dataset(options, options.dataset), store)
+    run = open_submission(options.submission, shared.read_dataset(options, options.dataset), store)
     results = load_results(store, run.id)
     notices = filter(None, [printable(results.joined_in_words), how_to_complete(results.left)])
     print("\n".join([*notices, f"It is run {run.id} of {store.path}."]))
@@ -221,7 +213,7 @@ def _print_unscored(results: RunResults) -> None:
 
 
 def _export(store: RunStore, options: argparse.Namespace) -> int:
-    check_tool(options)
+    tool = _tool_of(options)
     if not (options.out or options.json or options.csv or options.as_dataset):
         raise SetupError(
             "runs export: no output file is named.",
@@ -237,31 +229,57 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
         "model": identity.model_path,
         "run store": store.path,
     }
-    check_outputs(options, read)
+    if tool is None:
+        shared.check_suffix("--out", options.out, "a submission is TSV", ".tsv")
+    written = {"--out": options.out, "--json": options.json, "--csv": options.csv}
+    check_targets({**written, "--as-dataset": options.as_dataset}, read)
     results = load_results(store, options.id)
     results = results.by(LabelSource.of_text(options.labels_of, tuple(results.reviews.labels)))
     if options.as_dataset:
         _export_dataset(results, options)
     if not (options.out or options.json or options.csv):
         return DONE  # the notices on the dataset are printed already
-    if options.tool:
-        found = items_of_run(options, results.run, options.dataset)
-        export_for_tool(options, results, found)
+    if tool is not None:
+        made = tool.made(results, shared.items_of_run(options, results.run, options.dataset))
+        made.write(options.out)
+        print("\n".join(filter(None, (f"{made.called}: {options.out}", made.in_words))))
     dataset = None
-    if options.json or options.csv:
-        dataset = dataset_beside(results, options, columns_of(options))
+    forms = [form for form, path in (("CSV", options.csv), ("JSON", options.json)) if path]
+    if forms:
+        columns = shared.columns_of(options)
+        dataset, note = dataset_beside(results, options.dataset, columns, forms=forms)
+        tell_note(note)
         if dataset is not None:
-            keep_columns(options, dataset)
-    submission = None if options.tool else options.out
-    export_results(results, submission, options.json, dataset, options.with_stale)
+            shared.keep_columns(options, dataset)
+    submission = None if tool is not None else options.out
+    if submission:
+        write_submission(submission, submission_of(results, options.with_stale))
+    if options.json:
+        write_json(options.json, as_json(results, dataset))
+    print_exports(results, submission, options.json)
     if options.csv:
         write_results_csv(options.csv, results, dataset)
         print(f"All data: {options.csv}")
     return warn_of_gaps(results)
 
 
+def _tool_of(options: argparse.Namespace) -> ToolExport | None:
+    """The export for the tool of --for. SetupError if the options contradict each other."""
+    if options.tool is None:
+        if options.criterion is not None:
+            raise no_criterion()
+        return None
+    if options.out is None:
+        suffixes = suffixes_of(options.tool)
+        raise SetupError(
+            f"--for {options.tool}: no output file is named.",
+            f"Name a file that ends in {' or '.join(suffixes)}: --out FILE{suffixes[0]}",
+        )
+    return ToolExport(options.tool, options.out, options.criterion, options.with_stale)
+
+
 def _export_dataset(results: RunResults, options: argparse.Namespace) -> None:
-    dataset = items_of_run(options, results.run, options.dataset)
+    dataset = shared.items_of_run(options, results.run, options.dataset)
     made = labelled_dataset(results, dataset, options.with_judge)
     write_dataset(options.as_dataset, made.columns)
     print(f"Dataset: {options.as_dataset}")
@@ -272,9 +290,31 @@ def _export_dataset(results: RunResults, options: argparse.Namespace) -> None:
 
 def _rewrite(store: RunStore, options: argparse.Namespace) -> int:
     # Only this action waits for llama.cpp.
-    from engine.cli.shared.judging import rewrite  # noqa: PLC0415
+    from engine.operations.judge import RewriteRequest, rewrite  # noqa: PLC0415
 
-    return rewrite(store, options)
+    results = load_results(store, options.id)
+    if not results.stale:
+        print(f"No explanation of run {options.id} is stale.")
+        return DONE
+    with interruptible() as cancel:
+        request = RewriteRequest(
+            store=store.path,
+            run=results.run,
+            dataset=shared.items_of_run(options, results.run, options.dataset, cancel),
+            model=shared.model_file(options.model) if options.model else None,
+            threads=options.threads,
+            examples=given_examples(options),
+        )
+        made = show_measure("explanations", rewrite(request, cancel, apart=False))
+    print(f"Run {options.id}: {made.written:,} of {made.stale:,} stale explanations are regenerated.")
+    if made.wordless:
+        tell(f"For {made.wordless:,} of them the model wrote nothing: the old ones are kept.")
+    if made.too_long:
+        items = counted(len(made.too_long), "item does", "items do")
+        tell(f"{items} not fit the context: {listed(made.too_long)}.")
+    if made.stopped:
+        tell("Stopped: all new explanations are stored. The same command resumes.")
+    return DONE if made.written == made.stale else INCOMPLETE
 
 
 def _recalibrate(store: RunStore, options: argparse.Namespace) -> int:
@@ -303,7 +343,7 @@ def _add_store(arguments: argparse.ArgumentParser) -> None:
 
 def _add_all(arguments: argparse.ArgumentParser) -> None:
     """--all."""
-    arguments.add_argument("--all", action="store_true", help="include archived runs")
+    flag(arguments, "--all", "include archived runs")
 
 
 def _add_listing(
@@ -321,8 +361,8 @@ def _add_listing(
     )
     diff.add_argument("id", type=int, metavar="ID")
     diff.add_argument("other", type=int, metavar="OTHER")
-    diff.add_argument("--dataset", type=Path, metavar="FILE", help="their dataset, if it was moved")
-    add_columns(diff, "dataset")
+    file_option(diff, "--dataset", "their dataset, if it was moved")
+    shared.add_columns(diff, "dataset")
     diff.set_defaults(action=_diff)
     return [find, diff]
 
@@ -372,7 +412,9 @@ def _diff(store: RunStore, options: argparse.Namespace) -> int:
     number = difference_count(made)
     print(f"\n{counted(number, 'difference', 'differences')}." if number else "\nNo differences.")
     try:
-        drift = stored_drift(store, options.id, options.other, options.dataset, columns=columns_of(options))
+        drift = stored_drift(
+            store, options.id, options.other, options.dataset, columns=shared.columns_of(options)
+        )
     except SetupError as error:
         if options.dataset is not None:
             raise
@@ -413,10 +455,8 @@ def _add_keeping(
     restore = actions.add_parser("restore", help="take runs out of the archive")
     restore.set_defaults(action=_restore)
     delete = actions.add_parser("delete", help="delete runs permanently, after confirmation")
-    delete.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    delete.add_argument(
-        "--with-decisions", action="store_true", help="also delete runs with human annotations"
-    )
+    flag(delete, "--yes", "do not ask for confirmation")
+    flag(delete, "--with-decisions", "also delete runs with human annotations")
     delete.set_defaults(action=_delete)
     for several in (archive, restore, delete):
         several.add_argument("ids", type=int, nargs="+", metavar="ID")

@@ -1,9 +1,5 @@
-"""The errors that the engine raises on purpose.
-
-The kinds of files that Tiebreak reads and writes, by what they are called.
-
-The next step out of an error, in parts: text, and settings and steps that commands and window name each in
-their own words.
+"""The errors that the engine raises on purpose, and the next step out of each, in parts: text, and settings,
+steps and kinds of files that commands and window name each in their own words.
 
 EngineError
     ├── SetupError            the user can act: shown as problem + hint, never with a traceback
@@ -90,6 +86,7 @@ class Step(Enum):
     GIVE_ITEMS = "Add a run of the same items, or name the dataset that they are in."
     INSTALL_CLUSTER = "Install what it needs: requirements-cluster.txt."
     JUDGE_ONCE = "The same judge is listed twice. Remove one."
+    LIST_MODELS = "The page Judge lists the models on this computer."
     LABEL_AT_RANDOM = "on the page Review, in the order “Random sample”, from the top."
     MAKE_CERTIFICATES = "Make certificates, or put their folder where Tiebreak looks for it."
     MAKE_PAIRS = "Make pairs from the outputs of several candidate models on the same instructions."
@@ -99,6 +96,7 @@ class Step(Enum):
     NAME_CANDIDATES = "Name their columns, as candidate_a and candidate_b"
     NAME_WORKER_MODEL = "Put the file in that computer's model folder, or start that worker with it."
     RESUME = "Resume the run"
+    SEE_UNSCORED = "or see why these are unscored."
     START_SCHEDULER = "Start the scheduler again; then resume the run."
     START_WORKERS = "Start workers with the address of this scheduler."
     STOP_AT_A_WIDTH = (
@@ -114,7 +112,15 @@ class SettingValue:
     value: str
 
 
-HintPart = str | FileKind | Setting | SettingValue | Step
+@dataclass(frozen=True)
+class Given:
+    """A value of a request by its name there, `margin_threshold`; `value`: one to choose for it."""
+
+    name: str
+    value: object = None
+
+
+HintPart = str | FileKind | Setting | SettingValue | Given | Step
 """A FileKind names what reads a file of that kind."""
 
 
@@ -146,7 +152,8 @@ class Wording:
     """How hints are worded, for the command line or the window: every setting and step by name.
 
     `kinds`: what takes a file of each kind. `setting_value`: a setting, {0}, with the value to choose for it,
-    {1}. `quoted`: how a value is written. ValueError where a name is missing.
+    {1}. `quoted`: how a value is written; `given`: what a value of a request is called. ValueError where a
+    name is missing.
     """
 
     settings: Mapping[Setting, str]
@@ -154,6 +161,7 @@ class Wording:
     kinds: Mapping[FileKind, str]
     setting_value: str
     quoted: Callable[[str], str] = str
+    given: Callable[[str], str] = lambda name: name.replace("_", " ")
 
     def __post_init__(self) -> None:
         known = {*self.settings, *self.steps, *self.kinds}
@@ -177,6 +185,11 @@ class Wording:
                 return self.steps[part]
             case SettingValue(setting, value):
                 return self.setting_value.format(self.settings[setting], self.quoted(value))
+            case Given(name, chosen):
+                called = self.given(name)
+                return (
+                    called if chosen is None else self.setting_value.format(called, self.quoted(str(chosen)))
+                )
 
 
 _PLAIN = Wording(
@@ -199,11 +212,15 @@ def _part_json(part: HintPart) -> object:
             return {"step": part.name}
         case SettingValue(setting, value):
             return {"setting": setting.name, "value": value}
+        case Given(name, chosen):
+            return {"given": name, "value": chosen}
 
 
 def _part_of_json(part: Any) -> HintPart:
     if isinstance(part, str):
         return part
+    if "given" in part:
+        return Given(part["given"], part["value"])
     if "kind" in part:
         return FileKind[part["kind"]]
     if "step" in part:
@@ -223,12 +240,13 @@ class EngineError(Exception):
 class SetupError(EngineError):
     """The user can fix it: `problem` says where and what was found, `hint` names the next step.
 
-    As text it is for logs: whoever shows it words the hint.
+    As text it is for logs: whoever shows it words the hint, and `said`: the problem that may name settings.
     """
 
-    def __init__(self, problem: str, hint: Hint | str) -> None:
+    def __init__(self, problem: Hint | str, hint: Hint | str) -> None:
         super().__init__(problem, hint)
-        self.problem = problem
+        self.said = problem
+        self.problem = str(problem)
         self.hint = hint if isinstance(hint, Hint) else Hint(hint)
 
     def __str__(self) -> str:

@@ -321,17 +321,24 @@ def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
     right = [float(is_right(pair)) for pair in pairs]
     instructions = [pair.item.group for pair in pairs]
     counts = count_labels(criterion, predicted, [pair.judgment for pair in pairs])
-    baseline = baseline_judges(pairs)
+    baseline, met = baseline_judges(pairs), Counter(zip(human, predicted, strict=True))
+    leads = [
+        tuple(own - other for own, other in zip(right, judge, strict=True)) for judge in baseline.values()
+    ]
     return LabelMeasures(
         **vars(counts),
         accuracy=share_right(predicted, human),
         interval=share_interval(right, instructions),
         instructions=len(set(instructions)),
         rival=best_baseline(baseline)[0],
-        lead=_lead(right, list(baseline.values()), instructions),
+        # The rival is chosen by these items; the interval holds that, for it is of the least of all leads.
+        lead=(min(map(sum, leads)) / len(right), least_interval([*dict.fromkeys(leads)], instructions)),
         kappa=kappa(human, predicted),
         macro_f1=_macro_f1(human, predicted),
-        confusion=_confusion(human, predicted),
+        confusion={
+            label: tuple(met[label, given] for given in (*PREFERENCES, None))
+            for label in labels_beside(human)
+        },
         human=Counter(label for label in human if label is not None),
         longer=_share_for_longer(pairs, predicted),
         longer_human=_share_for_longer(pairs, human),
@@ -352,17 +359,6 @@ def is_right(pair: Pair) -> bool:
     return agree(pair.prediction.preference, pair.gold.label)
 
 
-def _lead(
-    right: Sequence[float], baseline: Sequence[Sequence[float]], instructions: Sequence[str]
-) -> tuple[float, Interval | None]:
-    """How much better than the best baseline, which is chosen by these items: the interval
-    holds that choice, too, for it is of the least of all leads.
-    """
-    leads = [tuple(own - other for own, other in zip(right, judge, strict=True)) for judge in baseline]
-    interval = least_interval([*dict.fromkeys(leads)], instructions)
-    return min(map(sum, leads)) / len(right), interval
-
-
 def _macro_f1(human: HumanLabels, predicted: Labels) -> float:
     """Where annotators gave ties without saying more, every tie is `tie`: nothing else can be right or
     wrong.
@@ -377,13 +373,6 @@ def _macro_f1(human: HumanLabels, predicted: Labels) -> float:
         judge
     )  # 2 / (1/precision + 1/recall) is twice those of both over all
     return fmean(2 * together[label] / each[label] for label in HUMAN_LABELS if each[label])
-
-
-def _confusion(human: HumanLabels, predicted: Labels) -> dict[HumanLabel, tuple[int, ...]]:
-    counts = Counter(zip(human, predicted, strict=True))
-    return {
-        label: tuple(counts[label, given] for given in (*PREFERENCES, None)) for label in labels_beside(human)
-    }
 
 
 def _share_for_longer(pairs: Sequence[Pair], labels: HumanLabels) -> float | None:

@@ -160,11 +160,7 @@ def _does_not_fit(calibration: Calibration, other: RunResults) -> str:
 
 
 def _columns(
-    then: RunResults,
-    now: RunResults,
-    dataset: Dataset,
-    gold: Dataset,
-    again: Sequence[RunResults | None],
+    then: RunResults, now: RunResults, dataset: Dataset, gold: Dataset, again: Sequence[RunResults | None]
 ) -> dict[str, list[EarlierItem]]:
     """The items that both judged with the same texts, in the order of the dataset."""
     hashes = dict(then.content_hashes.items() & now.content_hashes.items())

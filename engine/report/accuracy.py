@@ -21,10 +21,7 @@ _BASELINES = (
         meaning=f"{columns.MOST_FREQUENT.meaning} The label is chosen on other items (cross-validation).",
     ),
     Column(
-        "always_a",
-        "always A",
-        Kind.SHARE,
-        "The accuracy of always giving A, without reading the responses.",
+        "always_a", "always A", Kind.SHARE, "The accuracy of always giving A, without reading the responses."
     ),
     Column("longer", "longer", Kind.SHARE, "The accuracy of always preferring the longer response."),
     Column("random", "random", Kind.SHARE, "The accuracy of guessing among the four labels."),

@@ -130,10 +130,7 @@ _STANDS_IN = (
 _PAIRS = (
     Column("one", "who", Kind.TEXT, "An annotator of this run or of the dataset."),
     Column(
-        "other",
-        "with",
-        Kind.TEXT,
-        "Another annotator, the judge only, or the human labels of the dataset.",
+        "other", "with", Kind.TEXT, "Another annotator, the judge only, or the human labels of the dataset."
     ),
     CRITERION,
     Column("items", "both labelled", Kind.COUNT, "The number of labels on items that both labelled."),
@@ -321,10 +318,7 @@ _ANNOTATORS = (
     Column("person", "annotator", Kind.TEXT, "The annotator's name in the file."),
     Column("called", "name here", Kind.TEXT, "The annotator's name in this run store."),
     Column(
-        "labels",
-        "labels",
-        Kind.COUNT,
-        "New labels, explanations and accepted labels, including undone ones.",
+        "labels", "labels", Kind.COUNT, "New labels, explanations and accepted labels, including undone ones."
     ),
     Column("states", "states", Kind.COUNT, "New item marks: done, skipped or to do."),
     Column("notes", "notes", Kind.COUNT, "New notes and tags of items."),

@@ -70,10 +70,7 @@ ANSWER_MASS = Column(
 )
 ROUGE_L = Column("rouge_l", "ROUGE-L", Kind.NUMBER, formatting.ROUGE_L)
 BERTSCORE = Column(
-    "bertscore",
-    "BERTScore",
-    Kind.NUMBER,
-    "The similarity of both explanations by an encoder model, × 100.",
+    "bertscore", "BERTScore", Kind.NUMBER, "The similarity of both explanations by an encoder model, × 100."
 )
 AGREEMENT = Column("agreement", "agreement", Kind.NUMBER, formatting.AGREEMENT)
 

@@ -7,7 +7,7 @@ from typing import Any
 from engine.core.formatting import best_of, counted, number, words
 from engine.core.items import digest
 from engine.core.tables import Column, Estimate, Kind, Ranked, Row, Section, Sentences, Sheet, Table
-from engine.metrics.comparison import Comparison, Measure, about_the_task
+from engine.metrics.comparison import Comparison, about_the_task
 from engine.metrics.evaluation import Evaluation, mean_of, official_json
 from engine.metrics.matching import Matched
 from engine.metrics.slices import SlicedMeasures
@@ -198,14 +198,13 @@ def measure_table(comparison: Comparison) -> Table:
     best: list[Sequence[float | None]] = []
     for name in dict.fromkeys(measure.name for measure in comparison.measures):
         measures = [measure for measure in comparison.measures if measure.name == name]
-        rows += [
-            [
-                f"{_TITLES[name]}, {words(measure.criterion)}",
-                *list(map(Ranked, measure.values, measure.ranks, measure.intervals)),
-                _baseline(comparison, measure),
-            ]
-            for measure in measures
-        ]
+        for measure in measures:
+            baseline = ""
+            if name == "accuracy":
+                rival, share = comparison.baseline[measure.criterion]
+                baseline = f"{number(100 * share)} ({BASELINE[rival]})"
+            values = map(Ranked, measure.values, measure.ranks, measure.intervals)
+            rows.append([f"{_TITLES[name]}, {words(measure.criterion)}", *values, baseline])
         best += [[None if rank is None else -rank for rank in measure.ranks] for measure in measures]
         means = [mean_of(column) for column in zip(*(measure.values for measure in measures), strict=True)]
         ends = comparison.mean_intervals.get(name, (None,) * len(means))
@@ -214,13 +213,6 @@ def measure_table(comparison: Comparison) -> Table:
         # Equal to twelve digits is equal, as where ranks are made.
         best.append([None if value is None else round(value, 12) for value in means])
     return Table((_MEASURE, *_systems(comparison, Kind.RANKED), _BASELINE), rows, _best(best))
-
-
-def _baseline(comparison: Comparison, measure: Measure) -> str:
-    if measure.name != "accuracy":
-        return ""
-    name, share = comparison.baseline[measure.criterion]
-    return f"{number(100 * share)} ({BASELINE[name]})"
 
 
 def borda_table(comparison: Comparison) -> Table:

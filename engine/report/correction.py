@@ -14,10 +14,7 @@ from engine.report.columns import CANDIDATE, cells
 
 HintText = Callable[[Hint | str], str]
 
-_PAIR = (
-    replace(CANDIDATE, key="one"),
-    Column("other", "against", Kind.TEXT, "The one that it met."),
-)
+_PAIR = (replace(CANDIDATE, key="one"), Column("other", "against", Kind.TEXT, "The one that it met."))
 _LABEL = Column("label", "label", Kind.NAME, "A label, of any candidates.")
 _STRENGTH = Column(
     "strength",
@@ -41,12 +38,7 @@ _CORRECTED = (
         "The 95 % interval for the win rate if annotators labelled the rest of these same items. It is"
         " narrower, because it does not cover how other items would differ.",
     ),
-    Column(
-        "labels",
-        "labels only (%)",
-        Kind.ESTIMATE,
-        f"By human labels only, in percent. {INTERVAL}",
-    ),
+    Column("labels", "labels only (%)", Kind.ESTIMATE, f"By human labels only, in percent. {INTERVAL}"),
     Column("judge", "judge only", Kind.SHARE, "By the judge only, on all items, uncorrected."),
     Column(
         "weight",

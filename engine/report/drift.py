@@ -38,10 +38,7 @@ _REPEAT = (
         "The share of items whose label changes if the same judge reads them in another batch shape.",
     ),
     Column(
-        "distance_again",
-        "by rounding, points",
-        Kind.ESTIMATE,
-        "The change of the raw probabilities there.",
+        "distance_again", "by rounding, points", Kind.ESTIMATE, "The change of the raw probabilities there."
     ),
 )
 _UNSCORED = (

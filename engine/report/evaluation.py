@@ -32,19 +32,11 @@ _EXPLANATIONS = (
     replace(columns.BERTSCORE, kind=Kind.RANKED),
     replace(columns.AGREEMENT, kind=Kind.PARTIAL),
     Column(
-        "p_yes",
-        "P(yes)",
-        Kind.NUMBER,
-        "The mean probability of the judge model's “yes, they agree”, × 100.",
+        "p_yes", "P(yes)", Kind.NUMBER, "The mean probability of the judge model's “yes, they agree”, × 100."
     ),
     replace(columns.ANSWER_MASS, digits=2),
     Column("words", "words", Kind.NUMBER, "The mean length of the judge's explanations, in words."),
-    Column(
-        "human_words",
-        "human words",
-        Kind.NUMBER,
-        "The mean length of the human explanations, in words.",
-    ),
+    Column("human_words", "human words", Kind.NUMBER, "The mean length of the human explanations, in words."),
     Column(
         "missing",
         "missing",

@@ -216,10 +216,7 @@ def _shown(disagreement: Disagreement) -> dict[str, Any]:
         "predicted": disagreement.predicted,
         "lead": None if disagreement.lead is None else f"{100 * disagreement.lead:.1f}",
         "probabilities": [(label, percent(probability)) for label, probability in probabilities],
-        "explanations": [
-            ("Human", disagreement.pair.gold.explanation or ""),
-            ("The judge", own),
-        ],
+        "explanations": [("Human", disagreement.pair.gold.explanation or ""), ("The judge", own)],
         "stale": judgment is not None and judgment.stale,
     }
 

@@ -75,10 +75,7 @@ _DOUBLINGS = (
 _ANNOTATORS = (
     Column("who", "who", Kind.TEXT, "The annotator who is compared with the majority of the others."),
     Column(
-        "items",
-        "labels",
-        Kind.COUNT,
-        "The number of their labels on items where the others have a majority.",
+        "items", "labels", Kind.COUNT, "The number of their labels on items where the others have a majority."
     ),
     Column(
         "own",

@@ -34,12 +34,7 @@ _SHARES = (
 )
 
 
-_CALIBRATED = Column(
-    "calibrated",
-    "calibrated",
-    Kind.ESTIMATE,
-    "The same for the calibrated labels.",
-)
+_CALIBRATED = Column("calibrated", "calibrated", Kind.ESTIMATE, "The same for the calibrated labels.")
 
 
 def margin_sections(report: MarginReport) -> list[Section]:

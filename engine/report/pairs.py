@@ -30,11 +30,16 @@ _MOST_NAMED = 3
 
 
 def pairs_sheet(made: Pairs, written: Path) -> Sheet:
-    found = made.matched
+    found, how_many = made.matched, f"{len(made.pairs):,}"
+    against = f"each against {made.plan.baseline}" if made.plan.baseline else "round robin"
+    if made.is_part:
+        how_many += f" of {made.possible:,} ({against}), a balanced subset, seed {made.plan.seed}"
+    else:
+        how_many += f", {against}"
     facts = [
         ("Candidates", f"{len(found.candidates):,}"),
         ("Instructions", f"{len(found.keys):,}, matched by {'id' if found.by_id else 'their exact text'}"),
-        ("Pairs", _how_many(made)),
+        ("Pairs", how_many),
         ("Response A", "assigned by a hash of the instruction and both names"),
     ]
     sections = [Section("made", "Dataset of pairs", [Facts(facts)]), *found_sections(found, made)]
@@ -67,14 +72,6 @@ def left_out(found: MatchedOutputs) -> Iterator[str]:
             yield f"{name}: {are} to a repeated instruction; only the first one counts."
 
 
-def _how_many(made: Pairs) -> str:
-    count = f"{len(made.pairs):,}"
-    against = f"each against {made.plan.baseline}" if made.plan.baseline else "round robin"
-    if not made.is_part:
-        return f"{count}, {against}"
-    return f"{count} of {made.possible:,} ({against}), a balanced subset, seed {made.plan.seed}"
-
-
 def _candidates(found: MatchedOutputs, made: Pairs | None) -> Table:
     columns = [CANDIDATE, _FILE, _RESPONSES, *_if_any(found)]
     rows = [
@@ -100,8 +97,5 @@ def _if_any(found: MatchedOutputs) -> list[Column]:
 
 
 def _number(kept: UsedOutputs, column: Column) -> int:
-    return {
-        _LEFT_OUT.key: len(kept.left_out),
-        _LACKING.key: kept.lacking,
-        _REPEATED.key: kept.repeated,
-    }[column.key]
+    counts = {_LEFT_OUT.key: len(kept.left_out), _LACKING.key: kept.lacking, _REPEATED.key: kept.repeated}
+    return counts[column.key]

@@ -59,12 +59,7 @@ RANK = Column(
 )
 
 
-_GROUP = Column(
-    "group",
-    "group",
-    Kind.TEXT,
-    "Candidates that share a letter do not differ significantly.",
-)
+_GROUP = Column("group", "group", Kind.TEXT, "Candidates that share a letter do not differ significantly.")
 
 
 _EQUAL_LENGTH = Column(

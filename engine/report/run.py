@@ -372,11 +372,7 @@ def differences_table(
         Column("differs", "differs", Kind.FLAG, "Whether the two runs differ in it.", instead={False: ""}),
         *(
             Column(
-                key,
-                run.title,
-                Kind.TEXT,
-                f"Its value in the {key} run; a dash if it has none.",
-                foreign=True,
+                key, run.title, Kind.TEXT, f"Its value in the {key} run; a dash if it has none.", foreign=True
             )
             for key, run in (("first", first), ("other", other))
         ),

@@ -9,7 +9,7 @@ from engine.metrics.intervals import FEW, cost_of_choosing
 from engine.metrics.matching import Matched
 from engine.metrics.slices import SlicedMeasures, SliceMeasures, lead
 from engine.ranking.weighted_judge import WINNERS
-from engine.ranking.weighted_scoring import SlicedWeightedScoring, SliceScoring
+from engine.ranking.weighted_scoring import SlicedWeightedScoring
 from engine.report.columns import (
     ACCURACY,
     FLIPPED,
@@ -154,7 +154,8 @@ def compared_slice_table(matched: Sequence[Matched], measured: Sequence[SlicedMe
         columns.append(Column("lead", "difference", Kind.ESTIMATE, meaning))
     rows: list[Row] = []
     for place, found in enumerate(first.slices):
-        values: list[Estimate | None] = [_estimate(of_system.slices[place]) for of_system in measured]
+        own = [of_system.slices[place] for of_system in measured]
+        values = [None if one.accuracy is None else Estimate(one.accuracy, one.interval) for one in own]
         if two:
             known = lead(matched[0], matched[1], found.part)
             values.append(known and Estimate(known.value, known.interval))
@@ -184,26 +185,21 @@ def weighed_slice_table(weighed: SlicedWeightedScoring) -> Table:
     held = any(found.agreement for found in weighed.slices)
     rows: list[Row] = []
     for found in weighed.slices:
+        agreement = found.agreement
+        said: Row = (0, None)
+        if agreement:
+            said = (agreement.items, Estimate(agreement.accuracy, found.interval))
         rows.append(
             [
                 clipped(visible(found.part.name)),
                 found.items,
                 *(Estimate(*found.rates[name]) for name in WINNERS),
-                *(_agreement(found) if held else ()),
+                *(said if held else ()),
                 _TOO_FEW if found.instructions < FEW else "",
             ]
         )
     more = _HELD if held else ()
     return Table((_first(weighed.division.words), _ITEMS, *_WINS, *more, _NOTE), rows)
-
-
-def _agreement(found: SliceScoring) -> tuple[int, Estimate | None]:
-    agreement = found.agreement
-    return (agreement.items, Estimate(agreement.accuracy, found.interval)) if agreement else (0, None)
-
-
-def _estimate(found: SliceMeasures) -> Estimate | None:
-    return None if found.accuracy is None else Estimate(found.accuracy, found.interval)
 
 
 def _first(title: str) -> Column:

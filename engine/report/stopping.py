@@ -84,31 +84,16 @@ def _verdict(until: UntilSignificant) -> Iterator[str]:
 
 
 def _row(until: UntilSignificant, question: WhoWins) -> Row:
-    won = question.won
-    return [
-        question.candidate,
-        question.opponent or "all",
-        Estimate(won.mean, won.interval()) if len(won) else None,
-        len(won),
-        until.left(question),
-        _answer(until, question),
-        _more(until, question),
-    ]
-
-
-def _answer(until: UntilSignificant, question: WhoWins) -> str:
-    if question.answered is None:
-        return "open"
-    if until.width is not None:
-        return "narrow enough"
-    return "significantly better" if question.answered > 0 else "significantly worse"
-
-
-def _more(until: UntilSignificant, question: WhoWins) -> str:
-    if not question.is_open:
-        return ""
-    more = until.more(question)
-    return "not known" if math.isinf(more) else f"about {_rounded(more)} more"
+    won, answer, needed = question.won, "open", ""
+    if question.answered is not None:
+        answer = "significantly better" if question.answered > 0 else "significantly worse"
+        answer = answer if until.width is None else "narrow enough"
+    if question.is_open:
+        more = until.more(question)
+        needed = "not known" if math.isinf(more) else f"about {_rounded(more)} more"
+    rate = Estimate(won.mean, won.interval()) if len(won) else None
+    opponent = question.opponent or "all"
+    return [question.candidate, opponent, rate, len(won), until.left(question), answer, needed]
 
 
 def _rounded(number: float) -> str:

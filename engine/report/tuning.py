@@ -5,9 +5,8 @@ from dataclasses import replace
 
 from engine.analysis.recipe import Recipe
 from engine.analysis.tuning import GAIN_TO_SEE, HeldOut, TuningResult
-from engine.analysis.tuning_choice import RatedSettings
 from engine.core.formatting import counted, duration, number, words
-from engine.core.tables import Column, Facts, Kind, Part, Section, Sentences, Sheet, Table, Tone
+from engine.core.tables import Column, Facts, Kind, Part, Row, Section, Sentences, Sheet, Table, Tone
 from engine.report import columns
 
 DEFAULT_IN_WORDS = "label tokens, both orders, no examples"
@@ -76,7 +75,7 @@ def _outcome(tuning_result: TuningResult) -> Section:
         ("work", duration(tuning_result.seconds)),
     ]
     tone = Tone.PLAIN if worth is not None and worth.beats_frequent else Tone.CAVEAT
-    beside = [*_given_up(tuning_result), *_on_time(tuning_result)]
+    beside = list(_left_undone(tuning_result))
     parts: list[Part] = [
         Facts(facts),
         Sentences(outcome_in_words(tuning_result), tone),
@@ -151,14 +150,11 @@ def _needed(worth: HeldOut) -> str:
     )
 
 
-def _given_up(tuning_result: TuningResult) -> Iterator[str]:
+def _left_undone(tuning_result: TuningResult) -> Iterator[str]:
     for each in tuning_result.given_up:
         after = f" after {counted(each.items, 'item', 'items')}" if each.items else ""
         behind = "" if each.behind is None else f" ({number(each.behind, 3)} nats behind the best)"
         yield f"Dropped{after}: {each.prompt.words}{behind}: {each.why}."
-
-
-def _on_time(tuning_result: TuningResult) -> Iterator[str]:
     if tuning_result.out_of_time:
         yield "The time limit was reached before all items were judged. Run it again to resume."
     if uncompared := tuning_result.choice.uncompared:
@@ -167,8 +163,13 @@ def _on_time(tuning_result: TuningResult) -> Iterator[str]:
 
 
 def _compared(tuning_result: TuningResult) -> Section:
-    standings = tuning_result.choice.standings
-    rows = [_row(standing, standing is tuning_result.choice.chosen) for standing in standings]
+    rows: list[Row] = []
+    for standing in tuning_result.choice.standings:
+        is_chosen = standing is tuning_result.choice.chosen
+        state = "chosen" if is_chosen else "equally good" if standing.as_good else ""
+        of_loss = (standing.log_loss, standing.behind, standing.error)
+        cost = (round(standing.cost.tokens), standing.cost.seconds)
+        rows.append([standing.look.in_words, *of_loss, *cost, state])
     runs = ", ".join(f"run {run} ({prompt.words})" for prompt, run in tuning_result.runs.items())
     return Section(
         "compared",
@@ -176,10 +177,3 @@ def _compared(tuning_result: TuningResult) -> Section:
         [Table(_COMPARED, rows), Sentences([f"All raw predictions are in the run store: {runs}."])],
         _COMPARED_NOTE,
     )
-
-
-def _row(standing: RatedSettings, is_chosen: bool) -> list[str | float | None]:
-    cost = standing.cost
-    state = "chosen" if is_chosen else "equally good" if standing.as_good else ""
-    of_loss = (standing.log_loss, standing.behind, standing.error)
-    return [standing.look.in_words, *of_loss, round(cost.tokens), cost.seconds, state]

@@ -21,12 +21,7 @@ from engine.report import drawing
 _TITLE = "Weighted judge"
 _DECIDED = (
     Column("fact", "weighted judge", Kind.NAME, "The decision of the weighted judge."),
-    Column(
-        "value",
-        "",
-        Kind.FACT,
-        f"A number of comparisons, a percentage of them, or points. {INTERVAL}",
-    ),
+    Column("value", "", Kind.FACT, f"A number of comparisons, a percentage of them, or points. {INTERVAL}"),
 )
 _AGREEMENT = (
     Column(
@@ -102,14 +97,17 @@ def weighted_scoring_section(weighted_scoring: WeightedScoring, system: System, 
 
 
 def weighted_scoring_table(weighted_scoring: WeightedScoring) -> Table:
-    decided = weighted_scoring.result
+    decided, margins, deciles = weighted_scoring.result, weighted_scoring.margins, "-"
+    if len(margins) > 1:
+        cuts = quantiles(margins, n=10, method="inclusive")
+        deciles = ", ".join(number(cuts[place]) for place in (0, 4, 8))
     won: list[Row] = [[_WON[name], _estimate(*found)] for name, found in weighted_scoring.rates.items()]
     rows: list[Row] = [
         ["comparisons", Fact(Kind.COUNT, len(decided["results"]))],
         ["omitted (a criterion is unscored)", Fact(Kind.COUNT, len(weighted_scoring.left_out))],
         *won,
         ["mean margin (points)", Fact(Kind.NUMBER, decided["avg_margin"])],
-        ["margins: 10, 50, 90 % below", Fact(Kind.TEXT, _deciles(weighted_scoring.margins))],
+        ["margins: 10, 50, 90 % below", Fact(Kind.TEXT, deciles)],
     ]
     return Table(_DECIDED, rows)
 
@@ -179,13 +177,6 @@ def _weights(weighted_scoring: WeightedScoring, source: str) -> str:
     )
     said = f"Weights: {weights}. Differences up to {weighted_scoring.tie_threshold:g} points are a tie."
     return f"{said} Weights and tie threshold: {source}." if source else said
-
-
-def _deciles(margins: Sequence[float]) -> str:
-    if len(margins) < 2:
-        return "-"
-    cuts = quantiles(margins, n=10, method="inclusive")
-    return ", ".join(number(cuts[place]) for place in (0, 4, 8))
 
 
 _MARGIN_BINS = 20

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from engine.annotations import records
 from engine.annotations.effective import annotators_of
-from engine.annotations.records import Annotation, Kind
+from engine.annotations.records import Annotation, AnnotationKind
 from engine.core.errors import InputError, SetupError
 from engine.core.formatting import listed, quoted
 from engine.core.items import Item
@@ -40,20 +40,20 @@ _EXPORT_AGAIN = "Ask its sender to export it again."
 _SHA256 = re.compile("[0-9a-f]{64}")
 _TIMES = {"said": "created", "undone": "undone", "redone": "redone"}
 _JUDGED = ("criterion", "label", "origin", "seed", "blind")
-_LISTS: Mapping[str, tuple[Kind, tuple[str, ...]]] = {
-    "overrides": (Kind.OVERRIDE, (*_JUDGED, "explanation", "written_for", "settles")),
-    "confirmations": (Kind.CONFIRMATION, _JUDGED),
-    "marks": (Kind.STATE, ("state",)),
-    "notes": (Kind.NOTE, ("text", "tags")),
+_LISTS: Mapping[str, tuple[AnnotationKind, tuple[str, ...]]] = {
+    "overrides": (AnnotationKind.OVERRIDE, (*_JUDGED, "explanation", "written_for", "settles")),
+    "confirmations": (AnnotationKind.CONFIRMATION, _JUDGED),
+    "marks": (AnnotationKind.STATE, ("state",)),
+    "notes": (AnnotationKind.NOTE, ("text", "tags")),
 }
 """By the name of a list of the file, which annotations it holds, and what is said of each beside its item,
 author and times.
 """
 _ALWAYS = {
-    Kind.OVERRIDE: ("said", "criterion"),
-    Kind.CONFIRMATION: ("said", "criterion", "label"),
-    Kind.STATE: ("said", "state"),
-    Kind.NOTE: ("said", "text", "tags"),
+    AnnotationKind.OVERRIDE: ("said", "criterion"),
+    AnnotationKind.CONFIRMATION: ("said", "criterion", "label"),
+    AnnotationKind.STATE: ("said", "state"),
+    AnnotationKind.NOTE: ("said", "text", "tags"),
 }
 _FIELDS = _TIMES | {"label": "preference"}  # what the record calls it, where that is another name
 _NAMES = {field: name for name, field in _FIELDS.items()}
@@ -278,14 +278,14 @@ class _Reader:
             return None
 
     def _annotation(
-        self, kind: Kind, names: Sequence[str], validator: RowValidator, row: Mapping[str, Any]
+        self, kind: AnnotationKind, names: Sequence[str], validator: RowValidator, row: Mapping[str, Any]
     ) -> Annotation:
         item_id, author = validator.text("item", row["item"]), validator.text("author", row["author"])
         if item_id not in self._items:
             validator.refuse("item", item_id, "one of the items of the file")
         if author not in self._annotators:
             validator.refuse("author", author, "one of the annotators of the file")
-        is_note = kind is Kind.NOTE
+        is_note = kind is AnnotationKind.NOTE
         values: dict[str, object] = {"author": author}
         values |= {"content_hash": self._items[item_id]} if is_note else {"item_id": item_id}
         for name in (*_TIMES, *names):

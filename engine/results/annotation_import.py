@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from engine.annotations.effective import annotators_of
-from engine.annotations.records import Annotation, Kind, checked_author, now
+from engine.annotations.records import Annotation, AnnotationKind, checked_author, now
 from engine.core.errors import SetupError
 from engine.core.formatting import quoted
 from engine.core.formatting import words as in_words
@@ -221,9 +221,9 @@ def join_items(theirs: Mapping[str, str], here: Mapping[str, str]) -> ItemsJoine
 def _of_run(made: AnnotationFile, items: ItemsJoined, hashes: Mapping[str, str]) -> list[Annotation]:
     contents = {hashes[item_id] for item_id in items.same.values()}
     return [
-        word if word.kind is Kind.NOTE else replace(word, item_id=items.same[word.item_id])
+        word if word.kind is AnnotationKind.NOTE else replace(word, item_id=items.same[word.item_id])
         for word in made.words
-        if (word.content_hash in contents if word.kind is Kind.NOTE else word.item_id in items.same)
+        if (word.content_hash in contents if word.kind is AnnotationKind.NOTE else word.item_id in items.same)
     ]
 
 
@@ -262,7 +262,7 @@ def _counted(
     words: Iterable[Annotation], here: Iterable[Annotation], name: str, called: str
 ) -> AnnotatorJoined:
     known, counts = {word.identity: word for word in here}, Counter[str]()
-    new = {Kind.STATE: "states", Kind.NOTE: "notes"}
+    new = {AnnotationKind.STATE: "states", AnnotationKind.NOTE: "notes"}
     for word in words:
         if word.author != called:
             continue
@@ -281,7 +281,7 @@ def _contradicting(words: Iterable[Annotation], here: Sequence[Annotation]) -> I
     known, seen = {word.identity for word in here}, set[tuple[object, ...]]()
     of_moment: dict[tuple[object, ...], list[Annotation]] = {}
     for word in (*here, *words):
-        if word.kind in (Kind.STATE, Kind.NOTE) or word.identity in seen:
+        if word.kind in (AnnotationKind.STATE, AnnotationKind.NOTE) or word.identity in seen:
             continue
         seen.add(word.identity)
         others = of_moment.setdefault((word.key, word.author, word.created, word.settles), [])
@@ -292,7 +292,7 @@ def _contradicting(words: Iterable[Annotation], here: Sequence[Annotation]) -> I
                 last = max(
                     (word, other),
                     key=lambda each: (
-                        each.kind is Kind.OVERRIDE,
+                        each.kind is AnnotationKind.OVERRIDE,
                         each.preference or "",
                         each.explanation or "",
                     ),

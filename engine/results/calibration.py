@@ -105,12 +105,6 @@ def asked_by(identity: RunIdentity) -> set[PredictionSource]:
     return {PredictionSource(0, method, order) for method in settings.methods for order in settings.orders}
 
 
-def _read_by(identity: RunIdentity, judged: Sequence[JudgedItem]) -> set[PredictionSource]:
-    if identity.kind is RunKind.JUDGED:
-        return asked_by(identity)
-    return set().union(*(CriterionPredictions(judged, name).read_by for name in identity.criteria))
-
-
 def _methods_in_words(judge: JudgeIdentity) -> str:
     titles = (METHOD_TITLES.get(each, each) for each in judge.methods)
     return " and ".join(titles).replace(" thoughts of ", " reasoning samples of ")
@@ -206,7 +200,11 @@ class Calibration:
         """
         self.check_fits(judge_of_run(run.identity))
         self.check_lengths(judged, run.title)
-        return self.check_parts(_read_by(run.identity, judged), run.called)
+        identity = run.identity
+        if identity.kind is RunKind.JUDGED:
+            return self.check_parts(asked_by(identity), run.called)
+        read = (CriterionPredictions(judged, name).read_by for name in identity.criteria)
+        return self.check_parts(set().union(*read), run.called)
 
     def check_parts(self, read_by: Collection[PredictionSource], run: str) -> str:
         """A sentence on parts that are raw predictions of which a run, read so, has none; empty without any.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.annotations.effective import EffectiveAnnotation, tags_together
-from engine.annotations.records import Annotation, Kind
+from engine.annotations.records import Annotation, AnnotationKind
 from engine.core.items import PREFERENCES, Gold, Order
 from engine.core.judgments import (
     AnswerLogProbs,
@@ -103,7 +103,7 @@ def _item_json(item: JudgedItem, results: RunResults) -> dict[str, Any]:
         "tokens_read": item.tokens_read,
         "tokens_generated": item.tokens_generated,
         "shortened": shortening and {"a": shortening.left_out_a, "b": shortening.left_out_b},
-        "reviews": [_said_json(word, "state") for word in said if word.kind is Kind.STATE],
+        "reviews": [_said_json(word, "state") for word in said if word.kind is AnnotationKind.STATE],
         "notes": [_said_json(note, "text", "tags") for note in notes],
         "tags": list(tags_together(results.notes_on(item.content_hash))),
     }
@@ -161,7 +161,7 @@ def _override_json(override: EffectiveAnnotation) -> dict[str, Any]:
 def _label_said_json(said: Annotation) -> dict[str, Any]:
     """An annotation of a judgment: what overrides another's value, or what it accepts."""
     fields = ("preference", "origin", "seed", "blind")
-    if said.kind is Kind.CONFIRMATION:
+    if said.kind is AnnotationKind.CONFIRMATION:
         return {"kind": "confirmed"} | _said_json(said, *fields)
     return {"kind": "said"} | _said_json(said, *fields, "explanation", "written_for", "settles")
 

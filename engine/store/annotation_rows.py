@@ -18,7 +18,7 @@ from itertools import chain
 from typing import Any
 
 from engine.annotations import records
-from engine.annotations.records import Annotation, AnyWord, Kind, Said
+from engine.annotations.records import Annotation, AnnotationKind, AnyWord, Said
 from engine.core.errors import SetupError, StoreError
 from engine.core.items import Preference
 from engine.core.judgments import Origin, ReviewState
@@ -30,18 +30,18 @@ from engine.store.run_table import run_row
 from engine.system.write_ahead_log import LogEntry
 
 # What an annotation says, and how it came about: columns, values of a log's line, values in a file.
-CONTENT: Mapping[Kind, tuple[str, ...]] = {
-    Kind.OVERRIDE: ("criterion", "preference", "explanation"),
-    Kind.CONFIRMATION: ("criterion", "preference"),
-    Kind.STATE: ("state",),
-    Kind.NOTE: ("text", "tags"),
-    Kind.DRAFT: ("criterion", "text"),
+CONTENT: Mapping[AnnotationKind, tuple[str, ...]] = {
+    AnnotationKind.OVERRIDE: ("criterion", "preference", "explanation"),
+    AnnotationKind.CONFIRMATION: ("criterion", "preference"),
+    AnnotationKind.STATE: ("state",),
+    AnnotationKind.NOTE: ("text", "tags"),
+    AnnotationKind.DRAFT: ("criterion", "text"),
 }
-CIRCUMSTANCES: Mapping[Kind, tuple[str, ...]] = {
-    Kind.OVERRIDE: ("origin", "seed", "blind", "written_for", "settles"),
-    Kind.CONFIRMATION: ("origin", "seed", "blind"),
+CIRCUMSTANCES: Mapping[AnnotationKind, tuple[str, ...]] = {
+    AnnotationKind.OVERRIDE: ("origin", "seed", "blind", "written_for", "settles"),
+    AnnotationKind.CONFIRMATION: ("origin", "seed", "blind"),
 }
-OF_RUN = (Kind.OVERRIDE, Kind.CONFIRMATION, Kind.STATE)
+OF_RUN = (AnnotationKind.OVERRIDE, AnnotationKind.CONFIRMATION, AnnotationKind.STATE)
 """Annotations on a run; notes are on an item in whichever run."""
 _TURNS = ("undone", "redone")
 _MOST_AT_ONCE = 500  # values in one statement
@@ -68,7 +68,10 @@ _MAY_LACK = {*_TURNS, "explanation", "origin", "seed", "blind", "written_for", "
 
 
 def annotation_of(
-    validator: RowValidator, kind: Kind, values: Mapping[str, object], called: Mapping[str, str] = {}
+    validator: RowValidator,
+    kind: AnnotationKind,
+    values: Mapping[str, object],
+    called: Mapping[str, str] = {},
 ) -> Annotation:
     """An annotation of its values by the names of its fields; `called`: other names of these where the values
     are from, for errors. DamagedError for what is none.
@@ -76,7 +79,7 @@ def annotation_of(
     read = {}
     for name, value in values.items():
         # None is no preference in an override, and nothing that is not known in any.
-        lacks = name in _MAY_LACK or (name == "preference" and kind is Kind.OVERRIDE)
+        lacks = name in _MAY_LACK or (name == "preference" and kind is AnnotationKind.OVERRIDE)
         if value is not None or not lacks:
             read[name] = _READERS[name](validator, called.get(name, name), value)
     return Annotation(kind, **read)
@@ -122,7 +125,9 @@ def _what_of(kind: str, values: dict[str, Any]) -> AnyWord:
     return records.Undo(**texts, step=step, again=validator.flag("again", again))
 
 
-def rows_of_run(db: sqlite3.Connection, run_id: int, kinds: Iterable[Kind] = OF_RUN) -> list[Annotation]:
+def rows_of_run(
+    db: sqlite3.Connection, run_id: int, kinds: Iterable[AnnotationKind] = OF_RUN
+) -> list[Annotation]:
     """The annotations of a run, also those that are undone, those of each kind with the oldest first."""
     return [word for kind in kinds for word in _rows(db, kind, "run_id = ?", (run_id,), f"Run {run_id}")]
 
@@ -136,15 +141,15 @@ def note_rows(db: sqlite3.Connection, hashes: Iterable[str]) -> dict[str, tuple[
     for start in range(0, len(wanted), _MOST_AT_ONCE):
         part = wanted[start : start + _MOST_AT_ONCE]
         places = f"content_hash IN ({', '.join('?' * len(part))})"
-        for note in _rows(db, Kind.NOTE, places, part, ""):
+        for note in _rows(db, AnnotationKind.NOTE, places, part, ""):
             found.setdefault(note.content_hash, []).append(note)
     return {key: tuple(notes) for key, notes in found.items()}
 
 
 def _rows(
-    db: sqlite3.Connection, kind: Kind, where: str, values: Sequence[object], of: str
+    db: sqlite3.Connection, kind: AnnotationKind, where: str, values: Sequence[object], of: str
 ) -> Iterable[Annotation]:
-    place = "content_hash" if kind is Kind.NOTE else "item_id"
+    place = "content_hash" if kind is AnnotationKind.NOTE else "item_id"
     columns = (place, "author", "created", *CONTENT[kind], *CIRCUMSTANCES.get(kind, ()), *_TURNS)
     # Not by number: annotations from elsewhere come into the store later than they were made. Those of one
     # annotator and one time are in the order of their content, so that it is the same in all stores.
@@ -154,11 +159,11 @@ def _rows(
         read = dict(zip(columns, row, strict=True))
         validator = RowValidator(of or f"A note of the item with the content {row[0][:12]}")
         try:
-            if kind is Kind.NOTE:
+            if kind is AnnotationKind.NOTE:
                 read["tags"] = validator.plain("tags", read["tags"])
             yield validator.made(kind, number, partial(annotation_of, validator, kind, read))
         except DamagedError as error:
-            if kind is not Kind.NOTE:
+            if kind is not AnnotationKind.NOTE:
                 raise
             # In its place what is wrong with it: a run must be read all the same.
             author = read["author"] if isinstance(read["author"], str) else "Tiebreak"
@@ -176,8 +181,13 @@ def insert_word(db: sqlite3.Connection, run_id: int | None, word: Annotation) ->
 
 
 def _place_of(run_id: int | None, word: Annotation) -> dict[str, object]:
-    of_item = {"content_hash": word.content_hash} if word.kind is Kind.NOTE else {"run_id": run_id}
-    names = ("author", "created", *CONTENT[word.kind], *(() if word.kind is Kind.NOTE else ("item_id",)))
+    of_item = {"content_hash": word.content_hash} if word.kind is AnnotationKind.NOTE else {"run_id": run_id}
+    names = (
+        "author",
+        "created",
+        *CONTENT[word.kind],
+        *(() if word.kind is AnnotationKind.NOTE else ("item_id",)),
+    )
     return of_item | {name: _plain(getattr(word, name)) for name in names}
 
 
@@ -200,7 +210,7 @@ def add_words(
     added = []
     for word in words:
         drawn_by = word.seed
-        if word.kind is not Kind.NOTE:
+        if word.kind is not AnnotationKind.NOTE:
             judged = "SELECT count(*) FROM judged_item WHERE run_id = ? AND item_id = ?"
             if db.execute(judged, (run_id, word.item_id)).fetchone() == (0,):
                 raise StoreError(
@@ -236,7 +246,7 @@ def take_back(db: sqlite3.Connection, run_id: int, step: records.Undo, at: datet
         place = (run_id, step.item_id, *said)
         changed += db.execute(f"UPDATE {kind} {change} WHERE {where}", (undone, redone, *place)).rowcount
     changed += db.execute(
-        f"UPDATE {Kind.NOTE} {change} WHERE content_hash = ? AND {of_step}",
+        f"UPDATE {AnnotationKind.NOTE} {change} WHERE content_hash = ? AND {of_step}",
         (undone, redone, step.content_hash, *said),
     ).rowcount
     return changed > 0
@@ -256,7 +266,7 @@ def _last_said(
     last = "SELECT max(max(created, coalesce(undone, ''), coalesce(redone, ''))) FROM"
     parts = [f"{last} {kind} WHERE run_id = :run AND item_id = :item{of_step}" for kind in OF_RUN]
     notes = (
-        f"{last} {Kind.NOTE} WHERE content_hash = coalesce(:content,"
+        f"{last} {AnnotationKind.NOTE} WHERE content_hash = coalesce(:content,"
         f" (SELECT content_hash FROM judged_item WHERE run_id = :run AND item_id = :item)){of_step}"
     )
     place = {"run": run_id, "item": item_id, "content": content_hash}
@@ -271,7 +281,8 @@ def tag_rows(db: sqlite3.Connection) -> list[str]:
     """
     # The tags are those of the row with the largest time: https://sqlite.org/lang_select.html#bareagg
     rows = db.execute(
-        f"SELECT tags, max(created) FROM {Kind.NOTE} WHERE undone IS NULL GROUP BY content_hash, author"
+        f"SELECT tags, max(created) FROM {AnnotationKind.NOTE} WHERE undone IS NULL"
+        " GROUP BY content_hash, author"
     )
     validator, counts = RowValidator("The note of an item"), Counter[str]()
     for tags, _ in rows:
@@ -335,7 +346,7 @@ def take_words(db: sqlite3.Connection, write_ahead_log: str, words: Sequence[Log
 
 def _change(db: sqlite3.Connection, name: str, said: Said) -> None:
     what, run_id, words = said.what, said.run_id, records.annotations_in(said.what)
-    if any(word.kind is Kind.NOTE for word in words):
+    if any(word.kind is AnnotationKind.NOTE for word in words):
         add_words(db, None, words, said.at)
         return
     run = None if run_id is None else run_row(db, run_id)
@@ -349,7 +360,7 @@ def _change(db: sqlite3.Connection, name: str, said: Said) -> None:
                 db.execute("UPDATE run SET name = ? WHERE id = ?", (checked_name(what.name), run_id))
             if what.note is not None:
                 db.execute("UPDATE run SET note = ? WHERE id = ?", (checked_note(what.note), run_id))
-        case Annotation(kind=Kind.DRAFT):
+        case Annotation(kind=AnnotationKind.DRAFT):
             if what.text:
                 _add_draft(db, name, said, what)
         case _:
@@ -384,7 +395,7 @@ def draft_rows(db: sqlite3.Connection, run_id: int) -> list[Annotation]:
     columns, found = ("id", "item_id", "criterion", "author", "text", "created"), []
     for row in rows:
         with suppress(DamagedError):
-            found.append(annotation_of(validator, Kind.DRAFT, dict(zip(columns, row, strict=True))))
+            found.append(annotation_of(validator, AnnotationKind.DRAFT, dict(zip(columns, row, strict=True))))
     return found
 
 
@@ -434,7 +445,7 @@ def add_imported(db: sqlite3.Connection, run: StoredRun, words: Iterable[Annotat
     hashes = content_hashes(db, run.id)
     contents = frozenset(hashes.values())
     for word in sorted(words, key=lambda word: word.created):
-        if word.place not in (contents if word.kind is Kind.NOTE else hashes):
+        if word.place not in (contents if word.kind is AnnotationKind.NOTE else hashes):
             raise StoreError(
                 f"Run {run.id} has not judged an item of these annotations.", "Read the file again."
             )
@@ -459,7 +470,10 @@ def words_mark(db: sqlite3.Connection, run_id: int) -> WordsMark:
     """
     marks = "count(*), max(id), group_concat(CASE WHEN undone IS NOT NULL THEN id END)"
     of_run = [db.execute(f"SELECT {marks} FROM {kind} WHERE run_id = ?", (run_id,)) for kind in OF_RUN]
-    return (*(rows.fetchone() for rows in of_run), db.execute(f"SELECT {marks} FROM {Kind.NOTE}").fetchone())
+    return (
+        *(rows.fetchone() for rows in of_run),
+        db.execute(f"SELECT {marks} FROM {AnnotationKind.NOTE}").fetchone(),
+    )
 
 
 def time_in_file(validator: RowValidator, field: str, value: object) -> datetime:

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from engine.annotations.records import Annotation, Kind, Undo, annotations_in, checked_author, now
+from engine.annotations.records import Annotation, AnnotationKind, Undo, annotations_in, checked_author, now
 from engine.core.errors import Hint, SetupError, Step, StoreError
 from engine.core.judgments import Explanation, JudgedItem
 from engine.settings.identity import (
@@ -294,7 +294,7 @@ class RunStore:
         with self._file.writing(run_id) as db:
             return annotation_rows.take_back(db, run_id, step)
 
-    def annotations(self, run_id: int, *kinds: Kind) -> list[Annotation]:
+    def annotations(self, run_id: int, *kinds: AnnotationKind) -> list[Annotation]:
         """The annotations of a run, of these kinds or of all but notes and drafts; also those that are
         undone, those of each kind with the oldest first.
         """

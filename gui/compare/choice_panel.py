@@ -20,7 +20,7 @@ from gui.widgets.files import ALL_FILES, DATASETS, ask_source
 from gui.widgets.foreign_text import one_line, plain_label, tip
 from gui.widgets.notice import IN_THE_WINDOW
 from gui.widgets.views import ListView
-from gui.workspace.run_picker import SourceBox
+from gui.workspace.page import SourceBox
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace

@@ -18,13 +18,11 @@ from gui.workspace.open_run import RunMark, gold_mark, run_mark
 from gui.workspace.threads import AtWork, Job, JobControl, job
 
 if TYPE_CHECKING:
-    from engine.calibration.jury import Jury
     from engine.data.dataset import Dataset
     from engine.metrics.comparison import Comparison, Difference
     from engine.metrics.evaluation import Evaluation
     from engine.metrics.matching import Matched, System
     from engine.report.rankings import RankingsBeside
-    from engine.results.calibration import Calibration
     from gui.workspace.file_jobs import Sliced
 
 
@@ -331,42 +329,28 @@ class StoredJury:
 @job
 def decide_together(control: JobControl, store_path: Path, request: JuryRequest) -> StoredJury:
     """Make a jury and store it; reports MeasureProgress while it is fitted. SetupError, StoreError."""
-    from engine.calibration.jury import DEFAULT_CERTAINTY, items_of, make_jury
+    from engine.calibration.jury import DEFAULT_CERTAINTY
+    from engine.core.events import followed
     from engine.metrics.matching import open_system, system_of_file, told_apart
-    from engine.report.run import labels_given_section
+    from engine.operations import measuring
     from engine.settings.identity import checked_name
-    from engine.store.run_store import RunStore
 
-    called = checked_name(request.name, "the jury")
+    checked_name(request.name, "the jury")
     runs = [open_system(str(run), store_path, LabelSourceKind.JUDGE) for run in request.choice.runs]
     systems = told_apart([*runs, *map(system_of_file, request.choice.files)])
     control.cancel.raise_if_requested()
-    items = items_of(systems, request.gold, control.cancel)
-    panel = make_jury(systems, items, partial=True, certainty=request.certainty or DEFAULT_CERTAINTY)
-    calibration, fitted = _fitted(panel, systems, request, control) if request.gold else (None, [])
-    said = [Section("remarks", "", [Sentences(panel.remarks, Tone.CAVEAT)])] if panel.remarks else []
-    sections = [*said, *fitted]
-    control.cancel.raise_if_requested()
-    with RunStore(store_path) as store:
-        run = panel.keep(store, called, calibration)
-    results = panel.results.calibrated(calibration)
-    return StoredJury(run.id, run.title, Sheet("", [*sections, labels_given_section(results)]))
-
-
-def _fitted(
-    panel: "Jury", systems: "Sequence[System]", request: JuryRequest, control: JobControl
-) -> "tuple[Calibration, list[Section]]":
-    """The calibration of the jury by human labels, and the sections that show it."""
-    from engine.calibration.run_calibration import Wishes, calibrating
-    from engine.core.events import followed
-    from engine.metrics.matching import match, system_of_run
-    from engine.report.calibration import calibration_sections, calibration_warnings
-
-    assert request.gold is not None
-    asked = [system.asked for system in systems if system.asked]
-    labels = with_labels_for(request.gold, asked, control.cancel)
-    matched = match(system_of_run(panel.results), labels, partial=True)
-    made = followed(calibrating(matched, control.cancel, Wishes(lengths=request.lengths)), control.report)
-    said = [*matched.left_out, *matched.labels_in_words, *calibration_warnings(made)]
-    doubts = [Section("doubts", "", [Sentences(said, Tone.CAVEAT)])] if said else []
-    return made.calibration, [*doubts, *calibration_sections(made)]
+    gold = request.gold
+    if gold is not None:
+        asked = [system.asked for system in systems if system.asked]
+        gold = with_labels_for(gold, asked, control.cancel)
+    setup = measuring.JurySetup(
+        systems,
+        request.name,
+        gold=gold,
+        partial=True,
+        lengths=request.lengths,
+        certainty=request.certainty or DEFAULT_CERTAINTY,
+    )
+    kept = followed(measuring.decide_together(setup, store_path, control.cancel), control.report)
+    said = [Section("remarks", "", [Sentences(kept.remarks, Tone.CAVEAT)])] if kept.remarks else []
+    return StoredJury(kept.run.id, kept.run.title, Sheet("", [*said, *kept.sections]))

@@ -29,7 +29,6 @@ from gui.widgets.labels import (
     show_text,
 )
 from gui.widgets.notice import Notice
-from gui.workspace.files_in_use import files_in_use
 from gui.workspace.open_run import run_mark
 from gui.workspace.page import Page, PageSplitter
 from gui.workspace.state import PageName
@@ -246,7 +245,7 @@ class ComparePage(Page):
 
     def save(self, path: Path) -> None:
         if self.compared is not None:
-            in_use = files_in_use(self.workspace, self)
+            in_use = self.workspace.files_in_use(self)
             job = compare_jobs.save_comparison(path, self.compared, in_use, self.view.slices.sliced)
             task = self.workspace.threads.start(ThreadName.FILES, job, must_end=True)
             task.finished.connect(self._tell_saved)

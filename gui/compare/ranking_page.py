@@ -26,9 +26,7 @@ from gui.widgets.notice import problem_of
 from gui.widgets.text_views import SheetView
 from gui.workspace.dataset_reader import ColumnsRequest
 from gui.workspace.figures import FramedPicture
-from gui.workspace.files_in_use import files_in_use
-from gui.workspace.page import Page
-from gui.workspace.run_picker import OfferedRun, RunPicker, SourceBox
+from gui.workspace.page import OfferedRun, Page, RunPicker, SourceBox
 from gui.workspace.state import PageName
 from gui.workspace.task_panel import TaskPanel, write_file
 from gui.workspace.threads import ThreadName
@@ -283,7 +281,7 @@ class RankingPage(Page):
 
     def save(self, path: Path) -> None:
         if self.ranked is not None:
-            job = save_ranking(self.ranked, path, files_in_use(self.workspace, self))
+            job = save_ranking(self.ranked, path, self.workspace.files_in_use(self))
             write_file(self.workspace, job, "ranking saved")
 
     # Making

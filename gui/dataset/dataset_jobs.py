@@ -1,9 +1,4 @@
-"""Jobs that make a dataset of pairs out of the outputs of several candidates.
-
-Jobs on the columns of a foreign file: what they hold and seem to be, its first rows as they would be read.
-
-Jobs on the items of a dataset: which of them a table shows, what they hold in numbers.
-"""
+"""Jobs on datasets: a foreign file's columns, which items a table shows, numbers, pairs out of outputs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -132,23 +127,14 @@ class ItemQuery:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What is searched for."""
         return tuple(self.text.split())
 
     @property
-    def all_in_file_order(self) -> bool:
-        """True where nothing has to be searched or sorted."""
-        return not self.narrows and not self.column
-
-    @property
     def narrows(self) -> bool:
-        """True where not all items are shown."""
         return bool(self.words) or self.part is not None
 
 
 def order(dataset: "Dataset", wanted: ItemQuery) -> "Job[Rows]":
-    """The rows that a table shows, in its order."""
-
     def work(control: JobControl) -> "Rows":
         from engine.data.dataset_views import matching_rows, rows_of, sorted_rows
 

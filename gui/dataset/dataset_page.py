@@ -1,15 +1,11 @@
-"""The page of the dataset: open one, see what it holds, read its items.
-
-The button with the files that were opened last; those that are gone are marked and can be removed.
-
-What the Dataset page says while no dataset is open.
-"""
+"""The page of the dataset: open one, see what it holds, read its items."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QPushButton, QScrollArea, QStackedWidget
+from PySide6.QtWidgets import QScrollArea, QStackedWidget
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, EngineError, WrongKindError
@@ -19,11 +15,10 @@ from gui.dataset import dataset_jobs
 from gui.dataset.columns_dialog import ColumnAsker
 from gui.dataset.dataset_jobs import Counted
 from gui.dataset.item_list import ItemList, judge_words
-from gui.dataset.item_preview import ItemPreview
+from gui.dataset.item_preview import ItemPreview, SummaryPanel
 from gui.dataset.outputs_dialog import OutputsDialog
-from gui.dataset.summary_panel import SummaryPanel
 from gui.widgets.action_table import with_keys
-from gui.widgets.actions import BusyLine, MenuButton
+from gui.widgets.actions import BusyLine, MenuButton, add_entry
 from gui.widgets.files import DATASETS, let_choose
 from gui.widgets.foreign_text import one_line, set_tip, tip
 from gui.widgets.glossary import WHAT_IT_DOES
@@ -31,6 +26,7 @@ from gui.widgets.labels import (
     STRETCH,
     as_column,
     as_row,
+    button,
     heading,
     hint,
     in_row,
@@ -45,6 +41,7 @@ from gui.workspace.dataset_reader import ColumnsRequest
 from gui.workspace.file_jobs import Loading
 from gui.workspace.page import Page, PageSplitter
 from gui.workspace.state import PageName
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import LatestTask, ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -52,7 +49,9 @@ _LONGEST_PART = 48  # characters of a name, and of its folder
 
 
 class RecentFiles(MenuButton):
-    """A drop-down menu of the files of one kind (`datasets`, `models`)."""
+    """A menu of the files of a kind (`datasets`, `models`) opened last; those that are gone are marked and
+    can be removed.
+    """
 
     chosen = Signal(object)  # a Path
 
@@ -63,8 +62,7 @@ class RecentFiles(MenuButton):
         self._gone: frozenset[Path] = frozenset()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         name(self, f"Recent {kind}", f"Open one of the recent {kind}")
-        self.menu_of_files = self._menu
-        self.menu_of_files.aboutToShow.connect(self.look)
+        self._menu.aboutToShow.connect(self.look)
         self._looking = LatestTask(workspace.threads, ThreadName.STORE, self)
         self._looking.finished.connect(self._take_gone)
         workspace.state.recent_changed.connect(self._fill)
@@ -72,7 +70,6 @@ class RecentFiles(MenuButton):
 
     @Slot()
     def look(self) -> None:
-        """Find out which of the files are gone."""
         self._looking.start(file_jobs.missing(self._workspace.state.recent(self._kind)))
 
     @Slot(object)
@@ -83,18 +80,20 @@ class RecentFiles(MenuButton):
 
     @Slot()
     def _fill(self) -> None:
-        menu, paths = self.menu_of_files, self._workspace.state.recent(self._kind)
+        menu, state = self._menu, self._workspace.state
+        paths = state.recent(self._kind)
         menu.clear()
         self.setEnabled(bool(paths))
         for path in paths:
-            gone = path in self._gone
-            entry = menu.addAction(_entry_text(path, gone))
-            entry.setToolTip(tip(str(path)))
-            entry.triggered.connect(lambda _on, chosen=path: self._choose(chosen))
+            parts = (without_middle(part, _LONGEST_PART) for part in (path.name, str(path.parent)))
+            # A file's & is no mnemonic, and a tab would begin a column of keys.
+            shown = one_line("{}  ({})".format(*parts)).replace("&", "&&")
+            text = f"Not there: {shown} - remove" if path in self._gone else shown
+            add_entry(menu, text, partial(self._choose, path)).setToolTip(tip(str(path)))
         menu.addSeparator()
         if any(path in self._gone for path in paths):
-            menu.addAction("Remove those that are not there").triggered.connect(self._remove_gone)
-        menu.addAction("Clear this list").triggered.connect(self._clear)
+            add_entry(menu, "Remove those that are not there", self._remove_gone)
+        add_entry(menu, "Clear this list", partial(state.clear_recent, self._kind))
 
     def _choose(self, path: Path) -> None:
         if path not in self._gone:
@@ -103,21 +102,9 @@ class RecentFiles(MenuButton):
         self._workspace.state.remove_recent(self._kind, path)
         self._workspace.note.emit(f"{path.name} does not exist any more and was removed from the list.")
 
-    @Slot()
     def _remove_gone(self) -> None:
         for path in self._gone:
             self._workspace.state.remove_recent(self._kind, path)
-
-    @Slot()
-    def _clear(self) -> None:
-        self._workspace.state.clear_recent(self._kind)
-
-
-def _entry_text(path: Path, gone: bool) -> str:
-    file_name, folder = (without_middle(part, _LONGEST_PART) for part in (path.name, str(path.parent)))
-    # A file's & is no mnemonic, and a tab would begin a column of keys.
-    shown = one_line(f"{file_name}  ({folder})").replace("&", "&&")
-    return f"Not there: {shown} - remove" if gone else shown
 
 
 _WHAT = (
@@ -137,7 +124,7 @@ NEW_FROM_OUTPUTS = (
 
 
 class Welcome(QScrollArea):
-    """Tells what to do first."""
+    """What the page says while no dataset is open."""
 
     open_wanted = Signal()
     demo_wanted = Signal()
@@ -146,14 +133,12 @@ class Welcome(QScrollArea):
     def __init__(self) -> None:
         super().__init__()
         self.setWidgetResizable(True)
-        choose, demo = main_button("Open…"), QPushButton("Open the demo dataset")
+        choose = main_button("Open…")
         name(choose, "Open a dataset", "Choose a file on this computer")
-        name(demo, "Open the demo dataset", "240 short labelled items that come with Tiebreak")
-        outputs = QPushButton("New from outputs…")
-        name(outputs, "New from outputs", NEW_FROM_OUTPUTS)
         choose.clicked.connect(self.open_wanted)
-        outputs.clicked.connect(self.outputs_wanted)
-        demo.clicked.connect(self.demo_wanted)
+        of_demo = "240 short labelled items that come with Tiebreak"
+        demo = button("Open the demo dataset", self.demo_wanted.emit, what=of_demo)
+        outputs = button("New from outputs…", self.outputs_wanted.emit, "New from outputs", NEW_FROM_OUTPUTS)
         buttons = as_row(choose, demo, outputs, STRETCH, margins=(0, 4, 0, 4))
         self._heading = heading("")
         self.show_reading(None)
@@ -183,8 +168,6 @@ _SPLITTER = "dataset/splitter"
 
 
 class DatasetPage(Page):
-    """Shows the open dataset, or how to open one."""
-
     prompt_wanted = Signal(object)  # an Item: what the model is shown of it
 
     NAME = PageName.DATASET
@@ -203,50 +186,40 @@ class DatasetPage(Page):
         self._listed: Sequence[int] | None = None  # the rows of the listed items; None for all
         self._build_header()
         self._build_body()
-        self._counting = LatestTask(workspace.threads, ThreadName.FILES, self)
+        self._counting = TaskPanel(
+            workspace.threads, ThreadName.FILES, self, self._show_summary, failed=workspace.failures
+        )
         self._connect()
         self._show_dataset()
 
     def entered(self) -> None:
-        """Find out which recent files are gone."""
         self.recent.look()
 
     def restyle(self) -> None:
-        """Follow colours and text size."""
         super().restyle()
         self.items.restyle()
         self.preview.restyle()
 
     def keep_layout(self) -> None:
-        """Remember the splitter and the columns."""
         self.keep_splitter(_SPLITTER, self._splitter)
         self.items.keep_layout()
 
     # Making
 
     def _build_header(self) -> None:
-        self.open_button = QPushButton("Open…")
-        name(self.open_button, "Open a dataset", with_keys("Open a dataset", "open_dataset"))
-        self.outputs_button = QPushButton("&New…")
-        name(self.outputs_button, "New from outputs", NEW_FROM_OUTPUTS)
+        opens = with_keys("Open a dataset", "open_dataset")
+        self.open_button = button("Open…", self.choose_file, "Open a dataset", opens)
+        self.outputs_button = button("&New…", self.make_pairs, "New from outputs", NEW_FROM_OUTPUTS)
         self.outputs_dialog: OutputsDialog | None = None
         self.recent = RecentFiles(self.workspace, "datasets")
         self.judge_button = main_button("Judge this dataset")
-        name(self.judge_button, "Judge this dataset", "Choose a model for this dataset")
-        self.columns_button = QPushButton("Change &columns…")
-        name(
-            self.columns_button,
-            "Change columns",
-            "Choose again which columns are the instruction, the responses and the labels",
-        )
-        for button in (
-            self.open_button,
-            self.outputs_button,
-            self.recent,
-            self.columns_button,
-            self.judge_button,
-        ):
-            self.header.addWidget(button)
+        changes = "Choose again which columns are the instruction, the responses and the labels"
+        self.columns_button = button("Change &columns…", self.change_columns, "Change columns", changes)
+        self.header.addWidget(self.open_button)
+        self.header.addWidget(self.outputs_button)
+        self.header.addWidget(self.recent)
+        self.header.addWidget(self.columns_button)
+        self.header.addWidget(self.judge_button)
 
     def _build_body(self) -> None:
         self._splitter = PageSplitter(Qt.Orientation.Horizontal)
@@ -272,15 +245,12 @@ class DatasetPage(Page):
         space.dataset_loading.connect(self._show_loading)
         space.dataset_failed.connect(self._show_failure)
         self.busy.cancelled.connect(space.cancel_loading)
-        self.open_button.clicked.connect(self.choose_file)
         self._other.clicked.connect(self.choose_file)
-        self.columns_button.clicked.connect(self.change_columns)
         self._choose_columns.clicked.connect(self._ask_again)
         self.notice.closed.connect(self._end_failure)
         self.welcome.open_wanted.connect(self.choose_file)
-        self.outputs_button.clicked.connect(self.make_pairs)
         self.welcome.outputs_wanted.connect(self.make_pairs)
-        self.welcome.demo_wanted.connect(self._open_demo)
+        self.welcome.demo_wanted.connect(lambda: space.open_dataset(demo_dataset()))
         self.recent.chosen.connect(space.open_dataset)
         self.judge_button.clicked.connect(self._judge_listed)
         self.items.listed.connect(self._follow_list)
@@ -289,15 +259,12 @@ class DatasetPage(Page):
         self.items.item_chosen.connect(self._show_item)
         self.items.selected.prompt_wanted.connect(self._want_prompt)
         self.preview.prompt_wanted.connect(self._want_prompt)
-        self._counting.finished.connect(self._show_summary)
-        space.failures.follow(self._counting)
         self.add_keys(search=self.items.start_search, prompt=self._want_prompt)
 
     # The dataset
 
     @Slot()
     def choose_file(self) -> None:
-        """Ask for a file, and open it."""
         self.ask_file(self.workspace.open_dataset)
 
     def ask_file(self, take: Callable[[Path], object]) -> None:
@@ -312,19 +279,14 @@ class DatasetPage(Page):
         self.outputs_dialog = dialog = OutputsDialog(self.workspace, self.window())
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.made.connect(self.workspace.open_dataset)
-        dialog.finished.connect(self._forget_dialog)
+        dialog.finished.connect(lambda: setattr(self, "outputs_dialog", None))
         dialog.open()
         dialog.ask_files()
-
-    @Slot()
-    def _forget_dialog(self) -> None:
-        self.outputs_dialog = None
 
     # Files with other columns
 
     @Slot()
     def change_columns(self) -> None:
-        """Ask anew which columns of the open file are which."""
         dataset = self.workspace.dataset
         if dataset is not None:
             self.ask_columns(dataset.path, dataset.columns)
@@ -343,10 +305,6 @@ class DatasetPage(Page):
     def _open_by(self, path: Path, columns: ColumnMap, remember: bool) -> None:
         self._asked = {path: columns}
         self.workspace.open_dataset(path, columns, remember)
-
-    @Slot()
-    def _open_demo(self) -> None:
-        self.workspace.open_dataset(demo_dataset())
 
     @Slot()
     def _show_dataset(self) -> None:
@@ -402,7 +360,7 @@ class DatasetPage(Page):
             self.preview.show_item(None)
             return
         others = {column: str(dataset.texts(column)[item].as_py()) for column in dataset.other_columns}
-        self.preview.show_item(dataset[item], self.items.words, others)
+        self.preview.show_item(dataset[item], self.items.shown.words, others)
 
     @Slot()
     def _want_prompt(self) -> None:

@@ -49,7 +49,8 @@ from gui.widgets.labels import (
 from gui.widgets.notice import FIELDS, problem_of
 from gui.widgets.text_views import SheetView
 from gui.widgets.views import ListView
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 _WHAT = (
@@ -79,10 +80,8 @@ class OutputsDialog(ReadingOrder, QDialog):
         self.columns = QLineEdit(placeholderText="guessed; or write: instruction=prompt,output=response")
         self.instructions = FileChoice("instructions", DATASETS)
         self.sheet = SheetView()
-        self.all_meet, self.with_baseline = (
-            QRadioButton("Round &robin"),
-            QRadioButton("Against the &baseline"),
-        )
+        self.all_meet = QRadioButton("Round &robin")
+        self.with_baseline = QRadioButton("Against the &baseline")
         self.baseline = narrow_box("The baseline, compared with each other candidate", 24)
         self.part = QRadioButton("&Balanced subset:")
         self.all_pairs = QRadioButton("A&ll pairs")
@@ -92,27 +91,15 @@ class OutputsDialog(ReadingOrder, QDialog):
         self.save = self.buttons.addButton("&Save and open…", QDialogButtonBox.ButtonRole.AcceptRole)
         self._writing = False
         self._lay_out()
-        self._looking = LatestTask(workspace.threads, ThreadName.FILES, self)
-        self._looking.finished.connect(self._take)
-        self._looking.failed.connect(self._refuse)
-        self.finished.connect(self._looking.drop)
+        self._looking = TaskPanel(workspace.threads, ThreadName.FILES, self, self._show, failed=self._refuse)
         self._connect()
         self._look()
         self.add_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @property
     def request(self) -> PairsPlan:
-        """Which pairs are chosen."""
         baseline = str(self.baseline.currentData()) if self.with_baseline.isChecked() else None
         return PairsPlan(baseline, self.count.value() if self.part.isChecked() else None, self.seed.value())
-
-    @property
-    def possible(self) -> int:
-        """How many pairs there are without a number that is asked for."""
-        if self.found is None:
-            return 0
-        matched = self.found.matched
-        return self.request.possible(len(matched.candidates), len(matched.keys))
 
     # Making
 
@@ -123,9 +110,9 @@ class OutputsDialog(ReadingOrder, QDialog):
         name(
             self.columns, FIELDS[Setting.COLUMNS], "Which columns of the files are id, instruction and output"
         )
-        for row in ((self.count, "How many pairs"), (self.seed, "Seed of the subset")):
-            row[0].setMaximum(LARGEST)
-            name(*row)
+        for field, accessible in ((self.count, "How many pairs"), (self.seed, "Seed of the subset")):
+            field.setMaximum(LARGEST)
+            name(field, accessible)
         self.count.setMinimum(1)
         self.count.setValue(_MOST_DEFAULT)
         for pair in ((self.all_meet, self.with_baseline), (self.all_pairs, self.part)):
@@ -147,15 +134,8 @@ class OutputsDialog(ReadingOrder, QDialog):
         )
         inside = QWidget()
         in_column(hint(_WHAT), self.files, beside, self.other, self.sheet, STRETCH, on=inside, spacing=8)
-        in_column(
-            (scrolling(inside), STRETCH),
-            self.choice,
-            self.status,
-            self.buttons,
-            on=self,
-            margins=None,
-            spacing=8,
-        )
+        parts = ((scrolling(inside), STRETCH), self.choice, self.status, self.buttons)
+        in_column(*parts, on=self, margins=None, spacing=8)
         make_room(self, *_SIZE)
 
     def _connect(self) -> None:
@@ -176,12 +156,10 @@ class OutputsDialog(ReadingOrder, QDialog):
 
     @Slot()
     def ask_files(self) -> None:
-        """Ask for files, and take them in."""
         kept = self._workspace.state.text(_FOLDER)
         let_choose_several(self, "Model outputs", kept, DATASETS, self.add)
 
     def add(self, paths: Sequence[Path]) -> None:
-        """Take files in that are not there yet."""
         if paths:
             self._workspace.state.set_text(_FOLDER, str(paths[0].absolute().parent))
         self.paths += [path for path in dict.fromkeys(paths) if path not in self.paths]
@@ -217,9 +195,6 @@ class OutputsDialog(ReadingOrder, QDialog):
         )
 
     @Slot(object)
-    def _take(self, found: FoundOutputs) -> None:
-        self._show(found)
-
     def _show(self, found: FoundOutputs | None) -> None:
         self.found = found
         self.sheet.show_sheet(found.sheet if found else None)
@@ -241,19 +216,19 @@ class OutputsDialog(ReadingOrder, QDialog):
 
     @Slot()
     def _show_count(self) -> None:
-        """Say how many pairs there will be."""
         self.baseline.setEnabled(self.with_baseline.isChecked())
         set_tip(self.baseline, str(self.baseline.currentData() or ""))
         for field in (self.count, self.seed):
             field.setEnabled(self.part.isChecked())
         if self.found is None:
             return
-        possible, wanted = self.possible, self.request.pairs
+        matched, wanted = self.found.matched, self.request.pairs
+        possible = self.request.possible(len(matched.candidates), len(matched.keys))
         drawn = wanted is not None and wanted < possible
         pairs = counted(wanted if drawn and wanted else possible, "pair", "pairs")
         every = "each candidate" if self.request.baseline is None else "each candidate but the baseline"
         of = f" of {possible:,}, {every} and each instruction equally often or once more" if drawn else ""
-        asked = counted(len(self.found.matched.keys), "instruction", "instructions")
+        asked = counted(len(matched.keys), "instruction", "instructions")
         self._say(f"{pairs}{of}, on {asked} that every candidate answered.", "hint")
 
     # The dataset
@@ -272,13 +247,9 @@ class OutputsDialog(ReadingOrder, QDialog):
         task = self._workspace.threads.start(
             ThreadName.FILES, dataset_jobs.write_pairs(self.found, self.request, path), must_end=True
         )
-        task.finished.connect(self._end)
+        task.finished.connect(self.made)
+        task.finished.connect(self.accept)
         task.failed.connect(self._fail_to_write)
-
-    @Slot(object)
-    def _end(self, path: Path) -> None:
-        self.made.emit(path)
-        self.accept()
 
     @Slot(object)
     def _fail_to_write(self, error: EngineError) -> None:

@@ -20,8 +20,7 @@ from engine.settings.identity import StoredRun
 from engine.settings.run_setup import RunSetup
 from gui.widgets.prompt_pane import VERDICT_HERE, ShownPrompt
 from gui.workspace.garbage import many_records
-from gui.workspace.threads import JobControl, job
-from gui.workspace.worker_jobs import worker
+from gui.workspace.threads import JobControl, job, worker
 
 if TYPE_CHECKING:
     from engine.core.events import CancelToken

@@ -10,12 +10,10 @@ from engine.core.formatting import file_stem
 from engine.core.items import Method, digest
 from engine.core.tables import Facts, Sheet
 from engine.settings.run_setup import RunSetup
-from engine.settings.sampling import StoppingRule
 from engine.system.paths import recipes_folder, text_of_path
 from gui.models.model_jobs import Computing, blamed, computing
 from gui.widgets.notice import IN_THE_WINDOW
-from gui.workspace.threads import JobControl, job
-from gui.workspace.worker_jobs import worker
+from gui.workspace.threads import JobControl, job, worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,6 +52,7 @@ def plan(control: JobControl, setup: RunSetup, store_path: Path, current: "Datas
     from engine.judging.forecast import forecast
     from engine.judging.work import plan_facts
     from engine.models.memory import memory_fit, memory_needed
+    from engine.operations.judge import stopping
     from engine.store.opening import has_store
     from engine.system.computer import available_memory
 
@@ -61,7 +60,7 @@ def plan(control: JobControl, setup: RunSetup, store_path: Path, current: "Datas
     store = store_path if has_store(store_path) else None
     run = None if setup.fresh else _run_of(prepared.plan, store)
     going_on = None if run is not None and run.complete else run  # it may be judged again
-    made = _asking(_adjudicated(prepared.plan, going_on), setup.until, going_on)
+    made = stopping(_adjudicated(prepared.plan, going_on), setup.until, going_on)
     counting = forecast(made, store, control.cancel, setup.fresh)
     counted = followed(counting, control.report)
     settings, computes = made.settings, computing(setup, made, going_on)
@@ -126,6 +125,7 @@ def judge(control: JobControl, setup: RunSetup, store_path: Path, current: "Data
     """
     control.report(_READING)
     from engine.judging.work import judge_plan, judging_by
+    from engine.operations.judge import stopping
     from engine.store.opening import has_store
 
     with worker(judge_plan, control) as judging:
@@ -134,7 +134,7 @@ def judge(control: JobControl, setup: RunSetup, store_path: Path, current: "Data
         going_on = resumed
         if resumed is None and not setup.fresh and has_store(store_path):
             going_on = _run_of(made, store_path)
-        made = _asking(_adjudicated(made, going_on), setup.until, going_on)
+        made = stopping(_adjudicated(made, going_on), setup.until, going_on)
         control.report(computing(setup, made, going_on))
         control.report(Preparing("Loading the model"))
         another = partial(worker, judge_plan, control)
@@ -175,23 +175,6 @@ def _prepared(
     from engine.judging.prepare import prepare_run
 
     return followed(prepare_run(setup, control.cancel, current, resumed), control.report)
-
-
-def _asking(made: "RunPlan", until: StoppingRule | None, run: "StoredRun | None") -> "RunPlan":
-    """A plan that stops once something is clear, of instructions as the run that goes on draws them.
-
-    SetupError where the dataset cannot tell what is asked.
-    """
-    from engine.core.rubric import default_criterion
-    from engine.ranking.stopping import until_significant
-
-    if until is None:
-        return made
-    if run is not None and run.order_seed is not None:
-        until = replace(until, seed=run.order_seed)
-    return replace(
-        made, question_plan=until_significant(made.dataset, default_criterion(made.rubric.names), until)
-    )
 
 
 class DescribedAudit(NamedTuple):

@@ -16,8 +16,7 @@ from engine.core.events import DeviceLeft, MeasureProgress, Preparing, followed
 from engine.settings.rows import CPU, Device, KvType, default_context
 from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_model, real_path
-from gui.workspace.threads import AtWork, JobControl, job
-from gui.workspace.worker_jobs import worker
+from gui.workspace.threads import AtWork, JobControl, job, worker
 
 if TYPE_CHECKING:
     from engine.judging.plan import RunPlan

@@ -17,7 +17,6 @@ from gui.widgets.glossary import Topic
 from gui.widgets.help_dialog import headed
 from gui.widgets.text_views import SectionView, SheetView
 from gui.workspace.figures import FramedPicture
-from gui.workspace.files_in_use import files_in_use
 from gui.workspace.task_panel import TaskPanel, write_file
 from gui.workspace.threads import Task, ThreadName
 from gui.workspace.workspace import Workspace
@@ -222,7 +221,7 @@ class CalibrationPanel(QWidget):
         """Write what is proposed, else what is effective, to a file."""
         calibration = self._savable()
         if calibration is not None:
-            job = fit_jobs.save(calibration, path, files_in_use(self._workspace, self))
+            job = fit_jobs.save(calibration, path, self._workspace.files_in_use(self))
             write_file(self._workspace, job, "calibration written")
 
     def apply(self) -> None:

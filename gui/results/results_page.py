@@ -40,10 +40,8 @@ from gui.widgets.labels import (
 )
 from gui.widgets.value_table import TableModel
 from gui.workspace.file_jobs import Chosen, measure_slices
-from gui.workspace.files_in_use import files_in_use
-from gui.workspace.page import Page
+from gui.workspace.page import OfferedRun, Page, RunPicker, SourceBox
 from gui.workspace.rewriter import Rewriter, StaleLine
-from gui.workspace.run_picker import OfferedRun, RunPicker, SourceBox
 from gui.workspace.slices_panel import SlicesPanel, SliceWords
 from gui.workspace.state import MOST_OF_QT, PageName
 from gui.workspace.task_panel import TaskPanel
@@ -292,7 +290,7 @@ class ResultsPage(Page):
             self.workspace.gold,
             self.weighted_scoring.weights.of(run.results.run),
             self.measurer.known,
-            files_in_use(self.workspace, self),
+            self.workspace.files_in_use(self),
             run.health,
             self.workspace.gold_from,
             self.slices.choice.slicing,

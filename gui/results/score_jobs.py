@@ -14,8 +14,7 @@ from engine.core.tables import Sheet, Table
 from gui.widgets.notice import IN_THE_WINDOW, problem_of
 from gui.workspace.file_jobs import Chosen
 from gui.workspace.open_run import measured_mark
-from gui.workspace.threads import AtWork, Job, JobControl, job
-from gui.workspace.worker_jobs import worker
+from gui.workspace.threads import AtWork, Job, JobControl, job, worker
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset

@@ -28,7 +28,6 @@ from gui.widgets.theme import is_dark
 from gui.widgets.value_table import TableModel
 from gui.widgets.views import table_view
 from gui.workspace.figures import DRAWING, FigureFiles
-from gui.workspace.files_in_use import files_in_use
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import Job, ThreadName
 from gui.workspace.workspace import Workspace
@@ -156,7 +155,7 @@ class MeasureModelDialog(QDialog):
         target = ask_target(self, "Write the cut copy", path.with_name(f"{path.stem}-cut.gguf"), _KIND)
         if target is not None:
             self._say("Cutting …", "hint")
-            self._cutting.start(score_jobs.cut_encoder(path, target, files_in_use(self._workspace, self)))
+            self._cutting.start(score_jobs.cut_encoder(path, target, self._workspace.files_in_use(self)))
 
     def _accept(self) -> None:
         path = self.path

@@ -12,7 +12,8 @@ from engine.annotations.effective import tags_together
 from engine.core.formatting import visible
 from engine.core.judgments import JudgmentKey, ReviewState
 from gui.review.note_line import NoteLine, tags_of
-from gui.review.progress import STATE_WORDS, Blind, Drafts, Progress
+from gui.review.progress import STATE_WORDS, Drafts, Progress
+from gui.review.review_jobs import Blind
 from gui.widgets.actions import MenuButton
 from gui.widgets.fields import narrow_box
 from gui.widgets.foreign_text import set_tip, tip
@@ -242,7 +243,7 @@ class Reviewer(QObject):
 
     @Slot()
     def _adjudicate(self) -> None:
-        self.blind.adjudicate()
+        self.blind.forget_stored()
         self._show_note()
 
     @Slot()

@@ -14,8 +14,7 @@ from engine.core.formatting import short_name, words
 from engine.settings.identity import StoredRun
 from gui.review import review_jobs
 from gui.review.judgment_desk import JudgmentDesk
-from gui.review.progress import HIDDEN
-from gui.review.review_jobs import OtherRun
+from gui.review.review_jobs import HIDDEN, OtherRun
 from gui.review.session import ReviewedJudgment
 from gui.review.side_by_side import (
     ColumnText,

@@ -14,7 +14,7 @@ from engine.core.judgments import Explanation, Judgment, JudgmentKey, SubmittedL
 from engine.core.methods import together
 from gui.review.card import CardBody, OrderBars
 from gui.review.criterion_strip import ExplanationEditor, wide_buttons
-from gui.review.progress import HIDDEN
+from gui.review.review_jobs import HIDDEN
 from gui.review.session import ReviewedJudgment, override_in_words, standing_in_words
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip

@@ -9,15 +9,15 @@ from functools import partial
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QPushButton, QWidget
 
-from engine.annotations.records import AnyWord, Kind, annotations_in
+from engine.annotations.records import AnnotationKind, AnyWord, annotations_in
 from engine.core.formatting import counted, words
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, ReviewState, SubmittedLabel, Unscored
 from gui.review.annotators import Reviewer, WhoButton
 from gui.review.criterion_strip import CriterionStrip, OverrideButtons
 from gui.review.judgment_card import JudgmentCard
-from gui.review.progress import HIDDEN, DelayedSave
-from gui.review.review_jobs import Review
+from gui.review.progress import DelayedSave
+from gui.review.review_jobs import HIDDEN, Review
 from gui.review.session import Change, ReviewedJudgment, ReviewSession, override_in_words
 from gui.widgets.actions import LONGEST, Announcer, press_once
 from gui.widgets.fields import FlowLayout
@@ -342,7 +342,7 @@ class JudgmentDesk(QWidget):
     def _take_back(self, what: AnyWord) -> None:
         """Something will not be stored: what was written is there again."""
         for word in annotations_in(what):
-            if word.kind is Kind.OVERRIDE and self.session.lost(word.key):
+            if word.kind is AnnotationKind.OVERRIDE and self.session.lost(word.key):
                 self.edit()
 
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QPushButton, QWidget
 from engine.annotations.records import ListOrder, WantedItems
 from engine.core.formatting import visible
 from engine.core.health import NOT_LOOKED_AT, HealthVerdict
+from gui.widgets.action_table import with_keys
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, plain_label, set_tip
 from gui.widgets.glossary import MORE_BY_F1
@@ -40,7 +41,11 @@ class NothingToReview(QWidget):
         self.button = main_button("")
         self.button.clicked.connect(self._go)
         self.submission = QPushButton("Open submission…")
-        name(self.submission, "Open a submission file", "Open a submission file, to review it (Ctrl+Shift+O)")
+        name(
+            self.submission,
+            "Open a submission file",
+            with_keys("Open a submission file, to review it", "open_submission"),
+        )
         self.submission.clicked.connect(workspace.submission_wanted)
         in_column(
             STRETCH,

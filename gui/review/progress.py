@@ -1,9 +1,4 @@
-"""What an annotator has said of the open run, stored or on its way: labels, drafts, progress.
-
-In blind labelling, what the judge and others said is hidden until the annotator has given their own label.
-Who shows anything of a judgment (a label, a probability, an explanation, an uncertainty, another annotator's
-label, the human label) asks `Blind.shows`, also for tips and accessible names; a search, too, finds nothing
-else.
+"""What an annotator has said of the open run, stored or on its way: drafts and progress.
 
 Each draft ends those that its writer saw, and no others. So what somebody of the same name writes in another
 window takes nothing from this one; it is there when a run is opened next. A note's draft is of no criterion;
@@ -22,55 +17,12 @@ from engine.annotations.records import Annotation, AnyWord, annotations_in, new_
 from engine.core.formatting import words
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, Origin, ReviewState
+from gui.review.review_jobs import Blind
 from gui.workspace.open_run import Opened
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.analysis.review_order import ReviewRow
     from gui.workspace.state import State
-
-
-HIDDEN = "Hidden until you give your own label: A, B, G or X."
-
-
-class Blind:
-    """Whether this annotator labels blind, `on`, and what they may see."""
-
-    def __init__(self, opened: Opened, on: bool = False) -> None:
-        self._opened, self.on = opened, on
-        self.given: set[JudgmentKey] = set()  # labels of this annotator that are not stored yet
-
-    def shows(self, key: JudgmentKey) -> bool:
-        return not self.on or self.labelled(key)
-
-    def labelled(self, key: JudgmentKey) -> bool:
-        return self.own(key) is not None or key in self.given
-
-    @property
-    def seen(self) -> frozenset[JudgmentKey] | None:
-        """The judgments that may be shown, for a job; None for all."""
-        return frozenset({*self._labels, *self.given}) if self.on else None
-
-    def own(self, key: JudgmentKey) -> Preference | None:
-        return self._labels.get(key)
-
-    @property
-    def _labels(self) -> Mapping[JudgmentKey, Preference]:
-        run = self._opened.run
-        return run.results.reviews.labels.get(self._opened.author, {}) if run else {}
-
-    def adjudicate(self) -> None:
-        self.given.difference_update({key for key in self.given if self.own(key) is not None})
-
-    def forget(self) -> None:
-        self.given.clear()
-
-    def forget_item(self, item_id: str) -> None:
-        self.given.difference_update({key for key in self.given if key.item_id == item_id})
-
-    def row(self, row: "ReviewRow") -> "ReviewRow":
-        """A row as it may be shown: one that is hidden says nothing but its item and criterion."""
-        return row if self.shows(row.key) else row.blank
 
 
 IN_STATE = "review/drafts"

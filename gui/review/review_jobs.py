@@ -1,5 +1,10 @@
 """Jobs of the review: the list of judgments to look at, one item of it again, runs to read beside, two texts
 compared; annotations of a run exported to a file, those of others counted and imported.
+
+In blind labelling, what the judge and others said is hidden until the annotator has given their own label.
+Who shows anything of a judgment (a label, a probability, an explanation, an uncertainty, another annotator's
+label, the human label) asks `Blind.shows`, also for tips and accessible names; a search, too, finds nothing
+else.
 """
 
 import re
@@ -11,12 +16,13 @@ from typing import TYPE_CHECKING
 
 from engine.annotations.records import Filters, ListOrder, search_pattern
 from engine.core.formatting import counted, listed
-from engine.core.items import Gold
+from engine.core.items import Gold, Preference
 from engine.core.judgments import JudgedItem, JudgmentKey, ReviewState
 from engine.core.tables import Sheet
 from engine.settings.sampling import DEFAULT_SEED
 from engine.system.files import check_targets
 from gui.workspace.garbage import many_records
+from gui.workspace.open_run import Opened
 from gui.workspace.threads import Job, JobControl
 
 if TYPE_CHECKING:
@@ -27,6 +33,8 @@ if TYPE_CHECKING:
     from engine.results.run_results import RunResults
     from engine.settings.identity import StoredRun
 
+HIDDEN = "Hidden until you give your own label: A, B, G or X."
+
 
 @dataclass(frozen=True)
 class Review:
@@ -34,7 +42,7 @@ class Review:
     label.
 
     By item id: `places`, which of the judged items; `gold_rows`, which row of the dataset with human labels.
-    `seed`: of the random sample of it. `shown`: a row as it may be shown, see gui.review.progress; `rows`
+    `seed`: of the random sample of it. `shown`: a row as it may be shown, see `Blind`; `rows`
     themselves are for no one's eyes.
     """
 
@@ -416,3 +424,43 @@ def _counted(
     return CountedFiles(
         files, joining, Sheet(f"Annotations for {joining.run.called}", joining_sections(joining))
     )
+
+
+class Blind:
+    """Whether this annotator labels blind, `on`, and what they may see."""
+
+    def __init__(self, opened: Opened, on: bool = False) -> None:
+        self._opened, self.on = opened, on
+        self.given: set[JudgmentKey] = set()  # labels of this annotator that are not stored yet
+
+    def shows(self, key: JudgmentKey) -> bool:
+        return not self.on or self.labelled(key)
+
+    def labelled(self, key: JudgmentKey) -> bool:
+        return self.own(key) is not None or key in self.given
+
+    @property
+    def seen(self) -> frozenset[JudgmentKey] | None:
+        """The judgments that may be shown, for a job; None for all."""
+        return frozenset({*self._labels, *self.given}) if self.on else None
+
+    def own(self, key: JudgmentKey) -> Preference | None:
+        return self._labels.get(key)
+
+    @property
+    def _labels(self) -> Mapping[JudgmentKey, Preference]:
+        run = self._opened.run
+        return run.results.reviews.labels.get(self._opened.author, {}) if run else {}
+
+    def forget_stored(self) -> None:
+        self.given.difference_update({key for key in self.given if self.own(key) is not None})
+
+    def forget(self) -> None:
+        self.given.clear()
+
+    def forget_item(self, item_id: str) -> None:
+        self.given.difference_update({key for key in self.given if key.item_id == item_id})
+
+    def row(self, row: "ReviewRow") -> "ReviewRow":
+        """A row as it may be shown: one that is hidden says nothing but its item and criterion."""
+        return row if self.shows(row.key) else row.blank

@@ -24,9 +24,8 @@ from gui.review.review_list import ReviewList
 from gui.review.session import ReviewSession
 from gui.widgets.action_table import of_page
 from gui.widgets.labels import STRETCH, DownScroll, as_column, name
-from gui.workspace.page import Page, PageSplitter, two_parts
+from gui.workspace.page import OfferedRun, Page, PageSplitter, RunPicker, two_parts
 from gui.workspace.rewriter import Rewriter, StaleLine
-from gui.workspace.run_picker import OfferedRun, RunPicker
 from gui.workspace.state import NEXT_CRITERION, PageName
 from gui.workspace.workspace import Workspace
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.annotations.effective import AnnotatorStep, EffectiveAnnotation, Reviews, to_redo, to_undo
-from engine.annotations.records import Annotation, Kind, Undo, new_override, new_review
+from engine.annotations.records import Annotation, AnnotationKind, Undo, new_override, new_review
 from engine.core.formatting import capitalised, clipped, visible, words
 from engine.core.items import Gold, Preference, agree
 from engine.core.judgments import AnyJudgment, JudgedItem, JudgmentKey, Origin, ReviewState, Unscored
-from gui.review.progress import Blind, Drafts
-from gui.review.review_jobs import human_label
+from gui.review.progress import Drafts
+from gui.review.review_jobs import Blind, human_label
 from gui.widgets.label_mark import LABEL_WORDS
 from gui.workspace.open_run import Opened, OpenRun
 
@@ -200,7 +200,7 @@ class ReviewSession:
             explanation=results.explanation(judgment),
             stale=results.is_stale(judgment),
             override=results.overrides.get(key),
-            history=[each for each in results.reviews.said_on(key) if each.kind is Kind.OVERRIDE],
+            history=[each for each in results.reviews.said_on(key) if each.kind is AnnotationKind.OVERRIDE],
             human=human,
             human_from=human_from,
             draft="" if self.writing else self._drafts.in_words(run.id, key),
@@ -497,19 +497,19 @@ def override_in_words(override: Annotation) -> str:
 
 def step_in_words(step: AnnotatorStep) -> str:
     """`label B on safety`, `done, with 5 labels accepted`, `a note`."""
-    accepted = [word for word in step.words if word.kind is Kind.CONFIRMATION]
-    said = [_word(word) for word in step.words if word.kind is not Kind.CONFIRMATION]
+    accepted = [word for word in step.words if word.kind is AnnotationKind.CONFIRMATION]
+    said = [_word(word) for word in step.words if word.kind is not AnnotationKind.CONFIRMATION]
     said += [f"{len(accepted):,} labels accepted"] if len(accepted) > 1 else map(_word, accepted)
     return ", ".join(dict.fromkeys(filter(None, said)))
 
 
 def _word(word: Annotation) -> str:
     match word.kind:
-        case Kind.OVERRIDE:
+        case AnnotationKind.OVERRIDE:
             return f"{_changed(word)} on {words(word.criterion)}"
-        case Kind.CONFIRMATION:
+        case AnnotationKind.CONFIRMATION:
             return f"label {LABEL_WORDS[word.preference]} accepted on {words(word.criterion)}"
-        case Kind.STATE:
+        case AnnotationKind.STATE:
             return _STATES[word.state or ReviewState.TO_DO]
         case _:
             return "a note"

@@ -40,7 +40,6 @@ class QueueState(StrEnum):
 
     @property
     def ended(self) -> bool:
-        """Whether it is over."""
         return self in (QueueState.DONE, QueueState.FAILED, QueueState.SKIPPED)
 
 
@@ -77,7 +76,6 @@ class Queued:
 
     @property
     def what(self) -> str:
-        """The dataset and how much of it."""
         first = "" if self.setup.items is None else f"first {self.setup.items:,} of "
         return f"{first}{self.setup.dataset_in_words}"
 
@@ -91,7 +89,10 @@ class Queued:
     def how(self) -> str:
         """The settings that most runs differ in."""
         setup = self.setup
-        parts = [_asked(setup), settings_in_words(setup)]
+        # Which rubric's only where that is not the task's: `3 criteria of manners`.
+        rubric = "" if setup.rubric == ELOQUENT else f" of {short_name(setup.rubric.name)}"
+        asked = f"{counted(len(setup.criteria), 'criterion', 'criteria')}{rubric}"
+        parts = [asked, settings_in_words(setup)]
         if setup.calibration_path is not None:
             parts.append("calibrated")
         if setup.device is not None:
@@ -100,12 +101,11 @@ class Queued:
 
     @property
     def outcome(self) -> str:
-        """Its state, and what is to be said of it."""
         return ": ".join(self.outcome_lines)
 
     @property
     def outcome_lines(self) -> tuple[str, ...]:
-        """The same: what it is, and what is to be said of it, where that is known."""
+        """Its state and its run, and what is to be said of it, where that is known."""
         run = f", run {self.run_id}" if self.run_id is not None else ""
         took = duration(self.seconds) if self.seconds and self.state.ended else ""
         said = ", ".join(part for part in (self.said, took) if part)
@@ -113,11 +113,9 @@ class Queued:
 
     @property
     def in_words(self) -> str:
-        """All of it in a line, with long names short."""
         return f"{self.title}, {short_name(self.setup.model_path.name)}, {self.how}: {self.outcome}"
 
     def as_json(self) -> dict[str, Any]:
-        """All of it as plain values."""
         return {
             "setup": replace(self.setup, name=self.name or None, note=self.note or None).as_json(),
             "state": self.state.name,
@@ -150,20 +148,12 @@ class Queued:
 _STOPPED = (QueueState.WAITING, QueueState.FAILED, QueueState.SKIPPED)
 
 
-def _asked(setup: RunSetup) -> str:
-    """How many criteria, and of which rubric where that is not the task's: `3 criteria of manners`."""
-    count = counted(len(setup.criteria), "criterion", "criteria")
-    return count if setup.rubric == ELOQUENT else f"{count} of {short_name(setup.rubric.name)}"
-
-
 QUEUE = "queue"
 """By which it is kept: the work of the user, which is not forgotten with the layout."""
 MOST_QUEUED = 500  # each change writes all of them to the disk
 
 
 class RunQueue(QObject):
-    """The one queue of the window."""
-
     changed = Signal()
     ended = Signal(str)  # nothing is left to do: what became of it, in a sentence
 
@@ -171,15 +161,15 @@ class RunQueue(QObject):
         super().__init__(parent)
         self._control = control
         self._workspace = workspace
-        self._current: int | None = None  # the place of the run that is under way
-        self._going = False
+        self.current: int | None = None  # the place of the run that is under way
+        self.going = False  # one run after another is begun
         self._skipping = False
         self._starting = False
         self._begun = self._begun_run = 0.0
         self._ended_before = 0  # runs that had ended when the queue was started
         found = (Queued.of_json(entry, default_setup()) for entry in workspace.begun.entries(QUEUE))
         self._entries = [entry for entry in found if entry is not None][:MOST_QUEUED]
-        self._told = False  # that the disk does not take it
+        self.kept = True  # on the disk, the last time
         control.started.connect(self._follow_start)
         control.progressed.connect(self._follow)
         control.ending_asked.connect(self.pause)
@@ -189,36 +179,19 @@ class RunQueue(QObject):
 
     @property
     def entries(self) -> Sequence[Queued]:
-        """All runs, those that have ended too, in their order."""
         return tuple(self._entries)
 
     @property
-    def going(self) -> bool:
-        """True while one run after another is begun."""
-        return self._going
-
-    @property
-    def current(self) -> int | None:
-        """The place of the run that is under way; None where there is none of the queue."""
-        return self._current
-
-    @property
     def waiting(self) -> int:
-        """How many runs wait."""
         return sum(entry.state is QueueState.WAITING for entry in self._entries)
 
     @property
     def part(self) -> tuple[int, int] | None:
         """Which run of how many is under way since the queue was started; None where none is."""
-        if self._current is None:
+        if self.current is None:
             return None
         done = sum(entry.state.ended for entry in self._entries) - self._ended_before
         return done + 1, done + 1 + self.waiting
-
-    @property
-    def kept(self) -> bool:
-        """False where the disk did not take it the last time."""
-        return not self._told
 
     @property
     def summary(self) -> str:
@@ -235,10 +208,7 @@ class RunQueue(QObject):
         Several of one setup may wait, where each goes on with another run.
         """
         described = Queued(
-            replace(setup, resumes=None),
-            run_id=setup.resumes,
-            name=setup.name or "",
-            note=setup.note or "",
+            replace(setup, resumes=None), run_id=setup.resumes, name=setup.name or "", note=setup.note or ""
         )
         added = self._as_stored(described)
         waits = any(added.is_in(entry) for entry in self._entries if not entry.state.ended)
@@ -273,7 +243,6 @@ class RunQueue(QObject):
         return self._change(entries)
 
     def clear_ended(self) -> None:
-        """Take all runs out that have ended."""
         self._change([entry for entry in self._entries if not entry.state.ended])
 
     def repeat(self, place: int) -> None:
@@ -297,16 +266,15 @@ class RunQueue(QObject):
             self.start()
 
     def is_stored(self, place: int) -> bool:
-        """Whether the store has the run that was begun there."""
         run_id = self._entries[place].run_id
         return run_id is not None and self._control.is_stored(run_id)
 
     @Slot()
     def start(self) -> None:
         """Begin one run after another; where another run is under way, once that has ended."""
-        if not self._going and self.waiting:
+        if not self.going and self.waiting:
             self._workspace.tell_begun()
-            self._going = True
+            self.going = True
             self._begun = time.monotonic()
             self._ended_before = sum(entry.state.ended for entry in self._entries)
             self._next()
@@ -314,28 +282,26 @@ class RunQueue(QObject):
 
     @Slot()
     def pause(self) -> None:
-        """Begin no more after the run that is under way."""
-        self._going = False
+        self.going = False
         self._tell()
 
     @Slot()
     def skip(self) -> None:
-        """Stop the run that is under way and begin the next one."""
-        if self._current is not None:
+        if self.current is not None:
             self._skipping = True
             self._control.stop()
 
     def forget_runs(self, run_ids: Sequence[int]) -> None:
         """Runs were deleted: what would go on with one of them begins anew."""
         for place, entry in enumerate(self._entries):
-            if entry.run_id in run_ids and place != self._current:
+            if entry.run_id in run_ids and place != self.current:
                 self._entries[place] = replace(entry, run_id=None)
         self._tell()
 
     # What becomes of it
 
     def _is_free(self, place: int) -> bool:
-        return 0 <= place < len(self._entries) and place != self._current
+        return 0 <= place < len(self._entries) and place != self.current
 
     def _as_stored(self, entry: Queued) -> Queued:
         """With the words that the store has of its run: whoever changed them last, wherever that was."""
@@ -356,10 +322,6 @@ class RunQueue(QObject):
         except SetupError as error:
             self._workspace.problem.emit(error)
 
-    def _count_ended(self) -> None:
-        ended = sum(entry.state.ended for entry in self._entries)
-        self._ended_before = min(self._ended_before, ended)
-
     def _with(self, place: int, entry: Queued) -> list[Queued]:
         return [*self._entries[:place], entry, *self._entries[place + 1 :]]
 
@@ -368,15 +330,15 @@ class RunQueue(QObject):
         try:
             self._keep(entries)
         except SetupError as error:
-            self._told = True
+            self.kept = False
             self._workspace.failures.fail(QUEUE, error)
             return False
         self._workspace.failures.end(QUEUE)
-        current = None if self._current is None else self._entries[self._current]
+        current = None if self.current is None else self._entries[self.current]
         same = (place for place, entry in enumerate(entries) if entry is current)
-        self._current = None if current is None else next(same, self._current)
-        self._entries, self._told = entries, False
-        self._count_ended()
+        self.current = None if current is None else next(same, self.current)
+        self._entries, self.kept = entries, True
+        self._ended_before = min(self._ended_before, sum(entry.state.ended for entry in entries))
         self.changed.emit()
         return True
 
@@ -390,12 +352,12 @@ class RunQueue(QObject):
 
     def _tell(self) -> None:
         """Keep on the disk what became of it, and show it; a disk that does not take it is told of once."""
-        told, self._told = self._told, False
+        was_kept, self.kept = self.kept, True
         try:
             self._keep(self._entries)
         except SetupError as error:
-            self._told = True
-            if not told:
+            self.kept = False
+            if was_kept:
                 self._workspace.failures.fail(QUEUE, error)
         else:
             self._workspace.failures.end(QUEUE)
@@ -403,13 +365,16 @@ class RunQueue(QObject):
 
     @Slot()
     def _next(self) -> None:
-        if not self._going or self._control.running:
+        if not self.going or self._control.running:
             return
         states = [entry.state for entry in self._entries]
         if QueueState.WAITING not in states:
-            self._finish()
+            self.going = False
+            took = duration(time.monotonic() - self._begun)
+            self._tell()
+            self.ended.emit(f"The queue has ended after {took}: {self.summary}.")
             return
-        self._current = place = states.index(QueueState.WAITING)
+        self.current = place = states.index(QueueState.WAITING)
         self._begun_run = time.monotonic()
         entry = self._entries[place]
         self._put(place, replace(entry, state=QueueState.UNDER_WAY, said=""))
@@ -417,22 +382,16 @@ class RunQueue(QObject):
         self._control.start(entry.next_setup, goes_on=True)
         self._starting = False
 
-    def _finish(self) -> None:
-        self._going = False
-        took = duration(time.monotonic() - self._begun)
-        self._tell()
-        self.ended.emit(f"The queue has ended after {took}: {self.summary}.")
-
     @Slot()
     def _follow_start(self) -> None:
         if not self._starting:
-            self._current = None
+            self.current = None
 
     @Slot()
     def _follow(self) -> None:
         """Keep the number of the run as soon as it has one."""
-        if self._current is not None and self._control.running:
-            self._keep_number(self._current)
+        if self.current is not None and self._control.running:
+            self._keep_number(self.current)
 
     def _keep_number(self, place: int) -> None:
         progress, asked, entry = self._control.progress, self._control.setup, self._entries[place]
@@ -444,16 +403,16 @@ class RunQueue(QObject):
 
     @Slot(object)
     def _take_end(self, how: RunEnded | EngineError | None) -> None:
-        place, self._current = self._current, None
+        place, self.current = self.current, None
         skipped, self._skipping = self._skipping, False
         stopped = not isinstance(how, EngineError) and (how is None or how.stopped)
-        self._going = self._going and (skipped or not stopped)
+        self.going = self.going and (skipped or not stopped)
         if place is not None:
             self._keep_number(place)  # of one that was too short to tell how far it is
             entry = self._entries[place]
             seconds = entry.seconds + time.monotonic() - self._begun_run
             self._put(place, self._ending(replace(entry, seconds=seconds), how, skipped))
-        if self._going:
+        if self.going:
             # Not at once: others hear of this end, too, and the window may be closing.
             QTimer.singleShot(0, self._next)
 

@@ -1,9 +1,4 @@
-"""Name and note of a run: the field of a note, the dialog in which a run of the queue gets both.
-
-The Qt model of all runs of the store, and the rows of it that words find.
-
-The health of all runs of the store, looked at one after another while somebody wants to see it.
-"""
+"""The table of all runs of the store with their health, and how a run gets a name and a note."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,13 +19,14 @@ from engine.core.formatting import visible
 from engine.core.health import Health
 from engine.settings.identity import LONGEST_NAME, AnyRun, DamagedRun, checked_name, checked_note
 from engine.settings.run_lists import run_in_lines, run_list
-from gui.runs import runs_jobs
 from gui.runs.queue import Queued
 from gui.widgets.foreign_text import OneLine, tip
 from gui.widgets.labels import hint, in_column, label, name, ok_and_cancel
 from gui.widgets.notice import IN_THE_WINDOW, problem_of
 from gui.widgets.value_table import SORT_ROLE, Index, TableModel
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace import store_jobs
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -66,21 +62,17 @@ class RunsTableModel(TableModel):
             self.endResetModel()
 
     def run_at(self, row: int) -> AnyRun:
-        """The run of a row."""
         return self._runs[row]
 
     def row_of(self, run_id: int) -> int | None:
-        """The row of a run; None where it is not there."""
         return next((row for row, run in enumerate(self._runs) if run.id == run_id), None)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Names can be edited."""
         flags = super().flags(index)
         named = index.column() == NAME and not isinstance(self._runs[index.row()], DamagedRun)
         return flags | Qt.ItemFlag.ItemIsEditable if named else flags
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Ask for another name; it is shown once it is stored."""
         if role != Qt.ItemDataRole.EditRole or index.column() != NAME:
             return False
         run = self._runs[index.row()]
@@ -93,20 +85,17 @@ class RunsTableModel(TableModel):
         if index.isValid() and role == Qt.ItemDataRole.EditRole and index.column() == NAME:
             return self._runs[index.row()].name
         if index.isValid() and role == Qt.ItemDataRole.ToolTipRole:
-            return tip(self._about(self._runs[index.row()]))
+            run = self._runs[index.row()]
+            if isinstance(run, DamagedRun):
+                return tip(f"{run.problem}\n{IN_THE_WINDOW.of(run.hint)}")
+            return tip(run_in_lines(run, self._health.get(run.id)))
         return super().data(index, role)
-
-    def _about(self, run: AnyRun) -> str:
-        if isinstance(run, DamagedRun):
-            return f"{run.problem}\n{IN_THE_WINDOW.of(run.hint)}"
-        return run_in_lines(run, self._health.get(run.id))
 
 
 class NameDelegate(QStyledItemDelegate):
     """A field for a name that is no longer than the store takes."""
 
     def createEditor(self, parent: QWidget, _option: QStyleOptionViewItem, _index: Index) -> QWidget:
-        """The field."""
         field = QLineEdit(parent, maxLength=LONGEST_NAME)
         field.setAccessibleName("Name of the run")
         return field
@@ -126,13 +115,11 @@ class RunsOrder(QSortFilterProxyModel):
         self.setDynamicSortFilter(True)
 
     def search(self, words: str, archived: bool) -> None:
-        """Show what has all these words; `archived`: those in the archive, too."""
         self.beginFilterChange()
         self._words, self._archived = words, archived
         self.endFilterChange()
 
     def filterAcceptsRow(self, row: int, _parent: Index) -> bool:
-        """Whether a run is shown."""
         run = self._source.run_at(row)
         return (self._archived or run.archived is None) and run.found_by(self._words)
 
@@ -145,18 +132,14 @@ class RunHealth(QObject):
     def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
-        self._found: dict[int, Health] = {}
+        self.found: dict[int, Health] = {}  # what is known, by the number of the run
         self._state: dict[int, str] = {}  # of each run, when it was looked at
         self._wanted: list[StoredRun] = []
         self._looked: StoredRun | None = None
-        self._looking = LatestTask(workspace.threads, ThreadName.MEASURE, self)
-        self._looking.finished.connect(self._take)
-        self._looking.failed.connect(self._next)  # it has no health then
-
-    @property
-    def found(self) -> Mapping[int, Health]:
-        """What is known, by the number of the run."""
-        return self._found
+        # One that cannot be read has no health.
+        self._looking = TaskPanel(
+            workspace.threads, ThreadName.MEASURE, self, self._take, failed=lambda _error: self._next()
+        )
 
     def look(self, runs: "Sequence[StoredRun]") -> None:
         """Look at these runs, where that was not done since they changed."""
@@ -165,7 +148,6 @@ class RunHealth(QObject):
             self._next()
 
     def rest(self) -> None:
-        """Look at no more runs."""
         self._wanted = []
         self._looking.drop()
 
@@ -175,12 +157,12 @@ class RunHealth(QObject):
         if self._wanted:
             self._looked = self._wanted.pop(0)
             self._state[self._looked.id] = _state(self._looked)
-            self._looking.start(runs_jobs.health(self._workspace.store_path, self._looked.id))
+            self._looking.start(store_jobs.health(self._workspace.store_path, self._looked.id))
 
     @Slot(object)
     def _take(self, found: tuple[int, Health]) -> None:
         run_id, health = found
-        self._found[run_id] = health
+        self.found[run_id] = health
         self._next()
         self.changed.emit()
 
@@ -251,7 +233,6 @@ class RunNameDialog(QDialog):
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
 
     def accept(self) -> None:
-        """Close, unless what is written cannot be stored."""
         try:
             called = checked_name(self.name.text()), checked_note(self.note.toPlainText())
         except SetupError as error:

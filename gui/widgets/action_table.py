@@ -46,12 +46,15 @@ class Action:
         return [QKeySequence(key.replace("Enter", "Return")) for key in keys]
 
     @property
-    def shown(self) -> tuple[str, str]:
-        """The keys, as the system writes them, and what they do."""
+    def native_keys(self) -> str:
+        """The keys as the system writes them."""
         form = QKeySequence.SequenceFormat.NativeText
         parts = _BETWEEN.split(self.keys)
-        keys = "".join(QKeySequence(part).toString(form) if "Ctrl+" in part else part for part in parts)
-        return keys, _NUMBERED.sub("", self.text).replace("&", "").rstrip("…")
+        return "".join(QKeySequence(part).toString(form) if "Ctrl+" in part else part for part in parts)
+
+    @property
+    def plain_text(self) -> str:
+        return _NUMBERED.sub("", self.text).replace("&", "").rstrip("…")
 
 
 @dataclass(frozen=True)
@@ -301,20 +304,22 @@ def of_page(page: str, name: str) -> Action:
 
 def with_keys(text: str, action: str) -> str:
     """A tool tip that ends with the keys of a menu's entry: `Open a dataset (Ctrl+O)`."""
-    return f"{text} ({OF_MENUS[action].shown[0]})"
+    return f"{text} ({OF_MENUS[action].native_keys})"
 
 
-def keys_of(place: str) -> Sequence[tuple[str, str]]:
-    """The keys of a page or of the rubric editor, each with what it does; of any other place, the menus'."""
+def keys_of(place: str) -> Sequence[tuple[Action, str]]:
+    """The actions of a page or of the rubric editor, each with what it does; of any other place, those of the
+    menus that have keys.
+    """
     if place == "Rubric editor":
-        return [action.shown for action in RUBRIC_EDITOR]
+        return [(action, action.plain_text) for action in RUBRIC_EDITOR]
     if place in PAGES:
-        of_menus = [(action.shown[0], action.help) for action in OF_MENUS.values() if action.page == place]
-        return [*of_menus, *(action.shown for action in PAGES[place])]
-    return [action.shown for action in OF_MENUS.values() if action.keys]
+        of_menus = [(action, action.help) for action in OF_MENUS.values() if action.page == place]
+        return [*of_menus, *((action, action.plain_text) for action in PAGES[place])]
+    return [(action, action.plain_text) for action in OF_MENUS.values() if action.keys]
 
 
 def key_table(place: str) -> str:
     """The same as a table of a page of docs/."""
-    lines = [f"| {key} | {what} |" for key, what in keys_of(place)]
+    lines = [f"| {action.keys} | {what} |" for action, what in keys_of(place)]
     return "\n".join(["| key | what it does |", "|---|---|", *lines, ""])

@@ -4,6 +4,7 @@ from PySide6 import QtWidgets
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 
 from gui.widgets import labels
+from gui.widgets.action_table import with_keys
 from gui.widgets.glossary import GLOSSARY, THREE_STEPS, WHAT_IT_DOES, Topic
 
 _NAME = "help"
@@ -96,7 +97,8 @@ class FirstSteps(QtWidgets.QFrame):
         for number, (title, what) in enumerate(THREE_STEPS, start=1):
             steps.addWidget(labels.heading(f"{number}. {title}"), number, 0, Qt.AlignmentFlag.AlignTop)
             steps.addWidget(labels.label(what), number, 1)
-        words, close = QtWidgets.QPushButton("What the words mean (F1)"), QtWidgets.QPushButton("Close")
+        words = QtWidgets.QPushButton(with_keys("What the words mean", "show_help"))
+        close = QtWidgets.QPushButton("Close")
         labels.name(close, "Show these first steps no more")
         words.clicked.connect(lambda: show_help(self.window()))
         close.clicked.connect(self.closed)

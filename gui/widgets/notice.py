@@ -52,6 +52,7 @@ IN_THE_WINDOW = Wording(
         Step.FIND_DATASET: "open it on the Dataset page",
         Step.INSTALL_CLUSTER: Step.INSTALL_CLUSTER.value,
         Step.JUDGE_ONCE: "The same judge is ticked twice on the Compare page. Untick one.",
+        Step.LIST_MODELS: Step.LIST_MODELS.value,
         Step.LABEL_AT_RANDOM: Step.LABEL_AT_RANDOM.value,
         Step.MAKE_CERTIFICATES: Step.MAKE_CERTIFICATES.value,
         Step.MAKE_PAIRS: (
@@ -68,6 +69,7 @@ IN_THE_WINDOW = Wording(
             "Make its folder writable, or set TIEBREAK_HOME to another folder; then start Tiebreak again."
         ),
         Step.NAME_WORKER_MODEL: Step.NAME_WORKER_MODEL.value,
+        Step.SEE_UNSCORED: "or see the table of unscored judgments on the Results page.",
         Step.RESUME: "Resume the run on the Judge page",
         Step.START_SCHEDULER: Step.START_SCHEDULER.value,
         Step.START_WORKERS: Step.START_WORKERS.value,
@@ -113,7 +115,7 @@ _COPY = "Copy details"
 def problem_of(error: EngineError) -> tuple[str, str]:
     """What is wrong, and the next step, in words for display."""
     if isinstance(error, SetupError):
-        return error.problem, IN_THE_WINDOW.of(error.hint)
+        return IN_THE_WINDOW.of(error.said), IN_THE_WINDOW.of(error.hint)
     return (
         f"This is a bug in Tiebreak: {error}",
         "Judged items are saved. Copy the details and report them; then try again.",

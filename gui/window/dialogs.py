@@ -1,32 +1,12 @@
-"""The self-test as it goes on: each check with what was found.
+"""The dialogs of the menus: settings, keys, about, check of a submission, self-test; and the diagnostics."""
 
-What keeps the open run from being the official submission for its dataset, as a list that can be copied.
-
-What the menu Help says of the program: all its keys, its version and parts.
-
-The settings of the window: who overrides, how it looks, what follows a label, what it remembers.
-
-The diagnostics on the clipboard: what the engine tells, and what the window alone knows.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot, qVersion
+from PySide6 import QtWidgets
+from PySide6.QtCore import QObject, Signal, SignalInstance, Slot, qVersion
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import (
-    QApplication,
-    QDialog,
-    QDialogButtonBox,
-    QFormLayout,
-    QGridLayout,
-    QLineEdit,
-    QPlainTextEdit,
-    QPushButton,
-    QScrollArea,
-    QWidget,
-)
 
 from engine.core import VERSION
 from engine.core.errors import EngineError
@@ -40,26 +20,39 @@ from gui.widgets.actions import BusyLine
 from gui.widgets.fields import ComboBox
 from gui.widgets.foreign_text import plain_label
 from gui.widgets.label_mark import Pill
-from gui.widgets.labels import describe, heading, hint, in_column, label, make_room, name, set_role, title
+from gui.widgets.labels import (
+    button,
+    close_button,
+    describe,
+    heading,
+    hint,
+    in_column,
+    label,
+    make_room,
+    name,
+    set_role,
+    title,
+)
 from gui.widgets.notice import IN_THE_WINDOW, Notice, problem_of
 from gui.widgets.theme import TEXT_SIZES, ThemeChoice, is_dark
 from gui.window import submission_jobs
 from gui.window.submission_jobs import tell
 from gui.workspace.open_run import OpenRun
 from gui.workspace.state import BLIND, MOST_OF_QT, NEXT_CRITERION, State
-from gui.workspace.threads import WAITING, LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import WAITING, ThreadName
 from gui.workspace.workspace import LONGEST_NAME, Workspace
 
 if TYPE_CHECKING:
     from engine.operations.self_test import Check
 
 
-class CheckDialog(QDialog):
+class CheckDialog(QtWidgets.QDialog):
     """Checks a run when it opens; `other_wanted`: another dataset is to be answered."""
 
     other_wanted = Signal()
 
-    def __init__(self, workspace: Workspace, run: OpenRun, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, run: OpenRun, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Check the submission")
         stored = run.results.run
@@ -71,42 +64,32 @@ class CheckDialog(QDialog):
         )
         self.outcome = plain_label("Checking …")
         set_role(self.outcome, "heading")
-        self.list = QPlainTextEdit(readOnly=True, tabChangesFocus=True)
+        self.list = QtWidgets.QPlainTextEdit(readOnly=True, tabChangesFocus=True)
         name(self.list, "What was found")
         self.list.hide()
         against = hint(
             "Checks what an export would hold now, with all overrides: columns and their"
             " order, missing and unknown ids, empty cells."
         )
-        buttons = self._buttons(stored.submitted)
+        buttons = close_button(self)
+        self.copy = button("&Copy all", self._copy)
+        buttons.addButton(self.copy, QtWidgets.QDialogButtonBox.ButtonRole.ActionRole)
+        what = "Open the submission with another dataset that it answers"
+        self.other = button("&Other dataset…", self.accept, "Other dataset", what)
+        self.other.clicked.connect(self.other_wanted)
+        self.other.setVisible(stored.submitted)
+        buttons.addButton(self.other, QtWidgets.QDialogButtonBox.ButtonRole.ActionRole)
         layout = in_column(self._what, self.outcome, self.list, against, buttons, on=self, margins=None)
         layout.setStretchFactor(self.list, 1)
         make_room(self, 90, 20)
-        self._check = LatestTask(workspace.threads, ThreadName.MEASURE, self)
-        self._check.finished.connect(self._show)
-        self._check.failed.connect(self._tell)
-        self.finished.connect(self._check.drop)
+        self._check = TaskPanel(workspace.threads, ThreadName.MEASURE, self, self._show, failed=self._tell)
         if run.dataset is None:
             self.outcome.setText("Its dataset is not loaded, so nothing can be checked.")
         else:
             self._check.start(submission_jobs.find_gaps(run.results, run.dataset))
 
-    def _buttons(self, submitted: bool) -> QDialogButtonBox:
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        self.copy = QPushButton("&Copy all")
-        self.copy.clicked.connect(self._copy)
-        buttons.addButton(self.copy, QDialogButtonBox.ButtonRole.ActionRole)
-        self.other = QPushButton("&Other dataset…")
-        name(self.other, "Other dataset", "Open the submission with another dataset that it answers")
-        self.other.clicked.connect(self._want_other)
-        self.other.setVisible(submitted)
-        buttons.addButton(self.other, QDialogButtonBox.ButtonRole.ActionRole)
-        buttons.rejected.connect(self.reject)
-        return buttons
-
     @property
     def text(self) -> str:
-        """All that it says."""
         return "\n".join([self._what.text(), self.outcome.text(), *self.list.toPlainText().splitlines()])
 
     @Slot(object)
@@ -127,25 +110,14 @@ class CheckDialog(QDialog):
         QGuiApplication.clipboard().setText(self.text)
         self.copy.setText("Copied")
 
-    def _want_other(self) -> None:
-        self.accept()
-        self.other_wanted.emit()
-
 
 PACKAGES = (
-    "llama-cpp-python",
-    "PySide6-Essentials",
-    "pandas",
-    "pyarrow",
-    "numpy",
-    "scikit-learn",
-    "matplotlib",
-    "rouge-score",
+    *("llama-cpp-python", "PySide6-Essentials", "pandas", "pyarrow"),
+    *("numpy", "scikit-learn", "matplotlib", "rouge-score"),
 )
 
 
 def package_versions() -> list[str]:
-    """The packages that do the work, with their versions."""
     found = []
     for package in PACKAGES:
         try:
@@ -155,10 +127,8 @@ def package_versions() -> list[str]:
     return found
 
 
-class AboutDialog(QDialog):
-    """Name, purpose, versions, licence."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
+class AboutDialog(QtWidgets.QDialog):
+    def __init__(self, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("About Tiebreak")
         layout = in_column(
@@ -175,44 +145,34 @@ class AboutDialog(QDialog):
         )
         if licences := third_party_licences():
             layout.addWidget(hint(f"Licences of its parts: {licences}"))
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
-        layout.addWidget(buttons)
+        layout.addWidget(close_button(self))
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
 
 
-class KeysDialog(QDialog):
-    """Two columns: the key, and what it does."""
-
-    def __init__(self, page: str, parent: QWidget | None = None) -> None:
+class KeysDialog(QtWidgets.QDialog):
+    def __init__(self, page: str, parent: QtWidgets.QWidget | None = None) -> None:
         """`page`: whose keys come first; then those that work everywhere, then the other pages'."""
         super().__init__(parent)
         self.setWindowTitle("Keys")
-        content = QWidget()
+        content = QtWidgets.QWidget()
         content.setProperty("role", "content")
-        grid = QGridLayout(content)
+        grid = QtWidgets.QGridLayout(content)
         grid.setColumnStretch(1, 1)
         grid.setHorizontalSpacing(24)
         for place in (page, "Everywhere", *(other for other in PAGES if other != page)):
             grid.addWidget(heading(place), grid.rowCount(), 0, 1, 2)
-            for key, what in keys_of(place):
+            for action, what in keys_of(place):
                 row = grid.rowCount()
-                grid.addWidget(label(key, wrap=False), row, 0)
+                grid.addWidget(label(action.native_keys, wrap=False), row, 0)
                 grid.addWidget(label(what, "hint"), row, 1)
-        area = QScrollArea(widgetResizable=True)
+        area = QtWidgets.QScrollArea(widgetResizable=True)
         area.setWidget(content)
         area.setAccessibleName("All keys")
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
-        in_column(area, buttons, on=self, margins=None)
+        in_column(area, close_button(self), on=self, margins=None)
         make_room(self, 72, 34)
 
 
-_THEMES = {
-    ThemeChoice.SYSTEM: "As the system",
-    ThemeChoice.LIGHT: "Light",
-    ThemeChoice.DARK: "Dark",
-}
+_THEMES = {ThemeChoice.SYSTEM: "As the system", ThemeChoice.LIGHT: "Light", ThemeChoice.DARK: "Dark"}
 _AWAKE = {
     KeepAwake.MAINS: "The computer stays awake on mains",
     KeepAwake.YES: "The computer stays awake, also on its battery",
@@ -220,103 +180,79 @@ _AWAKE = {
 }
 
 
-class SettingsDialog(QDialog):
+class SettingsDialog(QtWidgets.QDialog):
     """Changes take effect at once; they are remembered."""
 
     look_changed = Signal()
     forget_wanted = Signal()
     power_changed = Signal()  # when the computer shall stay awake
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Settings")
         self._workspace = workspace
-        self._state = workspace.state
-        form = self._form()
-        forget = QPushButton("Forget recent files, layout and settings")
-        forget.clicked.connect(self._forget)
-        name(forget, forget.text(), "Runs, their judgments and your name are kept")
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
-        in_column(
-            form,
-            forget,
-            hint("The settings of a run are on the Judge page and are stored with each run."),
-            buttons,
-            on=self,
-            margins=None,
-        )
+        self._state = state = workspace.state
+        self._form = QtWidgets.QFormLayout(verticalSpacing=10)
+        self._author = QtWidgets.QLineEdit(maxLength=LONGEST_NAME)
+        name(self._author, "Your name", "Stored with every label and note that you give")
+        self._author.editingFinished.connect(self._keep_author)
+        self._form.addRow("Your name, for labels", self._author)
+        self._theme = self._choice("Theme", _THEMES.items(), "theme", self.look_changed)
+        sizes = [(str(percent), f"{percent} %") for percent in TEXT_SIZES]
+        self._size = self._choice("Text size", sizes, "text_size", self.look_changed)
+        self._awake = self._choice("While judging", _AWAKE.items(), KEEP_AWAKE, self.power_changed)
+        name(self._awake, "Keep the computer awake while judging", "The screen may go dark meanwhile")
+        after = [(wanted, capitalised(words)) for wanted, words in AFTER_LABEL.items()]
+        self._after_label = self._choice("After a label", after, NEXT_CRITERION)
+        name(self._after_label, "After you give a label", "What Review opens after you give a label")
+        for what, path in (("Run store", workspace.store_path), ("These settings", state.path)):
+            shown = label(text_of_path(path), "hint")
+            shown.setAccessibleName(text_of_path(path))
+            self._form.addRow(what, shown)
+        forgets = "Forget recent files, layout and settings"
+        forget = button(forgets, self.forget_wanted.emit, what="Runs, their judgments and your name are kept")
+        forget.clicked.connect(self._show)
+        of_runs = "The settings of a run are on the Judge page and are stored with each run."
+        in_column(self._form, forget, hint(of_runs), close_button(self), on=self, margins=None)
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 76)
         self.finished.connect(self._keep_author)
         self._show()
 
-    def _form(self) -> QFormLayout:
-        form = QFormLayout(verticalSpacing=10)
-        self._author = QLineEdit(maxLength=LONGEST_NAME)
-        name(self._author, "Your name", "Stored with every label and note that you give")
-        self._author.editingFinished.connect(self._keep_author)
-        form.addRow("Your name, for labels", self._author)
-        self._theme = ComboBox()
-        name(self._theme, "Theme")
-        for choice, words in _THEMES.items():
-            self._theme.addItem(words, choice.value)
-        self._theme.activated.connect(self._keep_look)
-        form.addRow("Theme", self._theme)
-        self._size = ComboBox()
-        name(self._size, "Text size")
-        for percent in TEXT_SIZES:
-            self._size.addItem(f"{percent} %", percent)
-        self._size.activated.connect(self._keep_look)
-        form.addRow("Text size", self._size)
-        self._awake = ComboBox()
-        name(self._awake, "Keep the computer awake while judging", "The screen may go dark meanwhile")
-        for when, words in _AWAKE.items():
-            self._awake.addItem(words, when.value)
-        self._awake.activated.connect(self._keep_power)
-        form.addRow("While judging", self._awake)
-        self._after_label = ComboBox()
-        name(self._after_label, "After you give a label", "What Review opens after you give a label")
-        for wanted, words in AFTER_LABEL.items():
-            self._after_label.addItem(capitalised(words), wanted)
-        self._after_label.activated.connect(self._keep_after_label)
-        form.addRow("After a label", self._after_label)
-        form.addRow("Run store", _path_label(text_of_path(self._workspace.store_path)))
-        form.addRow("These settings", _path_label(text_of_path(self._state.path)))
-        return form
+    def _choice(
+        self, what: str, choices: Iterable[tuple[str, str]], key: str, changed: SignalInstance | None = None
+    ) -> ComboBox:
+        """A row for a choice that the state keeps by a key."""
 
+        def keep() -> None:
+            self._state.set_text(key, str(box.currentData()))
+            if changed is not None:
+                changed.emit()
+
+        box = ComboBox()
+        name(box, what)
+        for choice, words in choices:
+            box.addItem(words, str(choice))
+        box.activated.connect(keep)
+        self._form.addRow(what, box)
+        return box
+
+    @Slot()
     def _show(self) -> None:
         self._author.setText(self._workspace.author)
-        self._theme.setCurrentIndex(self._theme.findData(self._state.text("theme", ThemeChoice.SYSTEM)))
-        self._awake.setCurrentIndex(self._awake.findData(kept_awake(self._state).value))
+        kept = {
+            self._theme: self._state.text("theme", ThemeChoice.SYSTEM),
+            self._size: str(self._state.number("text_size", 100, MOST_OF_QT)),
+            self._awake: kept_awake(self._state).value,
+        }
+        for box, value in kept.items():
+            box.setCurrentIndex(box.findData(value))
         after_label = self._after_label.findData(self._state.text(NEXT_CRITERION))
         self._after_label.setCurrentIndex(max(0, after_label))
-        self._size.setCurrentIndex(self._size.findData(self._state.number("text_size", 100, MOST_OF_QT)))
 
-    def _keep_after_label(self) -> None:
-        self._state.set_text(NEXT_CRITERION, str(self._after_label.currentData()))
-
-    def _keep_power(self) -> None:
-        self._state.set_text(KEEP_AWAKE, str(self._awake.currentData()))
-        self.power_changed.emit()
-
-    def _forget(self) -> None:
-        self.forget_wanted.emit()
-        self._show()
-
+    @Slot()
     def _keep_author(self) -> None:
         if self._author.isModified():
             self._workspace.set_author(self._author.text())
-
-    def _keep_look(self) -> None:
-        self._state.set_text("theme", str(self._theme.currentData()))
-        self._state.set_number("text_size", int(self._size.currentData()))
-        self.look_changed.emit()
-
-
-def _path_label(path: str) -> QWidget:
-    made = label(path, "hint")
-    made.setAccessibleName(path)
-    return made
 
 
 _Pairs = Sequence[tuple[str, str]]
@@ -328,9 +264,9 @@ class DiagnosticsCopier(QObject):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self._workspace = workspace
-        self._telling = LatestTask(workspace.threads, ThreadName.FILES, self)
-        self._telling.finished.connect(self._take)
-        workspace.failures.follow(self._telling)
+        self._telling = TaskPanel(
+            workspace.threads, ThreadName.FILES, self, self._take, failed=workspace.failures
+        )
 
     @Slot()
     def copy(self) -> None:
@@ -348,20 +284,16 @@ class DiagnosticsCopier(QObject):
 def _screen() -> _Pairs:
     screen = QGuiApplication.primaryScreen()
     size, room = screen.size(), screen.availableSize()
-    palette = QGuiApplication.palette()
-    return (
-        (
-            "screen",
-            f"{size.width()} x {size.height()} ({room.width()} x {room.height()} free), scale"
-            f" {screen.devicePixelRatio():g}, {screen.logicalDotsPerInch():.0f} dpi, one of"
-            f" {len(QGuiApplication.screens())}",
-        ),
-        (
-            "window",
-            f"Qt {qVersion()} on {QGuiApplication.platformName()}, style {QApplication.style().name()},"
-            f" {'dark' if is_dark(palette) else 'light'} colours",
-        ),
+    of_screen = (
+        f"{size.width()} x {size.height()} ({room.width()} x {room.height()} free), scale"
+        f" {screen.devicePixelRatio():g}, {screen.logicalDotsPerInch():.0f} dpi, one of"
+        f" {len(QGuiApplication.screens())}"
     )
+    of_window = (
+        f"Qt {qVersion()} on {QGuiApplication.platformName()}, style {QtWidgets.QApplication.style().name()},"
+        f" {'dark' if is_dark(QGuiApplication.palette()) else 'light'} colours"
+    )
+    return ("screen", of_screen), ("window", of_window)
 
 
 def _settings(state: State) -> _Pairs:
@@ -378,52 +310,48 @@ def _settings(state: State) -> _Pairs:
     return [(name, value) for name, value in changed.items() if value]
 
 
-class SelfTestDialog(QDialog):
+class SelfTestDialog(QtWidgets.QDialog):
     """Starts the test when it opens, and cancels it when it closes."""
 
     diagnostics_wanted = Signal()
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Self-test")
         self._lines: list[str] = []
         self._failed = 0
-        content = QWidget()
+        content = QtWidgets.QWidget()
         content.setProperty("role", "content")
-        self._grid = QGridLayout(content)
+        self._grid = QtWidgets.QGridLayout(content)
         self._grid.setColumnStretch(1, 1)
         self._grid.setHorizontalSpacing(14)
-        self._area = QScrollArea(widgetResizable=True)
+        self._area = QtWidgets.QScrollArea(widgetResizable=True)
         self._area.setWidget(content)
         self._area.setAccessibleName("Checks")
         self._busy = BusyLine()
         self._notice = Notice()
         self._outcome = hint("")
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        copy = buttons.addButton("Copy all", QDialogButtonBox.ButtonRole.ActionRole)
-        copy.clicked.connect(self._copy)
-        diagnostics = buttons.addButton("Copy diagnostics", QDialogButtonBox.ButtonRole.ActionRole)
+        buttons = close_button(self)
+        copy = buttons.addButton("Copy all", QtWidgets.QDialogButtonBox.ButtonRole.ActionRole)
+        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText("\n".join(self._lines)))
+        diagnostics = buttons.addButton("Copy diagnostics", QtWidgets.QDialogButtonBox.ButtonRole.ActionRole)
         describe(
             diagnostics, "Versions, computer, settings and the last bug, for a report; none of your texts"
         )
         diagnostics.clicked.connect(self.diagnostics_wanted)
-        buttons.rejected.connect(self.reject)
         in_column(self._area, self._busy, self._notice, self._outcome, buttons, on=self, margins=None)
         make_room(self, 96, 30)
-        self._test = LatestTask(workspace.threads, ThreadName.MODEL, self)
-        self._test.progress.connect(self._add)
-        self._test.finished.connect(self._end)
-        self._test.failed.connect(self._tell)
+        self._test = TaskPanel(
+            workspace.threads, ThreadName.MODEL, self, self._end, failed=self._tell, follow=self._add
+        )
         self._test.cancelled.connect(self._stop)
         self._busy.cancelled.connect(self._test.cancel)
-        self.finished.connect(self._test.drop)
         waiting = workspace.threads.busy(ThreadName.MODEL)
         self._busy.begin(f"{WAITING if waiting else 'Testing'} …")
         self._test.start(submission_jobs.check_all())
 
     @property
     def outcome(self) -> str:
-        """What it says at the end; empty while it tests."""
         return self._outcome.text()
 
     @Slot(object)
@@ -453,6 +381,3 @@ class SelfTestDialog(QDialog):
     def _stop(self) -> None:
         self._busy.end()
         self._outcome.setText("Stopped.")
-
-    def _copy(self) -> None:
-        QGuiApplication.clipboard().setText("\n".join(self._lines))

@@ -1,7 +1,4 @@
-"""The window's frame: menu bar, rail, stack of pages, look and geometry. Pages come after its first picture.
-
-The icons of the rail, tinted with the theme, and the mark of the program, all drawn for this project.
-"""
+"""The window's frame: menu bar, rail, stack of pages, look, geometry. Pages come after its first picture."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,6 +24,7 @@ _FRAME = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="{colour}"'
     ' stroke-width="1.7" stroke-linecap="round" stroke-linejoin="round">{shape}</svg>'
 )
+# Drawn for this project, as is the mark of the program.
 _SHAPES = {
     "dataset": '<rect x="3" y="4" width="18" height="16" rx="2"/><path d="M3 9.5h18M3 15h18M9 9.5V20"/>',
     "judge": '<path d="M12 4v16M7 20h10M4.5 7.5h15"/><path d="M6.5 7.5l-3 6h6zM17.5 7.5l-3 6h6z"/>',
@@ -42,7 +40,6 @@ _SIDE = 64  # pixels that an icon is drawn with; Qt makes it smaller
 
 
 def icon(name: str, colour: str) -> QIcon:
-    """An icon by its name, in a colour `#rrggbb`."""
     return QIcon(_drawn(_FRAME.format(colour=colour, shape=_SHAPES[name])))
 
 
@@ -52,7 +49,6 @@ def mark(side: int) -> QPixmap:
 
 
 def window_icon() -> QIcon:
-    """The mark of the program, for windows."""
     return QIcon(mark(_SIDE))
 
 
@@ -101,13 +97,18 @@ class MainWindow(ReadingOrder, QMainWindow):
         self._apply_theme()
         self._build()
         self._size_rail()
-        self._restore()
+        if not self.restoreGeometry(self.state.layout("window")):
+            self.resize(_FIRST_SIZE.boundedTo(self.screen().availableSize() - _TITLE_BAR))
+        page = self.state.text("page", _FIRST_PAGE)
+        self.rail.setCurrentRow(_PAGES.index(PageName(page) if page in set(PageName) else _FIRST_PAGE))
+        self.rail.currentRowChanged.connect(self._turn)
+        self.rail.clicked.connect(self._enter)
+        self.rail.activated.connect(self._enter)
 
     # Pages
 
     @property
     def page(self) -> PageName:
-        """The page that is chosen on the rail."""
         return _PAGES[max(0, self.rail.currentRow())]
 
     def show_page(self, name: PageName) -> None:
@@ -116,7 +117,6 @@ class MainWindow(ReadingOrder, QMainWindow):
         self._enter()
 
     def fill(self, pages: Sequence[QWidget]) -> None:
-        """Take in the pages, in the order of the rail."""
         for page in pages:
             # Of large text a page may need more than a small window has.
             self.stack.addWidget(scrolling(page))
@@ -150,7 +150,6 @@ class MainWindow(ReadingOrder, QMainWindow):
         set_role(self._run_state, "bad" if doubted else "hint")
 
     def show_problem(self, error: EngineError) -> None:
-        """Show an error in a box of its own."""
         said = breakable("\n".join(problem_of(error)))
         box = QMessageBox(QMessageBox.Icon.Critical, "Tiebreak", said, parent=self)
         box.setTextFormat(Qt.TextFormat.PlainText)
@@ -179,25 +178,14 @@ class MainWindow(ReadingOrder, QMainWindow):
         self.notices.left.connect(self._enter)
         self.statusBar().addPermanentWidget(self.notices.button)
 
-    def _restore(self) -> None:
-        if not self.restoreGeometry(self.state.layout("window")):
-            self.resize(_FIRST_SIZE.boundedTo(self.screen().availableSize() - _TITLE_BAR))
-        page = self.state.text("page", _FIRST_PAGE)
-        self.rail.setCurrentRow(_PAGES.index(PageName(page) if page in set(PageName) else _FIRST_PAGE))
-        self.rail.currentRowChanged.connect(self._turn)
-        self.rail.clicked.connect(self._enter)
-        self.rail.activated.connect(self._enter)
-
     # Look
 
     @property
     def theme(self) -> ThemeChoice:
-        """The theme that is remembered."""
         chosen = self.state.text("theme", ThemeChoice.SYSTEM)
         return ThemeChoice(chosen) if chosen in set(ThemeChoice) else ThemeChoice.SYSTEM
 
     def set_theme(self, choice: ThemeChoice) -> None:
-        """Change the colours, and remember it."""
         self.state.set_text("theme", choice.value)
         self.apply_look()
 
@@ -218,7 +206,6 @@ class MainWindow(ReadingOrder, QMainWindow):
 
     @Slot()
     def apply_look(self) -> None:
-        """Give everything the colours and the size of text that are remembered."""
         self._apply_theme()
         self._size_rail()
         self.look_changed.emit()
@@ -240,22 +227,18 @@ class MainWindow(ReadingOrder, QMainWindow):
     # What the user does with it
 
     def resize_part(self, direction: Qt.Orientation, larger: bool) -> None:
-        """Make the part of the page that has the keys larger or smaller in a direction."""
         if not resize_part(direction, larger):
             self.show_note("There is no part next to the focus in this direction.")
 
     def resize_column(self, wider: bool) -> None:
-        """Make the column that has the keys wider or narrower."""
         if not resize_column(wider):
             self.show_note("The focus is not on a column that can be resized.")
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take files."""
         if event.mimeData().hasUrls() and any(url.isLocalFile() for url in event.mimeData().urls()):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Hand on the files that were dropped."""
         paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
         if paths:
             event.acceptProposedAction()

@@ -1,12 +1,10 @@
 """What fills the frame: pages, menus, dialogs, each joined to the others.
 
 Imported after the window's first picture, because it takes longer than the frame.
-
-Knows: which pages and dialogs there are, what opens first, what a run means for closing. Does not know: what
-any of them does.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +13,7 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QDialog, QMessageBox
 
 from engine.core.column_map import ColumnMap
-from engine.core.errors import EngineError, FileKind, SetupError
+from engine.core.errors import EngineError, FileKind, SetupError, WrongKindError
 from engine.core.formatting import short_name
 from engine.core.items import Item
 from engine.core.judgments import JudgmentKey
@@ -40,17 +38,10 @@ from gui.widgets.foreign_text import one_line
 from gui.widgets.help_dialog import show_help
 from gui.widgets.notice import IN_THE_WINDOW, Message, question
 from gui.widgets.theme import ThemeChoice, colours, dressed_at_once
-from gui.window.dialogs import (
-    AboutDialog,
-    CheckDialog,
-    DiagnosticsCopier,
-    KeysDialog,
-    SelfTestDialog,
-    SettingsDialog,
-)
+from gui.window import dialogs
 from gui.window.frame import MainWindow, icon, window_icon
 from gui.window.menus import Menus
-from gui.window.openers import DatasetOpener, KindOpener, SubmissionOpener
+from gui.window.openers import DatasetOpener, SubmissionOpener
 from gui.window.prompt_dialog import PromptDialog, PromptRequest
 from gui.window.submission_jobs import Answered
 from gui.workspace.annotations import WAITING_WORDS
@@ -88,15 +79,14 @@ class MainContent(QObject):
             self.submissions = SubmissionOpener(space, frame)
             self.annotation_exchange = AnnotationExchange(space, frame)
             self.datasets = DatasetOpener(frame, self.dataset, self.compare)
-            self.kinds = KindOpener(space, self.notices, self._places())
-            self.diagnostics = DiagnosticsCopier(space)
+            self._places = self._make_places()
+            self.diagnostics = dialogs.DiagnosticsCopier(space)
             recent = partial(frame.state.recent, "datasets")
             self.menus = Menus(frame.menuBar(), self._actions(), recent, self.datasets.open)
             frame.setWindowIcon(window_icon())
             frame.fill(self.pages)
         self._follow_look()
-        self._connect_frame()
-        self._connect_work()
+        self._connect()
 
     @property
     def pages(self) -> tuple[Page, ...]:
@@ -128,11 +118,6 @@ class MainContent(QObject):
         return ended
 
     @Slot(object)
-    def show_problem(self, error: EngineError) -> None:
-        """Show an error, whichever page is open."""
-        self.kinds.tell(error)
-
-    @Slot(object)
     def _take_store(self, seen: SeenStore | None) -> None:
         """Open the run of last time; say before anybody works for nothing that nothing can be stored."""
         if seen is not None:
@@ -144,12 +129,6 @@ class MainContent(QObject):
             )
             self.notices.add(Message(said, IN_THE_WINDOW.of(seen.refusal.hint)))
 
-    @Slot()
-    def _tell_all_stored(self) -> None:
-        """What was said to wait is in the store."""
-        self.notices.withdraw(WAITING_WORDS)
-        self.frame.show_note("All your annotations are stored.")
-
     def tell_of_fault(self, log: Path) -> None:
         """Say that an earlier window was ended by a bug, and where its details were written."""
         said = f"A bug ended Tiebreak last time. Details are in {text_of_path(log)}"
@@ -158,46 +137,54 @@ class MainContent(QObject):
         self.notices.add(Message(said, kept, "problem", steps=steps))
 
     def run(self) -> None:
-        """Start or resume the run that the Judge page describes."""
         self.frame.show_page(PageName.JUDGE)
         self.judge.run()
 
     # Making
 
-    def _places(self) -> Mapping[FileKind, tuple[str, Callable[[Path], object]]]:
+    def _make_places(self) -> Mapping[FileKind, tuple[str, Callable[[Path], object]]]:
         """What opens a file of each kind, with the words of a button for it."""
+
+        def at(page: PageName, do: Callable[[Path], object]) -> Callable[[Path], object]:
+            def open_there(path: Path) -> None:
+                self.frame.show_page(page)
+                do(path)
+
+            return open_there
+
+        judge, calibration, exchange = self.judge, self.results.load_calibration, self.annotation_exchange
         return {
             FileKind.DATASET: ("Open as dataset", self.datasets.open),
             FileKind.RUN_DATA: ("Open as dataset", self.datasets.open),
             FileKind.SUBMISSION: ("Open as submission", self.submissions.open),
-            FileKind.CALIBRATION: ("Load as calibration", self._load_calibration),
-            FileKind.RECIPE: ("Use as judge configuration", self._use_recipe),
-            FileKind.RUBRIC: ("Open as rubric", self._open_rubric),
-            FileKind.MODEL: ("Choose as model", self._choose_model_file),
-            FileKind.LABELS_OF_ANNOTATORS: (
-                "Import annotations",
-                lambda path: self.annotation_exchange.count([path]),
-            ),
+            FileKind.CALIBRATION: ("Load as calibration", at(PageName.RESULTS, calibration)),
+            FileKind.RECIPE: ("Use as judge configuration", at(PageName.JUDGE, judge.use_recipe)),
+            FileKind.RUBRIC: ("Open as rubric", at(PageName.JUDGE, judge.settings.rubric.open_named)),
+            FileKind.MODEL: ("Choose as model", at(PageName.JUDGE, judge.choose_model_file)),
+            FileKind.LABELS_OF_ANNOTATORS: ("Import annotations", lambda path: exchange.count([path])),
         }
 
-    def _load_calibration(self, path: Path) -> None:
-        self.frame.show_page(PageName.RESULTS)
-        self.results.load_calibration(path)
+    @Slot(object, object)
+    def open_kind(self, path: Path, kind: FileKind) -> None:
+        """Open a file in the place of its kind; where the window has none for it, say what it is."""
+        self.notices.withdraw(path)
+        if kind in self._places:
+            self._places[kind][1](path)
+        else:
+            self.workspace.problem.emit(WrongKindError(path, kind, FileKind.DATASET))
 
-    def _use_recipe(self, path: Path) -> None:
-        self.frame.show_page(PageName.JUDGE)
-        self.judge.use_recipe(path)
-
-    def _open_rubric(self, path: Path) -> None:
-        self.frame.show_page(PageName.JUDGE)
-        self.judge.settings.rubric.open_named(path)
-
-    def _choose_model_file(self, path: Path) -> None:
-        self.judge.choose_model_file(path)
-        self.frame.show_page(PageName.JUDGE)
+    @Slot(object)
+    def show_problem(self, error: EngineError) -> None:
+        """Show an error, whichever page is open; a file in the wrong place can be opened there in its own."""
+        said = replace(Message.of(error), about=error)
+        if isinstance(error, WrongKindError) and error.kind in self._places:
+            words, _ = self._places[error.kind]
+            steps = {words: partial(self.open_kind, error.path, error.kind)}
+            said = replace(said, steps=steps, about=error.path)
+        self.notices.add(said)
 
     def _show_self_test(self) -> None:
-        dialog = SelfTestDialog(self.workspace, self.frame)
+        dialog = dialogs.SelfTestDialog(self.workspace, self.frame)
         dialog.diagnostics_wanted.connect(self.diagnostics.copy)
         self._show(dialog)
 
@@ -235,46 +222,54 @@ class MainContent(QObject):
             "add_to_queue": self.runs.add_to_queue,
             "start_queue": self.runs.start_queue,
             "show_help": lambda: show_help(frame),
-            "show_keys": lambda: self._show(KeysDialog(frame.page, frame)),
+            "show_keys": lambda: self._show(dialogs.KeysDialog(frame.page, frame)),
             "show_self_test": self._show_self_test,
             "copy_diagnostics": self.diagnostics.copy,
             "open_data_folder": lambda: self._open_folder(data_folder()),
             "open_log_folder": lambda: self._open_folder(log_folder()),
-            "show_about": lambda: self._show(AboutDialog(frame)),
+            "show_about": lambda: self._show(dialogs.AboutDialog(frame)),
         }
 
-    def _connect_frame(self) -> None:
+    def _connect(self) -> None:
+        space, control = self.workspace, self.run_control
         self.frame.page_turned.connect(self._turn_to)
-        self.frame.page_entered.connect(self._enter)
+        self.frame.page_entered.connect(lambda name: self._page(name).take_focus())
         self.frame.files_dropped.connect(self._take_files)
         self.frame.look_changed.connect(self._follow_look)
         self.frame.about_to_close.connect(self._consider_closing)
-
-    def _connect_work(self) -> None:
-        space, control = self.workspace, self.run_control
         space.problem.connect(self.show_problem)
         space.failures.over.connect(self.notices.withdraw)
         space.notice.connect(self.notices.add)
         space.state.trouble.connect(self.show_problem)
         space.words.waiting.connect(self.notices.add)
-        space.words.all_stored.connect(self._tell_all_stored)
+        space.words.all_stored.connect(partial(self.notices.withdraw, WAITING_WORDS))
+        space.words.all_stored.connect(partial(self.frame.show_note, "All your annotations are stored."))
         space.run_changed.connect(self._follow_open_run)
         space.runs_changed.connect(self._follow_open_run)  # it may be called otherwise
         space.runs_deleted.connect(self._withdraw_notices)
-        self.runs.queue.ended.connect(self._tell_queue)
+        self.runs.queue.ended.connect(
+            lambda summary: self.notices.add(Message(summary, about=QUEUE, quiet=True))
+        )
         space.note.connect(self.frame.show_note)
         space.check_wanted.connect(self._show_check)
         self.review.prompt_wanted.connect(self._show_prompt_of_run)
-        self.dataset.prompt_wanted.connect(self._show_prompt)
+        # What the model that is chosen on the Judge page would be shown.
+        self.dataset.prompt_wanted.connect(
+            lambda item: self._open_prompt(
+                PromptRequest(Subject(item, self.judge.setup()), "", chosen_on=_AS_SET)
+            )
+        )
         self.submissions.opened.connect(self._tell_findings)
-        self.submissions.met.connect(self.kinds.open)
+        self.submissions.met.connect(self.open_kind)
         space.page_wanted.connect(self.frame.show_page)
         space.items_wanted.connect(self._show_choice)
         space.dataset_changed.connect(self._tell_dataset)
-        space.dataset_failed.connect(self._show_bad_dataset)
+        # Its problems are listed there.
+        space.dataset_failed.connect(lambda _error: self.frame.show_page(PageName.DATASET))
         self.results.can_export_changed.connect(partial(self.menus.enable, When.RUN_OPEN))
         control.started.connect(self._follow_run)
-        control.started.connect(self._tell_start)
+        # The button that began it has no keys any more.
+        control.started.connect(lambda: self.frame.announcer.say("The run begins."))
         control.progressed.connect(self._follow_run)
         control.ended.connect(self._end_run)
 
@@ -288,19 +283,10 @@ class MainContent(QObject):
         self.workspace.reviewing = name is PageName.REVIEW
         self._page(name).entered()
 
-    @Slot(object)
-    def _enter(self, name: PageName) -> None:
-        self._page(name).take_focus()
-
     @Slot(object, object, object)
     def _show_choice(self, dataset: Path, ids: Sequence[str], columns: ColumnMap | None) -> None:
         self.judge.choose_items(dataset, ids, columns)
         self.frame.show_page(PageName.JUDGE)
-
-    @Slot(object)
-    def _show_bad_dataset(self, _error: EngineError) -> None:
-        # Its problems are listed there.
-        self.frame.show_page(PageName.DATASET)
 
     @Slot(object)
     def _take_files(self, paths: Sequence[Path]) -> None:
@@ -339,7 +325,7 @@ class MainContent(QObject):
         dialog.deleteLater()
 
     def _show_settings(self) -> None:
-        dialog = SettingsDialog(self.workspace, self.frame)
+        dialog = dialogs.SettingsDialog(self.workspace, self.frame)
         dialog.look_changed.connect(self.frame.apply_look)
         dialog.power_changed.connect(self.runs.watch.follow_settings)
         dialog.forget_wanted.connect(self._forget)
@@ -357,16 +343,11 @@ class MainContent(QObject):
         run = self.workspace.run
         if run is None:
             return
-        dialog = CheckDialog(self.workspace, run, self.frame)
+        dialog = dialogs.CheckDialog(self.workspace, run, self.frame)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         path = run.results.run.identity.model_path
         dialog.other_wanted.connect(lambda: self.submissions.ask_dataset(path))
         dialog.open()
-
-    @Slot(object)
-    def _show_prompt(self, item: Item) -> None:
-        """What the model that is chosen on the Judge page would be shown of an item."""
-        self._open_prompt(PromptRequest(Subject(item, self.judge.setup()), "", chosen_on=_AS_SET))
 
     @Slot(object, str)
     def _show_prompt_of_run(self, item: Item, criterion: str) -> None:
@@ -406,7 +387,6 @@ class MainContent(QObject):
             self.notices.add(Message("\n".join([f"Found in {short_name(opened.path.name)}:", *lines])))
 
     def _open_folder(self, path: Path) -> None:
-        """Show a folder in the system's own program for files."""
         try:
             shown = show_folder(path)
         except SetupError as error:
@@ -430,14 +410,6 @@ class MainContent(QObject):
         for run_id in run_ids:
             self.notices.withdraw(about_run(run_id))
 
-    @Slot(str)
-    def _tell_queue(self, summary: str) -> None:
-        self.notices.add(Message(summary, about=QUEUE, quiet=True))
-
-    @Slot()
-    def _tell_start(self) -> None:
-        self.frame.announcer.say("The run begins.")  # the button that began it has no keys any more
-
     @Slot()
     def _follow_run(self) -> None:
         progress, running = self.run_control.progress, self.run_control.running
@@ -460,15 +432,26 @@ class MainContent(QObject):
     @Slot(object)
     def _consider_closing(self, event: QCloseEvent) -> None:
         """Remember the layout; during a run ask, let it stop, and close then; during a search ask, too."""
-        if self.judge.searching and not self.frame.closing and not self._may_end_search():
-            event.ignore()
-            return
+        if self.judge.searching and not self.frame.closing:
+            title, kept = (
+                "The search for the best settings is running",
+                "Judged items are saved, and the search can be resumed.",
+            )
+            if not self._may_stop(title, "Stop it and close Tiebreak?", kept, "Go on"):
+                event.ignore()
+                return
         if not self.run_control.running:
             for page in self.pages:
                 page.keep_layout()
             return
         event.ignore()
-        if not self.frame.closing and self._may_stop():
+        if self.frame.closing:
+            return
+        progress = self.run_control.progress
+        so_far = f"{progress.judged:,} of {progress.items:,} items are judged. " if progress else ""
+        queue = " So can the queue." if self.runs.queue.going else ""
+        kept = f"{so_far}Judged items are saved, and the run can be resumed next time.{queue}"
+        if self._may_stop("A run is under way", "Stop the run and close Tiebreak?", kept, "Keep judging"):
             self._close_after_run()
 
     def _close_after_run(self) -> None:
@@ -479,23 +462,9 @@ class MainContent(QObject):
         else:  # it ended while the question was asked
             QTimer.singleShot(0, self.frame.close)
 
-    def _may_end_search(self) -> bool:
-        kept = "Judged items are saved, and the search can be resumed."
-        box = question(
-            self.frame, "The search for the best settings is running", "Stop it and close Tiebreak?", kept
-        )
+    def _may_stop(self, title: str, asked: str, kept: str, otherwise: str) -> bool:
+        box = question(self.frame, title, asked, kept)
         stop = box.addButton("Stop and close", QMessageBox.ButtonRole.AcceptRole)
-        box.addButton("Go on", QMessageBox.ButtonRole.RejectRole)
-        self._show(box)
-        return box.clickedButton() is stop
-
-    def _may_stop(self) -> bool:
-        progress = self.run_control.progress
-        so_far = f"{progress.judged:,} of {progress.items:,} items are judged. " if progress else ""
-        queue = " So can the queue." if self.runs.queue.going else ""
-        kept = f"{so_far}Judged items are saved, and the run can be resumed next time.{queue}"
-        box = question(self.frame, "A run is under way", "Stop the run and close Tiebreak?", kept)
-        stop = box.addButton("Stop and close", QMessageBox.ButtonRole.AcceptRole)
-        box.addButton("Keep judging", QMessageBox.ButtonRole.RejectRole)
+        box.addButton(otherwise, QMessageBox.ButtonRole.RejectRole)
         self._show(box)
         return box.clickedButton() is stop

@@ -6,8 +6,6 @@ would let the next click be one on that. Then it lies as high up as there is roo
 What comes there waits for what the user does: one notice is seen, the others are counted. What nobody waits
 for is told by the button in the status bar alone, so that it covers nothing. No notice takes the keys by
 itself, nor for a moment a click: what the user was about to press is what they press.
-
-Knows: notices, their order, the place. Does not know: what they are about.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -20,7 +18,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 from engine.core.formatting import counted, visible
 from gui.widgets.actions import Announcer
 from gui.widgets.fields import FlowLayout
-from gui.widgets.labels import STRETCH, DownScroll, in_column, is_guarded, label, name, set_role
+from gui.widgets.labels import STRETCH, DownScroll, button, in_column, is_guarded, label, name, set_role
 from gui.widgets.notice import CopyButton, Message, NoticeWords
 
 _MOST_STEPS = 3
@@ -68,12 +66,10 @@ class NoticePlace(QFrame):
 
     @property
     def text(self) -> str:
-        """What the notice says that is seen first; empty for none."""
         return self._words.text if self._all else ""
 
     @property
     def count(self) -> int:
-        """How many notices there are."""
         return len(self._all)
 
     def add(self, said: Message) -> None:
@@ -108,20 +104,17 @@ class NoticePlace(QFrame):
 
     @Slot()
     def dismiss(self) -> None:
-        """Forget the notice that is seen; the next one is shown."""
         del self._all[self._at]
         self._at = min(self._at, max(0, len(self._all) - 1))
         self._show()
 
     @Slot()
     def dismiss_all(self) -> None:
-        """Forget all of them."""
         self._all.clear()
         self._show()
 
     @Slot()
     def toggle(self) -> None:
-        """Fold the notices away, or show them."""
         if not self.isHidden():
             self.fold()
         elif self._all:
@@ -154,7 +147,6 @@ class NoticePlace(QFrame):
             self.left.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape folds it."""
         if event.key() == Qt.Key.Key_Escape:
             self.fold()
         else:
@@ -163,12 +155,6 @@ class NoticePlace(QFrame):
     def _turn(self, step: int) -> None:
         self._at = (self._at + step) % len(self._all)
         self._show()
-
-    def _obey(self, action: Callable[[], object]) -> None:
-        """Do what a button says, unless what it says has just changed under the hand."""
-        if not self._settling.isActive():
-            self._resting.stop()
-            action()
 
     @Slot()
     def _adjudicate(self) -> None:
@@ -225,9 +211,6 @@ class NoticePlace(QFrame):
         roles = {said.role for said in self._all}
         set_role(self.button, next((role for role in ("problem", "note") if role in roles), ""))
         name(self.button, text, "Notices: show or hide them (F8)")
-
-    def _do_step(self, number: int) -> None:
-        list(self._all[self._at].steps.values())[number]()
 
     @Slot()
     def _fit(self) -> None:
@@ -295,7 +278,6 @@ class NoticePlace(QFrame):
         return super().eventFilter(watched, event)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow the size of the text."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._size_button()
@@ -316,7 +298,10 @@ class NoticePlace(QFrame):
         return made
 
     def _make_buttons(self) -> QWidget:
-        self._steps = [self._button("", "", partial(self._do_step, number)) for number in range(_MOST_STEPS)]
+        def do_step(number: int) -> None:
+            list(self._all[self._at].steps.values())[number]()
+
+        self._steps = [self._button("", "", partial(do_step, number)) for number in range(_MOST_STEPS)]
         self._copy = CopyButton()
         self._place = label("", "hint", wrap=False)
         self._newer = self._button("‹", "The notice that came after this one", partial(self._turn, -1))
@@ -325,24 +310,18 @@ class NoticePlace(QFrame):
         self._close_all = self._button("Dismiss all", "Dismiss all notices", self.dismiss_all)
         row = QWidget()
         flow = FlowLayout(row)
-        for widget in (
-            *self._steps,
-            self._copy,
-            self._close,
-            self._newer,
-            self._place,
-            self._older,
-            self._close_all,
-        ):
+        turning = (self._newer, self._place, self._older)
+        for widget in (*self._steps, self._copy, self._close, *turning, self._close_all):
             flow.addWidget(widget)
         return row
 
     def _button(self, text: str, what: str, action: Callable[[], object]) -> QPushButton:
-        made = QPushButton(text)
-        if what:
-            name(made, what)
-        made.clicked.connect(lambda: self._obey(action))
-        return made
+        def obey() -> None:
+            if not self._settling.isActive():  # else what it says has just changed under the hand
+                self._resting.stop()
+                action()
+
+        return button(text, obey, what)
 
 
 def _up_to(top: QWidget, widget: QWidget) -> Iterator[QWidget]:

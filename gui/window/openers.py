@@ -1,12 +1,7 @@
-"""Opens files that the user chooses or drops: submissions with the datasets that they answer, datasets, and
-whatever else in the place that takes it.
+"""Opens files that the user chooses or drops: datasets, and submissions with what they answer."""
 
-Knows: what is asked in which order, which page shows what was opened. Does not know: how a file is read.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
@@ -15,18 +10,17 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, EngineError, FileKind, WrongKindError
 from engine.core.formatting import counted, short_name, visible
-from engine.system.paths import demo_dataset
 from gui.compare.compare_page import ComparePage
 from gui.dataset.dataset_page import DatasetPage
 from gui.widgets.files import DATASETS, let_choose
-from gui.widgets.notice import Message, question
+from gui.widgets.notice import question
 from gui.window import submission_jobs
 from gui.window.frame import MainWindow
-from gui.window.notice_place import NoticePlace
 from gui.window.submission_jobs import Answered, Places, SortedFiles, Unanswered, tell_apart
 from gui.workspace.dataset_reader import columns_request
 from gui.workspace.state import PageName
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 SUBMISSIONS = "Submissions (*.tsv)"
@@ -68,13 +62,17 @@ class SubmissionOpener(QObject):
         self.question: QMessageBox | None = None
         # Not on the worker thread of files: what was dropped need not wait for a dataset that it takes the
         # place of.
-        self._telling = LatestTask(workspace.threads, ThreadName.STORE, self)
-        self._telling.finished.connect(self._take_told)
-        workspace.failures.follow(self._telling)
-        self._opening = LatestTask(workspace.threads, ThreadName.FILES, self)
-        self._opening.progress.connect(self._tell_progress)
-        self._opening.finished.connect(self._take)
-        self._opening.failed.connect(self._fail)
+        self._telling = TaskPanel(
+            workspace.threads, ThreadName.STORE, self, self._take_told, failed=workspace.failures
+        )
+        self._opening = TaskPanel(
+            workspace.threads,
+            ThreadName.FILES,
+            self,
+            self._take,
+            failed=self._fail,
+            follow=lambda at: workspace.note.emit(f"Looking for the dataset that it answers: {at} …"),
+        )
         workspace.submission_wanted.connect(self.ask)
         workspace.run_changed.connect(self._show)
         workspace.dataset_loading.connect(self._follow_loading)
@@ -83,11 +81,11 @@ class SubmissionOpener(QObject):
 
     @Slot()
     def ask(self) -> None:
-        """Ask for a submission file, and open it."""
-        let_choose(self._window, "Open submission", self._folder, SUBMISSIONS, self.open)
+        kept, recent = self._workspace.state.text(_FOLDER), self._workspace.state.recent("datasets")
+        folder = Path(kept) if kept else recent[0].parent if recent else Path()
+        let_choose(self._window, "Open submission", folder, SUBMISSIONS, self.open)
 
     def ask_dataset(self, path: Path) -> None:
-        """Ask for the dataset that a submission answers, and open it with that."""
         recent = self._workspace.state.recent("datasets")
         folder = recent[0].parent if recent else path.parent
         title = f"Open the dataset that {short_name(path.name)} answers"
@@ -113,12 +111,6 @@ class SubmissionOpener(QObject):
         """
         self._otherwise, self._show_dataset = otherwise, show_dataset
         self._telling.start(submission_jobs.tell_apart(paths))
-
-    @property
-    def _folder(self) -> Path:
-        kept = self._workspace.state.text(_FOLDER)
-        recent = self._workspace.state.recent("datasets")
-        return Path(kept) if kept else recent[0].parent if recent else Path()
 
     @Slot(object)
     def _take_told(self, told: SortedFiles) -> None:
@@ -180,16 +172,9 @@ class SubmissionOpener(QObject):
             if not error.foreign:
                 self._workspace.failures.fail(self, error)
 
-        self._workspace.columns_wanted.emit(
-            columns_request(
-                error,
-                read,
-                request.columns,
-                leave,
-                request.remember is not False,
-                rubric=self._workspace.rubric.rubric,
-            )
-        )
+        remember, rubric = request.remember is not False, self._workspace.rubric.rubric
+        asked = columns_request(error, read, request.columns, leave, remember, rubric=rubric)
+        self._workspace.columns_wanted.emit(asked)
 
     @Slot()
     def _go_on(self) -> None:
@@ -200,10 +185,6 @@ class SubmissionOpener(QObject):
         recent = tuple(space.state.recent("datasets"))
         places = Places(space.dataset, recent, request.dataset, request.columns, request.remember)
         self._opening.start(submission_jobs.open_submission(space.store_path, request.path, places))
-
-    @Slot(object)
-    def _tell_progress(self, looked_into: str) -> None:
-        self._workspace.note.emit(f"Looking for the dataset that it answers: {looked_into} …")
 
     @Slot(object)
     def _take(self, found: Answered | Unanswered) -> None:
@@ -272,23 +253,16 @@ class DatasetOpener(QObject):
         self._compare = compare
 
     def ask(self) -> None:
-        """Ask for a file, and open it."""
         self._dataset.ask_file(self.open_file)
 
     def open(self, path: Path) -> None:
-        """Open a dataset."""
         self._dataset.workspace.open_dataset(path)
         if self._frame.page is not PageName.JUDGE:
             self._frame.show_page(PageName.DATASET)
 
     def make_pairs(self) -> None:
-        """Ask for the outputs of several candidates, and open the dataset that is made of them."""
         self._frame.show_page(PageName.DATASET)
         self._dataset.make_pairs()
-
-    def open_demo(self) -> None:
-        """Open the demo dataset."""
-        self.open(demo_dataset())
 
     def open_file(self, path: Path) -> None:
         """Open a file that was chosen as a dataset; on Compare a submission is one more system."""
@@ -307,37 +281,3 @@ class DatasetOpener(QObject):
         elif told.elsewhere is not None:
             path, kind = told.elsewhere
             self._dataset.workspace.problem.emit(WrongKindError(path, kind, FileKind.DATASET))
-
-
-class KindOpener:
-    """Opens a file in the place that takes its kind, and lets the notice of an error about it offer that.
-
-    `places`: for a kind the words of a button, and what opens a file of it.
-    """
-
-    def __init__(
-        self,
-        workspace: Workspace,
-        notices: NoticePlace,
-        places: Mapping[FileKind, tuple[str, Callable[[Path], object]]],
-    ) -> None:
-        self._workspace = workspace
-        self._notices = notices
-        self._places = places
-
-    def tell(self, error: EngineError) -> None:
-        """Show an error; a file in the wrong place can be opened from there in its own."""
-        said = replace(Message.of(error), about=error)
-        if isinstance(error, WrongKindError) and error.kind in self._places:
-            words, _ = self._places[error.kind]
-            steps = {words: partial(self.open, error.path, error.kind)}
-            said = replace(said, steps=steps, about=error.path)
-        self._notices.add(said)
-
-    def open(self, path: Path, kind: FileKind) -> None:
-        """Open a file in its place; where the window has none for it, say what it is."""
-        self._notices.withdraw(path)
-        if kind in self._places:
-            self._places[kind][1](path)
-        else:
-            self._workspace.problem.emit(WrongKindError(path, kind, FileKind.DATASET))

@@ -1,42 +1,30 @@
-"""What a model is shown of an item; on demand what it would write next.
-
-Knows: how prompts are chosen, how they are laid out. Does not know: how they are made.
-"""
+"""What a model is shown of an item; on demand what it would write next."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QScrollArea, QWidget
+from PySide6.QtWidgets import QDialog, QPushButton, QScrollArea, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.events import Preparing
 from engine.core.formatting import percent, short_name, words
 from engine.core.items import Method, Order
 from gui.judge import prompt_jobs
-from gui.judge.prompt_jobs import Asking, KeyedPrompt, PromptAnswer, PromptHead, PromptKey, Subject
+from gui.judge.prompt_jobs import KeyedPrompt, PromptAnswer, PromptHead, PromptKey, Subject
+from gui.widgets import labels
 from gui.widgets.actions import BusyLine
 from gui.widgets.fields import ComboBox
 from gui.widgets.foreign_text import OneLine, one_line, plain_label
-from gui.widgets.labels import (
-    STRETCH,
-    heading,
-    hint,
-    in_column,
-    in_row,
-    label,
-    make_room,
-    name,
-    narrow,
-    show_text,
-)
 from gui.widgets.notice import Notice
 from gui.widgets.prompt_pane import PromptView, ShownPrompt
 from gui.widgets.value_table import TableModel, sentence_case
 from gui.widgets.views import measure_view
 from gui.workspace.page import two_parts
-from gui.workspace.threads import WAITING, LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import WAITING, ThreadName
 from gui.workspace.workspace import Workspace
 
 _ORDER_WORDS = {Order.AB: "A first, then B", Order.BA: "B first, then A"}
@@ -78,17 +66,20 @@ class PromptDialog(QDialog):
         self._make_parts()
         self._lay_out()
         # Not on the worker thread of the model: the vocabulary alone is read, also while a run has the model.
-        self._making = LatestTask(workspace.threads, ThreadName.SCAN, self)
-        self._making.progress.connect(self._take)
-        self._making.failed.connect(self._tell_failure)
+        scan, model = ThreadName.SCAN, ThreadName.MODEL
+        self._making = TaskPanel(workspace.threads, scan, self, failed=self._tell_failure, follow=self._take)
         # This opens the model, so it waits for a run that has one.
-        self._asking = LatestTask(workspace.threads, ThreadName.MODEL, self)
-        self._asking.progress.connect(self._tell_step)
-        self._asking.finished.connect(self._take_answers)
-        self._asking.failed.connect(self._tell_failure)
+        self._asking = TaskPanel(
+            workspace.threads,
+            model,
+            self,
+            self._take_answers,
+            failed=self._tell_failure,
+            follow=self._tell_step,
+        )
         self._asking.busy_changed.connect(self._follow_asking)
         self._connect()
-        make_room(self, 200, 44, 0.92)
+        labels.make_room(self, 200, 44, 0.92)
         self._making.start(prompt_jobs.show_prompts(wanted.subject, (wanted.criterion, Order.AB)))
 
     # Making
@@ -104,39 +95,42 @@ class PromptDialog(QDialog):
             (self.order, "Order (O)"),
             (self.method, "Elicitation method (W)"),
         ):
-            narrow(box)
-            name(box, accessible, accessible)
+            labels.narrow(box)
+            labels.name(box, accessible, accessible)
         self.method.setMinimumContentsLength(24)
         self.tokens = QPushButton("Tokens")
         self.tokens.setCheckable(True)
-        name(self.tokens, "Tokens", "Mark where each token begins (T); rest the mouse on one for its number")
-        self.verdict = QPushButton("To the verdict")
-        name(self.verdict, "To the verdict", "Scroll to where the verdict is read")
-        self.copy = QPushButton("Copy all")
-        name(self.copy, "Copy all", "Copy the whole text exactly as the model gets it")
+        labels.name(
+            self.tokens, "Tokens", "Mark where each token begins (T); rest the mouse on one for its number"
+        )
+        self.view = PromptView()
+        self.pane = self.view.pane
+        to_verdict = "Scroll to where the verdict is read"
+        self.verdict = labels.button("To the verdict", self.pane.show_verdict, what=to_verdict)
+        exactly = "Copy the whole text exactly as the model gets it"
+        self.copy = labels.button("Copy all", self._copy, what=exactly)
         self.notice = Notice()
         self.notes = plain_label()
         self.notes.hide()
-        self.view = PromptView()
-        self.pane = self.view.pane
-        self.counts = hint("")
+        self.counts = labels.hint("")
         self.token = OneLine()
-        self.ask = QPushButton("Ask the model")
-        name(self.ask, "Ask the model", _ALONE)
+        self.ask = labels.button("Ask the model", self._ask, what=_ALONE)
         self.busy = BusyLine()
         self.answer = TableModel(self)
         self.answer_view = measure_view(self.answer, "The likeliest next tokens")
         self.answer_view.hide()
-        self.mass = label("")
+        self.mass = labels.label("")
         self.mass.hide()
 
     def _lay_out(self) -> None:
-        above = in_row(self.criterion, self.order, self.method, self.tokens, self.verdict, self.copy, STRETCH)
+        above = labels.in_row(
+            self.criterion, self.order, self.method, self.tokens, self.verdict, self.copy, labels.STRETCH
+        )
         left, right = QWidget(), QWidget()
-        in_column((self.view, STRETCH), self.token, self.counts, on=left)
-        title, why = heading("Next-token probabilities"), hint(_ALONE)
+        labels.in_column((self.view, labels.STRETCH), self.token, self.counts, on=left)
+        title, why = labels.heading("Next-token probabilities"), labels.hint(_ALONE)
         ask = (self.ask, Qt.AlignmentFlag.AlignLeft)
-        in_column(title, why, ask, self.busy, self.mass, self.answer_view, STRETCH, on=right)
+        labels.in_column(title, why, ask, self.busy, self.mass, self.answer_view, labels.STRETCH, on=right)
         right.setProperty("role", "content")
         scrolled = QScrollArea(widgetResizable=True)  # of large text the table is higher than the window
         scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -144,29 +138,22 @@ class PromptDialog(QDialog):
         across = two_parts(Qt.Orientation.Horizontal, left, scrolled)
         across.setStretchFactor(0, 3)
         across.setSizes([690, 460])
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
-        in_column(
-            self.title, above, self.notice, self.notes, (across, STRETCH), buttons, on=self, margins=None
-        )
+        below = (self.notice, self.notes, (across, labels.STRETCH), labels.close_button(self))
+        labels.in_column(self.title, above, *below, on=self, margins=None)
 
     def _connect(self) -> None:
         self.criterion.activated.connect(self._show)
         self.order.activated.connect(self._show)
         self.method.activated.connect(self._show_method)
         self.tokens.toggled.connect(self.pane.show_tokens)
-        self.verdict.clicked.connect(self.pane.show_verdict)
-        self.copy.clicked.connect(self._copy)
-        self.pane.token_changed.connect(self._show_token)
-        self.ask.clicked.connect(self._ask)
+        at = "Token at the cursor: {}"
+        self.pane.token_changed.connect(lambda text: self.token.setText(one_line(text and at.format(text))))
         self.busy.cancelled.connect(self._asking.cancel)
-        self.finished.connect(self._making.drop)
-        self.finished.connect(self._asking.drop)
         self.finished.connect(self._forget)
         for key, do in (("T", self.tokens.toggle), ("O", self._other_order), ("W", self._next_method)):
             QShortcut(QKeySequence(key), self, do)
         for place in range(9):
-            QShortcut(QKeySequence(str(place + 1)), self, lambda place=place: self._choose_criterion(place))
+            QShortcut(QKeySequence(str(place + 1)), self, partial(self._choose_criterion, place))
         self._enable(False)
 
     def _enable(self, there: bool) -> None:
@@ -177,7 +164,6 @@ class PromptDialog(QDialog):
 
     @property
     def key(self) -> PromptKey:
-        """The criterion, the order and what is asked, as they are chosen."""
         asked = self._head.asked if self._head is not None else ()
         order = Order(self.order.currentData() or Order.AB)
         method, question = (asked or _LETTERS)[max(0, self.method.currentIndex())]
@@ -205,11 +191,13 @@ class PromptDialog(QDialog):
             self.criterion.addItem(sentence_case(words(criterion)), criterion)
         for order in head.orders:
             self.order.addItem(_ORDER_WORDS[order], order.value)
-        for asking in head.asked:
-            self.method.addItem(_in_words(asking))
+        for method, question in head.asked:
+            # `Label tokens`, `Permuted label tokens: BCDA`, `Pointwise yes/no: response shown first`
+            which = _WHICH.get(question, question)
+            self.method.addItem(method.title.capitalize() + (f": {which}" if which else ""))
         self.method.setVisible(len(head.asked) > 1)
         self.criterion.setCurrentIndex(max(0, self.criterion.findData(self._wanted.criterion)))
-        show_text(self.notes, "\n".join(head.notes))
+        labels.show_text(self.notes, "\n".join(head.notes))
         self._enable(True)
 
     @Slot()
@@ -217,9 +205,8 @@ class PromptDialog(QDialog):
         """Make the prompts of another question; those of all together would take much memory."""
         criterion, order, method, question = self.key
         self._prompts.clear()
-        self._making.start(
-            prompt_jobs.show_prompts(self._wanted.subject, (criterion, order), (method, question))
-        )
+        subject, asked = self._wanted.subject, (method, question)
+        self._making.start(prompt_jobs.show_prompts(subject, (criterion, order), asked))
         self._show()
 
     def _next_method(self) -> None:
@@ -243,13 +230,8 @@ class PromptDialog(QDialog):
         self.counts.setText(counts)
         self._show_answer()
 
-    @Slot(str)
-    def _show_token(self, text: str) -> None:
-        self.token.setText(one_line(f"Token at the cursor: {text}") if text else "")
-
     @Slot()
     def _forget(self) -> None:
-        """Let go of what is large, at once."""
         self._prompts.clear()
         self.view.show_prompt(None)
 
@@ -317,10 +299,3 @@ class PromptDialog(QDialog):
         self.notice.show_error(error)
         if self._head is None:
             self.title.setText(one_line(f"Item {self._wanted.subject.item.id}"))
-
-
-def _in_words(asking: Asking) -> str:
-    """A question: `Label tokens`, `Permuted label tokens: BCDA`, `Pointwise yes/no: response shown first`."""
-    method, question = asking
-    which = _WHICH.get(question, question)
-    return f"{method.title.capitalize()}: {which}" if which else method.title.capitalize()

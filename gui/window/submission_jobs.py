@@ -1,13 +1,11 @@
 """Jobs on submission files: what dropped files are, a submission kept with the dataset that it answers.
 
-The job of the self-test.
-
-The job that gathers diagnostics.
+And the self-test, and what gathers diagnostics.
 """
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +15,7 @@ from engine.core.events import followed
 from engine.core.formatting import short_name
 from gui.workspace.file_jobs import keep_columns
 from gui.workspace.garbage import many_records
-from gui.workspace.threads import Job, JobControl
-from gui.workspace.worker_jobs import worker
+from gui.workspace.threads import Job, JobControl, worker
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -79,7 +76,6 @@ class Answered:
 
     @property
     def run(self) -> "StoredRun":
-        """As which it is kept."""
         return self.results.run
 
 
@@ -147,10 +143,16 @@ def open_submission(store_path: Path, path: Path, places: Places) -> Job[Answere
         from engine.results.completeness import open_submission as keep
         from engine.results.run_results import load_results
         from engine.store.run_store import RunStore
+        from engine.system.files import file_hash
 
         submission = read_submission(path)
         with RunStore(store_path) as store, many_records():
-            found = _dataset_of(submission, _with_earlier(places, path, store), control)
+            # The dataset with which the same submission was opened before is the first to be looked into. By
+            # content: the same submission may lie under another name today.
+            content, runs = file_hash(path), store.runs()[::-1]
+            same = (run.identity for run in runs if run.submitted and run.identity.model_hash == content)
+            recent = dict.fromkeys([*(identity.dataset_path for identity in same), *places.recent])
+            found = _dataset_of(submission, replace(places, recent=tuple(recent), judged=runs), control)
             if isinstance(found, Unanswered):
                 return found
             results = load_results(store, keep(path, found, store).id)
@@ -170,32 +172,24 @@ def find_gaps(results: "RunResults", dataset: "Dataset") -> Job[list[str]]:
     return work
 
 
-def _with_earlier(places: Places, path: Path, store: object) -> Places:
-    """The dataset with which the same submission was opened before is the first to be looked into."""
-    from dataclasses import replace
-
-    from engine.store.run_store import RunStore
-    from engine.system.files import file_hash
-
-    assert isinstance(store, RunStore)
-    # By content: the same submission may lie under another name today.
-    content = file_hash(path)
-    runs = store.runs()[::-1]
-    earlier = [
-        run.identity.dataset_path for run in runs if run.submitted and run.identity.model_hash == content
-    ]
-    return replace(places, recent=tuple(dict.fromkeys([*earlier, *places.recent])), judged=runs)
-
-
 def _dataset_of(submission: "Submission", places: Places, control: JobControl) -> "Dataset | Unanswered":
-    """The dataset that was named, else the first that has all ids of a submission."""
+    """The dataset that was named, else the first that has all ids of a submission.
+
+    ColumnsError where the columns of the named one are not known.
+    """
+    from engine.data.dataset import load_dataset
     from engine.results.completeness import share_answered
+    from engine.results.run_dataset import load_as_judged
 
     current = places.current
     if places.named is not None:
         if places.columns is None and current and current.path.absolute() == places.named.absolute():
             return current
-        return _named(places.named, places, control)
+        if places.columns is None:
+            return load_as_judged(places.named, places.judged, control.cancel)
+        dataset = load_dataset(places.named, cancel=control.cancel, columns=places.columns)
+        keep_columns(dataset, places.remember)
+        return dataset
     best, shared = None, 0.0
     for dataset in _datasets(places, control):
         share = share_answered(submission, set(dataset.ids))
@@ -208,20 +202,7 @@ def _dataset_of(submission: "Submission", places: Places, control: JobControl) -
     return Unanswered(submission.path, count, best, round(shared * count))
 
 
-def _named(path: Path, places: Places, control: JobControl) -> "Dataset":
-    """The dataset that the user named. ColumnsError where its columns are not known."""
-    from engine.data.dataset import load_dataset
-    from engine.results.run_dataset import load_as_judged
-
-    if places.columns is None:
-        return load_as_judged(path, places.judged, control.cancel)
-    dataset = load_dataset(path, cancel=control.cancel, columns=places.columns)
-    keep_columns(dataset, places.remember)
-    return dataset
-
-
 def _datasets(places: Places, control: JobControl) -> "Iterator[Dataset]":
-    """The datasets that can be read, one after the other."""
     from engine.results.run_dataset import load_as_judged
 
     current = places.current

@@ -19,7 +19,15 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance, Slot
 
 from engine.annotations.effective import AnnotatorStep, Reviews
-from engine.annotations.records import Annotation, Kind, Said, Undo, annotations_in, place_of, refuse_unfit
+from engine.annotations.records import (
+    Annotation,
+    AnnotationKind,
+    Said,
+    Undo,
+    annotations_in,
+    place_of,
+    refuse_unfit,
+)
 from engine.core.errors import EngineError
 from engine.core.formatting import counted
 from engine.core.judgments import JudgedItem, JudgmentKey
@@ -130,7 +138,7 @@ def said_since(
     """What is different from what is shown of a run."""
     words = frozenset(results.reviews.all) ^ frozenset(reviews.all)
     return SaidSince(
-        frozenset(word.key for word in words if word.kind is Kind.OVERRIDE),
+        frozenset(word.key for word in words if word.kind is AnnotationKind.OVERRIDE),
         frozenset(word.item_id for word in words),
         frozenset(
             content
@@ -273,8 +281,8 @@ class StoredAnnotations(QObject):
 def _is_of(said: Said, item: JudgedItem, author: str, run_id: int) -> bool:
     """Whether an annotation is what the user did with an item of a run."""
     word = next(iter(annotations_in(said.what)), None)
-    if word is None or word.kind is Kind.DRAFT or word.author != author:
+    if word is None or word.kind is AnnotationKind.DRAFT or word.author != author:
         return False
-    if word.kind is Kind.NOTE:
+    if word.kind is AnnotationKind.NOTE:
         return word.content_hash == item.content_hash
     return (said.run_id, word.item_id) == (run_id, item.item_id)

@@ -1,9 +1,5 @@
-"""Reads a file of items for whoever needs one; where it has other columns than a dataset, the user is asked.
-
-The rubric that the window works with.
-
-It is kept whole, not by the name of its file alone: that may be changed or gone by tomorrow, and what a
-person has chosen must still be there.
+"""The rubric that the window works with, and what reads a file of items for whoever needs one: where it has
+other columns than a dataset, the user is asked.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,7 +26,11 @@ _RUBRICS = "rubrics"  # of the files that were opened
 
 
 class CurrentRubric(QObject):
-    """`path`: the file that the rubric is from; None for one that comes with the program, or is of a run."""
+    """`path`: the file that the rubric is from; None for one that comes with the program, or is of a run.
+
+    It is kept whole, not by the name of its file alone: that may be changed or gone by tomorrow, and what a
+    person has chosen must still be there.
+    """
 
     changed = Signal()
 
@@ -44,11 +44,9 @@ class CurrentRubric(QObject):
 
     @property
     def opened(self) -> list[Path]:
-        """The files that were chosen by the user, the newest first."""
         return self._state.recent(_RUBRICS)
 
     def choose(self, rubric: Rubric, path: Path | None = None) -> None:
-        """Work with a rubric from now on."""
         if (rubric, path) == (self.rubric, self.path):
             return
         self.rubric, self.path = rubric, path
@@ -65,11 +63,9 @@ class CurrentRubric(QObject):
             self.choose(rubric)
 
     def remember(self, path: Path) -> None:
-        """Offer a file from now on."""
         self._state.add_recent(_RUBRICS, path)
 
     def forget(self, path: Path) -> None:
-        """Offer a file no more."""
         self._state.remove_recent(_RUBRICS, path)
 
 
@@ -149,7 +145,6 @@ class DatasetReader(QObject):
 
     @property
     def busy(self) -> bool:
-        """True while a file is read."""
         return self._reading.busy
 
     def read(
@@ -185,7 +180,6 @@ class DatasetReader(QObject):
         self._labelled = True
 
     def drop(self) -> None:
-        """Read no more; nothing is heard of it."""
         self._reading.drop()
 
     @Slot(object)
@@ -209,7 +203,6 @@ class DatasetReader(QObject):
         )
 
     def _read_by(self, path: Path, columns: ColumnMap, remember: bool) -> None:
-        """Go on as the user said."""
         labelled = self._labelled
         self._read(path, columns, remember, rubric=self._rubric)
         self._labelled = labelled

@@ -1,9 +1,6 @@
-"""One figure in a frame: drawn in the colours of the window, saved and copied in the light ones.
+"""Figures: drawn in the colours of the window, saved and copied in the light ones."""
 
-Figures saved as files and copied, in the light colours.
-"""
-
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,8 +13,8 @@ from gui.widgets.figure_view import DrawnFigure, FigureView
 from gui.widgets.files import ask_target
 from gui.widgets.labels import heading, hint, in_column, panel
 from gui.widgets.theme import is_dark
-from gui.workspace.files_in_use import files_in_use
-from gui.workspace.threads import Job, JobControl, LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import Job, JobControl, ThreadName
 from gui.workspace.workspace import Workspace
 
 DRAWING = ThreadName.FILES
@@ -45,14 +42,19 @@ class FigureFiles(QObject):
         drawn = self._drawn(name, path.suffix.lower().lstrip("."))
         if drawn is None:
             return
-        job = _written(drawn, path, files_in_use(self._workspace, self._page))
-        task = self._workspace.threads.start(DRAWING, job, must_end=True)
+        in_use = self._workspace.files_in_use(self._page)
+
+        def work(control: JobControl) -> Path:
+            check_targets({"the figure": path}, in_use)
+            write_whole(path, drawn(control))
+            return path
+
+        task = self._workspace.threads.start(DRAWING, work, must_end=True)
         task.finished.connect(lambda written: self._workspace.note.emit(f"Written: {written}"))
         self._workspace.failures.follow(task, "figure")
 
     @Slot(str)
     def copy(self, name: str) -> None:
-        """Put a figure on the clipboard, as a picture."""
         drawn = self._drawn(name, "png")
         if drawn is not None:
             task = self._workspace.threads.start(DRAWING, drawn)
@@ -61,7 +63,6 @@ class FigureFiles(QObject):
 
     @Slot(str, str)
     def ask_where(self, name: str, form: str) -> None:
-        """Ask for the file of a figure, and write it."""
         state = self._workspace.state
         suggested = state.export_folder() / f"{self._file_name(name)}.{form}"
         path = ask_target(self._page, "Save the figure", suggested, _KINDS[form])
@@ -73,17 +74,6 @@ class FigureFiles(QObject):
     def _take_copy(self, png: bytes) -> None:
         QGuiApplication.clipboard().setImage(QImage.fromData(png))
         self._workspace.note.emit("The figure is on the clipboard.")
-
-
-def _written(drawn: Job[bytes], path: Path, in_use: Mapping[str, Path]) -> Job[Path]:
-    """Draw a figure and write it, over no file in use; the path. SetupError."""
-
-    def work(control: JobControl) -> Path:
-        check_targets({"the figure": path}, in_use)
-        write_whole(path, drawn(control))
-        return path
-
-    return work
 
 
 _SOON_MS = 100
@@ -112,12 +102,15 @@ class FramedPicture(QWidget):
         # What the page shows first is painted first: a thread that draws would hold it up.
         self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
         self._soon.timeout.connect(self._draw)
-        self._drawing = LatestTask(workspace.threads, DRAWING, self)
-        self._drawing.finished.connect(self._take)
-        workspace.failures.follow(self._drawing)
+        self._drawing = TaskPanel(workspace.threads, DRAWING, self, self._take, failed=workspace.failures)
         self._note = hint("")
         self.view = FigureView(key)
-        self.files = FigureFiles(workspace, self, self._saved, self._file_name)
+        self.files = FigureFiles(
+            workspace,
+            self,
+            lambda _key, form: self._source.saved(form) if self._source is not None else None,
+            lambda key: self._source.file_name if self._source is not None else key,
+        )
         self.view.save_wanted.connect(self.files.ask_where)
         self.view.copy_wanted.connect(self.files.copy)
         self._frame = panel(heading(title), self._note, self.view)
@@ -125,7 +118,6 @@ class FramedPicture(QWidget):
         in_column(self._frame, on=self)
 
     def show_source(self, source: FigureSource | None) -> None:
-        """Draw another figure; nothing for None."""
         self._source, self._dark = source, None
         if source is None:
             self._soon.stop()
@@ -143,15 +135,8 @@ class FramedPicture(QWidget):
             self._soon.start()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Draw what nobody looked at before."""
         super().showEvent(event)
         self.restyle()
-
-    def _saved(self, _key: str, form: str) -> Job[bytes] | None:
-        return self._source.saved(form) if self._source is not None else None
-
-    def _file_name(self, key: str) -> str:
-        return self._source.file_name if self._source is not None else key
 
     @Slot()
     def _draw(self) -> None:

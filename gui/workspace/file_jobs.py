@@ -1,6 +1,4 @@
-"""Jobs that measure slice by slice: a run by itself, or systems side by side.
-
-Jobs on files: a dataset read, its items divided into slices, what is missing of a list.
+"""Jobs on files: a dataset read, its items divided into slices and measured so, what is missing of a list.
 
 All modules named *_jobs.py hold work that runs on the worker threads. They import what is heavy (pyarrow,
 llama.cpp, matplotlib) there and only then, so that the window is visible at once.
@@ -33,8 +31,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Loading:
-    """How far the reading of a file is."""
-
     path: Path
     rows: int
 
@@ -128,8 +124,6 @@ class Divided:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A slice that alone is to be measured, and how it is called."""
-
     part: "Slice"
     words: str
 
@@ -195,12 +189,7 @@ def missing(paths: Sequence[Path]) -> Job[frozenset[Path]]:
 DRAWN = "drawn"
 """The key of the column in which the window draws accuracies and their intervals."""
 
-_DRAWN = Column(
-    DRAWN,
-    "0 to 100 %",
-    Kind.ESTIMATE,
-    "The accuracy as a point, its 95 % interval as a line.",
-)
+_DRAWN = Column(DRAWN, "0 to 100 %", Kind.ESTIMATE, "The accuracy as a point, its 95 % interval as a line.")
 
 
 @dataclass(frozen=True)
@@ -222,7 +211,6 @@ class Sliced:
 
     @property
     def parts(self) -> "Sequence[Slice]":
-        """The slices in the order of the rows."""
         return [found.part for found in self.measured[0].slices]
 
 
@@ -244,7 +232,14 @@ def measure_slices(
         table, below = slice_table(measured), None
         if any(found.measures for found in measured.slices):
             below = criterion_slice_table(measured)
-            table = _with_drawing(table, measured)
+            # With a column to draw in, after the interval.
+            place = [column.key for column in table.columns].index("interval") + 1
+            columns = (*table.columns[:place], _DRAWN, *table.columns[place:])
+            rows: list[Row] = []
+            for row, found in zip(table.rows, measured.slices, strict=True):
+                drawn = None if found.accuracy is None else Estimate(found.accuracy, found.interval)
+                rows.append([*row[:place], drawn, *row[place:]])
+            table = replace(table, columns=columns, rows=rows)
         return Sliced(slicing, table, below, mark, [measured], said=slices_in_words(measured))
 
     return work
@@ -292,13 +287,3 @@ def _measured(
             return slices.count_slices(results.answered, slicing)
         return slices.measure_slices(matched, slicing, control.cancel)
     return slices.count_slices(results.answered, slicing)
-
-
-def _with_drawing(table: Table, measured: "SlicedMeasures") -> Table:
-    """The table with a column to draw in, after the interval."""
-    place = [column.key for column in table.columns].index("interval") + 1
-    rows: list[Row] = []
-    for row, found in zip(table.rows, measured.slices, strict=True):
-        drawn = None if found.accuracy is None else Estimate(found.accuracy, found.interval)
-        rows.append([*row[:place], drawn, *row[place:]])
-    return replace(table, columns=(*table.columns[:place], _DRAWN, *table.columns[place:]), rows=rows)

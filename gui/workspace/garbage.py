@@ -81,7 +81,6 @@ class _Hidden:
         self.stale = True
 
     def let_go(self) -> None:
-        """Something large was dropped."""
         self.stale = self._seconds > 0
 
     @property
@@ -159,13 +158,11 @@ class Collector(QObject):
             window.removeEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """See when the user does something."""
         if event.type() in _TOUCHES:
             self._touched = time.monotonic()
         return super().eventFilter(watched, event)
 
     def close(self) -> None:
-        """Let the collector run by itself again: no other thread is left."""
         self._timer.stop()
         self._watch_no_more()
         _by_itself.let_on(self._reason)

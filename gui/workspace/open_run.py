@@ -42,12 +42,10 @@ class RunMark:
 
 
 def _stored(run: "StoredRun") -> Hashable:
-    """How far a run is judged, how it is calibrated, what was written again."""
     return run.id, run.judged, json.dumps([run.calibration, run.manifest.get(REWRITTEN)], sort_keys=True)
 
 
 def run_mark(results: "RunResults") -> RunMark:
-    """A run as it was read."""
     overrides = frozenset(results.overrides.values())
     return RunMark(_stored(results.run), len(results.judged), overrides)
 
@@ -90,7 +88,6 @@ class OpenRun:
 
     @property
     def id(self) -> int:
-        """Its number in the store."""
         return self.results.run.id
 
     @property

@@ -1,8 +1,5 @@
-"""Says that explanations were written for another label than the effective one, and offers to write them
-again.
-
-Explanations of the open run that were written for another label than the effective one, and writing them
-again.
+"""Explanations of the open run that were written for another label than the effective one: how many, and
+writing them again.
 """
 
 from typing import TYPE_CHECKING
@@ -15,7 +12,8 @@ from engine.core.events import MeasureProgress
 from gui.widgets.actions import BusyLine
 from gui.widgets.labels import guard, hint, label, name
 from gui.workspace import store_jobs
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -36,13 +34,12 @@ class Rewriter(QObject):
         self.progress: MeasureProgress | None = None
         self._run_id = 0  # of the run that is written, or was last
         self._counted_id = 0
-        self._counting = LatestTask(workspace.threads, ThreadName.FILES, self)
-        self._counting.finished.connect(self._take_count)
-        workspace.failures.follow(self._counting)
-        self._writing = LatestTask(workspace.threads, ThreadName.MODEL, self)
-        self._writing.progress.connect(self._follow)
-        self._writing.finished.connect(self._take)
-        self._writing.failed.connect(self._fail)
+        self._counting = TaskPanel(
+            workspace.threads, ThreadName.FILES, self, self._take_count, failed=workspace.failures
+        )
+        self._writing = TaskPanel(
+            workspace.threads, ThreadName.MODEL, self, self._take, failed=self._fail, follow=self._follow
+        )
         self._writing.busy_changed.connect(self.changed)
         workspace.run_changed.connect(self._count)
         workspace.overrides_changed.connect(self._count)
@@ -50,12 +47,10 @@ class Rewriter(QObject):
 
     @property
     def busy(self) -> bool:
-        """True while explanations are written."""
         return self._writing.busy
 
     @property
     def doing(self) -> str:
-        """What is under way, in words."""
         if self.progress is None:
             return f"Run {self._run_id}: waiting for the model …"
         return f"Run {self._run_id}: {self.progress.done:,} of {self.progress.total:,} written again"
@@ -75,7 +70,6 @@ class Rewriter(QObject):
         return ""
 
     def start(self) -> None:
-        """Write again what is stale in the open run."""
         run = self._workspace.run
         if self.busy or self.obstacle or not self.stale or run is None or run.dataset is None:
             return
@@ -114,7 +108,16 @@ class Rewriter(QObject):
     @Slot(object)
     def _take(self, made: "Rewritten") -> None:
         self._workspace.failures.end(self)
-        self._workspace.note.emit(f"Run {self._run_id}: {_in_words(made)}")
+        said = [f"Run {self._run_id}: {made.written:,} of {made.stale:,} explanations are written again."]
+        if made.stopped:
+            said.append("It was stopped before the end.")
+        if made.wordless:
+            said.append(f"For {made.wordless:,} of them the model wrote no text: the old ones stay.")
+        if made.too_long:
+            more = "" if len(made.too_long) <= _IDS_SHOWN else ", …"
+            ids = ", ".join(made.too_long[:_IDS_SHOWN])
+            said.append(f"Too long for the context: items {ids}{more}.")
+        self._workspace.note.emit(" ".join(said))
         self._show_written()
 
     @Slot(object)
@@ -127,18 +130,6 @@ class Rewriter(QObject):
         run = self._workspace.run
         if run is not None and run.id == self._run_id:
             self._workspace.read_run_again()
-
-
-def _in_words(made: "Rewritten") -> str:
-    sentences = [f"{made.written:,} of {made.stale:,} explanations are written again."]
-    if made.stopped:
-        sentences.append("It was stopped before the end.")
-    if made.wordless:
-        sentences.append(f"For {made.wordless:,} of them the model wrote no text: the old ones stay.")
-    if made.too_long:
-        ids, more = ", ".join(made.too_long[:_IDS_SHOWN]), "" if len(made.too_long) <= _IDS_SHOWN else ", …"
-        sentences.append(f"Too long for the context: items {ids}{more}.")
-    return " ".join(sentences)
 
 
 class StaleLine(QFrame):
@@ -170,7 +161,6 @@ class StaleLine(QFrame):
 
     @Slot()
     def follow(self) -> None:
-        """Show how things are now."""
         stale, busy, why_not = self._rewriter.stale, self._rewriter.busy, self._rewriter.obstacle
         single = stale == 1
         many = "1 explanation was" if single else f"{stale:,} explanations were"
@@ -184,15 +174,11 @@ class StaleLine(QFrame):
         self.text.setVisible(stale > 0)
         self.why_not.setText(why_not)
         self.why_not.setVisible(bool(why_not) and not busy)
-        self._show_work(busy)
-        self.setVisible(stale > 0 or busy)
-
-    def _show_work(self, busy: bool) -> None:
         progress = self._rewriter.progress
         if not busy:
             self.busy.end()
-            return
-        if self.busy.isHidden():
+        elif self.busy.isHidden():
             self.busy.begin(self._rewriter.doing)
-        if progress is not None:
+        if busy and progress is not None:
             self.busy.go_on(self._rewriter.doing, progress.done, progress.total)
+        self.setVisible(stale > 0 or busy)

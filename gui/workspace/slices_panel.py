@@ -1,7 +1,4 @@
-"""Measures slice by slice: two tables, one below the other, and the way to the items of a row.
-
-Two lists to choose a slice of the items from: by what they are divided, and which of the slices.
-"""
+"""Slices: the choice of one, and the measures of all of them with the way to their items."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,6 +19,7 @@ from gui.widgets.value_table import VALUE_ROLE, TableModel
 from gui.widgets.views import measure_view
 from gui.workspace.file_jobs import DRAWN, Chosen, Divided, NotedRequest, Sliced, divide
 from gui.workspace.state import BLIND
+from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import Job, LatestTask, ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -63,19 +61,16 @@ class SliceChoice(QWidget):
 
     @property
     def ids(self) -> frozenset[str] | None:
-        """The items of the chosen slice; None for all."""
         return None if self.part is None else self.part.known
 
     @property
     def words(self) -> str:
-        """The chosen slice for display; empty for all items."""
         if self.slicing is None or self.part is None:
             return ""
         return visible(self.slicing.in_words(self.part))
 
     @property
     def chosen(self) -> Chosen | None:
-        """The slice that alone is to be measured; None for all items."""
         return None if self.part is None else Chosen(self.part, self.words)
 
     def show_dataset(self, dataset: "Dataset | None", gold: "Dataset | None" = None) -> None:
@@ -115,7 +110,8 @@ class SliceChoice(QWidget):
     @Slot()
     def _divide(self) -> None:
         assert self._dataset is not None
-        self._wanted_part = self.part.key if self.part is not None and self._same_by() else None
+        same_by = self.slicing is not None and self.slicing.by == self.by.currentData()
+        self._wanted_part = self.part.key if self.part is not None and same_by else None
         self._start(self.by.currentData() or "")
 
     def _start(self, by: str) -> None:
@@ -148,9 +144,6 @@ class SliceChoice(QWidget):
 
     def _again(self) -> None:
         self.choose(self.by.currentData() or "", self.part.key if self.part is not None else None)
-
-    def _same_by(self) -> bool:
-        return self.slicing is not None and self.slicing.by == self.by.currentData()
 
     @Slot(object)
     def _take(self, divided: Divided) -> None:
@@ -245,9 +238,9 @@ class SlicesPanel(QWidget):
         self.choice = SliceChoice(workspace, letters)
         self.choice.by.activated.connect(self.divided)
         self.sliced: Sliced | None = None
-        self._measuring = LatestTask(workspace.threads, ThreadName.MEASURE, self)
-        self._measuring.finished.connect(self.show_slices)
-        workspace.failures.follow(self._measuring)
+        self._measuring = TaskPanel(
+            workspace.threads, ThreadName.MEASURE, self, self.show_slices, failed=workspace.failures
+        )
         self.title, self.what = title, hint("")
         self.table, self.below = table, TableModel(self)
         self.view = measure_view(self.table, said.table)
@@ -258,14 +251,8 @@ class SlicesPanel(QWidget):
         self._delegate = _DrawnDelegate(self.view)
         explained = [hint(said.explained)] if said.explained else []
         self._below = framed(heading(said.heading), *explained, self.below_view)
-        in_column(
-            framed(head, self.what, self.view),
-            self._below,
-            STRETCH,
-            on=self,
-            margins=(0, 0, 6, 0),
-            spacing=10,
-        )
+        above = framed(head, self.what, self.view)
+        in_column(above, self._below, STRETCH, on=self, margins=(0, 0, 6, 0), spacing=10)
         self.setProperty("role", "content")
         self.show_slices(None)
 
@@ -315,7 +302,6 @@ class _DrawnDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Draw a cell."""
         shown = QStyleOptionViewItem(option)
         self.initStyleOption(shown, index)
         shown.text = ""

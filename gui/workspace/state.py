@@ -1,13 +1,14 @@
-"""What the window remembers from one day to the next, in a plain file in the user's data folder.
+"""What the window remembers from one day to the next, in plain files in the user's data folder.
 
-The names of the pages, in the order of the rail.
-
-All windows of an account write the same file. What this one read at its start or wrote since holds for its
-life: who labels, blind or not, by which weights. What another one writes is what the next one starts with.
+All windows of an account write one file of choices and layout. What this one read at its start or wrote since
+holds for its life: who labels, blind or not, by which weights. What another one writes is what the next one
+starts with. Work that the user has begun (a queue, runs not finished) is in a file of each window: two cannot
+overwrite each other, and what a window leaves, however it ended, the next one takes over.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,12 @@ from PySide6.QtCore import QByteArray, QObject, QSettings, QTimer, Signal, Slot
 
 from engine.core.codec import LARGEST, plain_values
 from engine.core.errors import SetupError
+from engine.system.files import Claim, claimed, left_by_the_dead, make_folder, sync_folder, write_whole
 from engine.system.paths import data_folder, shown
 from gui.widgets.files import folder_for_new_files
 
 
 class PageName(StrEnum):
-    """A page of the window."""
-
     DATASET = "Dataset"
     JUDGE = "Judge"
     RESULTS = "Results"
@@ -62,7 +62,6 @@ class State(QObject):
 
     @property
     def path(self) -> Path:
-        """The file."""
         return Path(self._settings.fileName())
 
     @Slot()
@@ -83,12 +82,10 @@ class State(QObject):
             )
 
     def text(self, name: str, default: str = "") -> str:
-        """A remembered text."""
         value = self._held.get(name)
         return value if isinstance(value, str) else default
 
     def set_text(self, name: str, value: str) -> None:
-        """Remember a text."""
         self._set(name, value)
 
     def number(self, name: str, default: int, most: int = LARGEST) -> int:
@@ -100,11 +97,9 @@ class State(QObject):
         return number if abs(number) <= most else default
 
     def set_number(self, name: str, value: int) -> None:
-        """Remember a whole number."""
         self._set(name, str(value))
 
     def record(self, name: str) -> dict[str, Any]:
-        """Remembered plain values; empty where there are none."""
         value = _plain(self.text(name))
         return value if isinstance(value, dict) else {}
 
@@ -121,19 +116,16 @@ class State(QObject):
             self._held[name] = json.dumps(own)
 
     def forget(self, name: str) -> None:
-        """Remember a thing no more."""
         self._held.pop(name, None)
         if self._settings.contains(name):
             self._settings.remove(name)
             self.save()
 
     def layout(self, name: str) -> QByteArray:
-        """The remembered layout of a window, splitter or header; empty where there is none."""
         value = self._held.get(f"layout/{name}")
         return value if isinstance(value, QByteArray) else QByteArray()
 
     def set_layout(self, name: str, value: QByteArray) -> None:
-        """Remember a layout."""
         self._set(f"layout/{name}", value)
 
     def recent(self, kind: str) -> list[Path]:
@@ -143,17 +135,14 @@ class State(QObject):
         return [Path(name) for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
     def add_recent(self, kind: str, path: Path) -> None:
-        """Remember a file as the one opened last."""
         path = path.absolute()
         others = [known for known in self.recent(kind) if known != path]
         self._write_recent(kind, [path, *others][:MOST_RECENT])
 
     def remove_recent(self, kind: str, path: Path) -> None:
-        """Forget a file."""
         self._write_recent(kind, [known for known in self.recent(kind) if known != path])
 
     def clear_recent(self, kind: str) -> None:
-        """Forget all files of a kind."""
         self._write_recent(kind, [])
 
     def export_folder(self, otherwise: Path | None = None) -> Path:
@@ -162,7 +151,6 @@ class State(QObject):
         return folder_for_new_files(*filter(None, (Path(last) if last else None, otherwise)))
 
     def keep_export_folder(self, folder: Path) -> None:
-        """Offer this folder the next time."""
         self.set_text(_EXPORTED, str(folder))
 
     def forget_all_but(self, *names: str) -> None:
@@ -192,3 +180,87 @@ def _plain(value: object) -> Any:
         return plain_values(value, most=MOST_OF_QT) if isinstance(value, str) else None
     except ValueError:
         return None
+
+
+_BEFORE, _AFTER = "begun-", ".json"
+_LARGEST = 1 << 26  # bytes of a file; 500 long runs take one in sixty
+_IN_STATE = {"queue": "entries", "unfinished": "runs"}
+"""Where earlier versions kept these, in the memory of the window: the name, and that of the list in it."""
+
+
+class BegunWork:
+    """Lists of plain values by name; what is damaged counts as not begun. Read when it is first asked for."""
+
+    def __init__(self, state: State) -> None:
+        self._state, self._folder = state, state.path.parent
+        self._lists: dict[str, list[Any]] | None = None
+        self._claim: Claim | None = None
+        self._taken: list[Claim] = []  # of others, removed as soon as this window's own file has it all
+
+    def entries(self, name: str) -> Sequence[Any]:
+        return tuple(self._kept.get(name, ()))
+
+    def keep(self, name: str, entries: Sequence[Any]) -> None:
+        """Keep these by a name from now on, on the disk when this returns.
+
+        SetupError where that is not possible: then those of before are kept.
+        """
+        before = self._kept.get(name, [])
+        self._kept[name] = list(entries)
+        try:
+            self._write()
+        except SetupError:
+            self._kept[name] = before
+            raise
+
+    def close(self) -> None:
+        for claim in (*self._taken, *([self._claim] if self._claim else [])):
+            claim.close()
+        self._taken, self._claim, self._lists = [], None, None
+
+    @property
+    def _kept(self) -> dict[str, list[Any]]:
+        if self._lists is None:
+            # Have what windows that are gone have left, and what an earlier version has.
+            self._lists = {}
+            old = {name: self._state.record(name).get(part) for name, part in _IN_STATE.items()}
+            self._join(old)
+            for claim in left_by_the_dead(self._folder, _BEFORE, _AFTER):
+                with suppress(OSError, ValueError):
+                    if claim.path.stat().st_size <= _LARGEST:
+                        self._join(plain_values(claim.path.read_bytes()))
+                self._taken.append(claim)
+            if any(old.values()) or self._taken:
+                with suppress(SetupError):  # told as soon as something is begun
+                    self._write()
+        return self._lists
+
+    def _join(self, others: object) -> None:
+        """Add the lists of another; what is damaged is none."""
+        assert self._lists is not None
+        for name, entries in others.items() if isinstance(others, Mapping) else ():
+            if isinstance(entries, list):
+                own = self._lists.setdefault(name, [])
+                own += [entry for entry in entries if entry not in own]
+
+    def _write(self) -> None:
+        kept = {name: entries for name, entries in (self._lists or {}).items() if entries}
+        make_folder(self._folder)
+        try:
+            if self._claim is None:
+                self._claim = claimed(self._folder, _BEFORE, _AFTER)
+            if kept:
+                write_whole(self._claim.path, json.dumps(kept).encode("utf-8"))
+            else:
+                self._claim.path.unlink(missing_ok=True)
+            sync_folder(self._folder)
+        except OSError as error:
+            raise SetupError(
+                f"The folder {self._folder} takes no file: {error.strerror or error}.",
+                "Make sure that it exists and that you can write in it.",
+            ) from error
+        while self._taken:
+            with suppress(OSError):
+                self._taken.pop().remove()
+        for name in _IN_STATE:
+            self._state.forget(name)

@@ -10,22 +10,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.annotations.effective import Reviews
-from engine.annotations.records import Annotation, Kind, Said, Undo, annotations_in
+from engine.annotations.records import Annotation, AnnotationKind, Said, Undo, annotations_in
 from engine.core.errors import SetupError, StoreError
 from engine.core.events import CancelToken, followed
+from engine.core.health import Health
+from engine.core.tables import Sheet, Table
 from engine.system.write_ahead_log import WriteAheadLog
 from gui.workspace.file_jobs import has_labels_for
 from gui.workspace.garbage import many_records
 from gui.workspace.open_run import OpenRun
-from gui.workspace.threads import Job, JobControl
-from gui.workspace.worker_jobs import worker
+from gui.workspace.threads import Job, JobControl, worker
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.judging.run import Rewritten
-    from engine.models.checked_model import CheckedModel
     from engine.results.run_results import RunResults
-    from engine.settings.identity import AnyRun, RunIdentity, StoredRun
+    from engine.settings.identity import AnyRun, StoredRun
     from engine.store.run_store import RunStore
 
 Result = TypeVar("Result")
@@ -59,8 +59,6 @@ def in_store(store_path: Path, ask: "Callable[[RunStore], Result]", or_none: boo
 
 
 def list_runs(store_path: Path) -> "Job[Sequence[AnyRun]]":
-    """All runs, the newest first; none where there is no store yet."""
-
     def work(_control: JobControl) -> "Sequence[AnyRun]":
         from engine.store.opening import has_store
         from engine.store.run_store import RunStore
@@ -171,7 +169,7 @@ def store_words(store_path: Path, write_ahead_log: WriteAheadLog) -> Job[Stored]
             undone = [(each.run_id, each.what.content_hash) for each in said if isinstance(each.what, Undo)]
             new = [(each.run_id, word) for each in said for word in annotations_in(each.what)]
             runs = {run_id for run_id, word in new if word.kind in OF_RUN} | {run_id for run_id, _ in undone}
-            hashes = [word.content_hash for _, word in new if word.kind is Kind.NOTE]
+            hashes = [word.content_hash for _, word in new if word.kind is AnnotationKind.NOTE]
             hashes += [content_hash for _, content_hash in undone]
             noted = store.notes(hashes)
             return Stored(
@@ -225,13 +223,52 @@ def look_for_words(store_path: Path, run_id: int, seen: SeenWords) -> Job[FoundW
     return work
 
 
+def differences(store_path: Path, first: int, other: int) -> Job[Table]:
+    def work(_control: JobControl) -> Table:
+        from engine.report.run import differences_table
+        from engine.store.run_store import RunStore
+
+        with RunStore(store_path) as store, store.reading():
+            runs = store.run(first), store.run(other)
+            efforts = {run.id: store.efforts(run.id) for run in runs}
+            return differences_table(*runs, efforts, store.shared_items(first).get(other, 0))
+
+    return work
+
+
+def drift(store_path: Path, first: int, other: int) -> Job[Sheet]:
+    def work(control: JobControl) -> Sheet:
+        from engine.metrics.run_drift import stored_drift
+        from engine.report.drift import drift_sections
+        from engine.store.run_store import RunStore
+
+        with RunStore(store_path) as store, many_records():
+            found = stored_drift(store, first, other, cancel=control.cancel)
+        return Sheet("Regression check", tuple(drift_sections(found)))
+
+    return work
+
+
+def health(store_path: Path, run_id: int) -> Job[tuple[int, Health]]:
+    """What speaks against the judge of a run, with the run's number."""
+
+    def work(_control: JobControl) -> tuple[int, Health]:
+        from engine.results.health import run_health
+        from engine.results.run_results import load_results
+        from engine.store.run_store import RunStore
+
+        with RunStore(store_path) as store, many_records():
+            return run_id, run_health(load_results(store, run_id))
+
+    return work
+
+
 def draw_sample_by(store_path: Path, run_id: int, seed: int) -> Job[None]:
     """Draw the random sample of a run by another seed from now on."""
     return in_store(store_path, lambda store: store.draw_sample_by(run_id, seed))
 
 
 def known_tags(store_path: Path) -> Job[Sequence[str]]:
-    """The tags in use, the most frequent first."""
     return in_store(store_path, lambda store: store.tags(), or_none=True)
 
 
@@ -253,34 +290,27 @@ def rewrite(store_path: Path, run_id: int, dataset: "Dataset", threads: int | No
 
     `dataset`: with the items that the run judged. `threads`: None for the default. A stop keeps
     what was written. SetupError where the dataset, the model's file, the questions or the examples are not
-    those of the run: one that was shown examples can only be written again by the command. RunBusyError.
+    those of the run: one that was shown examples can only be written again by the command. ModelFileError
+    where it is gone, broken or does not fit the memory. RunBusyError.
     """
 
     def work(control: JobControl) -> "Rewritten":
         from engine.judging.run import rewriting_plan
         from engine.judging.work import rewrite_run
-        from engine.models.checked_model import in_use
+        from engine.models.checked_model import checked_model, in_use
+        from engine.models.memory import check_memory
+        from engine.models.model_file import read_model_file
         from engine.models.opening import machine_settings
         from engine.store.run_store import RunStore
 
         with worker(rewrite_run, control) as writer:
             with RunStore(store_path) as store:
                 run = store.run(run_id)
-            model = _model(run.identity, control.cancel)
+            described, settings = read_model_file(run.identity.model_path), run.identity.judge_settings
+            check_memory(described, settings.context, kv_type=settings.kv_type)
+            model = checked_model(described, control.cancel)
             plan = rewriting_plan(run, dataset, model, machine_settings(threads))
             with in_use(model):
                 return followed(writer.do(plan, store_path, run_id), control.report)
 
     return work
-
-
-def _model(identity: "RunIdentity", cancel: "CancelToken") -> "CheckedModel":
-    """The model that judged. ModelFileError where it is gone, broken or does not fit the memory."""
-    from engine.models.checked_model import checked_model
-    from engine.models.memory import check_memory
-    from engine.models.model_file import read_model_file
-
-    settings = identity.judge_settings
-    described = read_model_file(identity.model_path)
-    check_memory(described, settings.context, kv_type=settings.kv_type)
-    return checked_model(described, cancel)

@@ -19,8 +19,7 @@ from gui.widgets.foreign_text import plain_label
 from gui.widgets.labels import STRETCH, in_column, make_room, scrolling, show_text
 from gui.widgets.notice import Notice
 from gui.widgets.text_views import SheetView
-from gui.workspace.begun_work import Failures
-from gui.workspace.threads import WAITING, AtWork, EngineThreads, Job, LatestTask, Task, ThreadName
+from gui.workspace.threads import WAITING, AtWork, EngineThreads, Failures, Job, LatestTask, Task, ThreadName
 from gui.workspace.workspace import Workspace
 
 Hear = Callable[[Any], object] | Callable[[], object]

@@ -10,19 +10,20 @@ what any job does.
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Hashable
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial, wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-from PySide6.QtCore import QObject, QThread, Signal, Slot
+from PySide6.QtCore import QObject, QThread, Signal, SignalInstance, Slot
 
 from engine.core.errors import EngineBug, EngineError
 from engine.core.events import Cancelled, CancelToken
 from engine.system.computer import STACK_BYTES
 from engine.system.crash_reports import fault_words, log_fault
 from engine.system.paths import said_of_system
+from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker, Worker
 from gui.workspace.garbage import Collector
 
 WAITING = "Waiting for other work with a model to end"
@@ -80,6 +81,13 @@ class AtWork:
     total: int | None = None
 
 
+def _logged_bug(error: BaseException, thread_name: ThreadName) -> EngineBug:
+    log_fault(error, f"a job of the thread {thread_name.value}")
+    bug = EngineBug(fault_words(error))
+    bug.__cause__ = error
+    return bug
+
+
 class _Work:
     """What the thread of a worker thread knows of a task: the job, when it is to stop, that it is over.
 
@@ -108,18 +116,11 @@ class _Work:
         except MemoryError:
             tell("failed", EngineBug("there is not enough memory for this"))
         except BaseException as error:  # whatever it was, the window must hear of the end
-            tell("failed", said_of_system(error) or self._bug(error))
+            tell("failed", said_of_system(error) or _logged_bug(error, self._thread_name))
         else:
             tell("finished", result)
         finally:
             self.over.set()
-
-    def _bug(self, error: BaseException) -> EngineBug:
-        """A bug of the program, logged."""
-        log_fault(error, f"a job of the thread {self._thread_name.value}")
-        bug = EngineBug(fault_words(error))
-        bug.__cause__ = error
-        return bug
 
 
 class Task(QObject):
@@ -156,7 +157,6 @@ class Task(QObject):
         self.work.token.cancel()
 
     def wait(self, seconds: float) -> None:
-        """Wait, on the thread of the window, until the job has done what it does."""
         self.work.over.wait(max(0.0, seconds))
 
     def tell(self, kind: str, value: object) -> None:
@@ -178,45 +178,24 @@ class Task(QObject):
 
 
 class _Runner(QObject):
-    """Lives on the thread of a worker thread and does its works in their order."""
+    """Does works in their order on a thread of its own, from its first job to the end of the window."""
 
+    wanted = Signal(object)  # a work, to be done after those that were wanted before
     told = Signal(object, str, object)  # the work, the kind of news, its value
-
-    @Slot(object)
-    def run(self, work: _Work) -> None:
-        """Do the job of a task."""
-        work.do(partial(self.told.emit, work))
-
-
-class _NamedThread(QObject):
-    """One worker thread's thread, from its first job to the end of the window."""
-
-    told = Signal(object, str, object)
-    _wanted = Signal(object)
 
     def __init__(self, thread_name: ThreadName) -> None:
         super().__init__()
-        self._thread = QThread()
-        self._thread.setObjectName(thread_name.value)
-        self._thread.setStackSize(STACK_BYTES)
-        self._runner = _Runner()
-        # Its slots run on that thread from now on; this object's stay on the window's.
-        self._runner.moveToThread(self._thread)
-        self._wanted.connect(self._runner.run)
-        self._runner.told.connect(self.told)
-        self._thread.start()
+        self.own_thread = QThread()
+        self.own_thread.setObjectName(thread_name.value)
+        self.own_thread.setStackSize(STACK_BYTES)
+        # Its slots run on that thread from now on.
+        self.moveToThread(self.own_thread)
+        self.wanted.connect(self._run)
+        self.own_thread.start()
 
-    def give(self, work: _Work) -> None:
-        """Let the thread do a work after those that it has."""
-        self._wanted.emit(work)
-
-    def quit(self) -> None:
-        """Let the thread end after the job that it does."""
-        self._thread.quit()
-
-    def wait(self, seconds: float) -> bool:
-        """Wait for the end of the thread; False where it takes longer."""
-        return self._thread.wait(int(1000 * max(0.0, seconds)))
+    @Slot(object)
+    def _run(self, work: _Work) -> None:
+        work.do(partial(self.told.emit, work))
 
 
 class EngineThreads(QObject):
@@ -229,7 +208,7 @@ class EngineThreads(QObject):
     def __init__(self, parent: QObject | None = None, apart: bool = True) -> None:
         super().__init__(parent)
         self._apart = apart
-        self._worker_threads: dict[ThreadName, _NamedThread] = {}
+        self._runners: dict[ThreadName, _Runner] = {}
         self._tasks: dict[_Work, Task] = {}
         self._collector = Collector(self)
         self._stopped = False
@@ -247,15 +226,14 @@ class EngineThreads(QObject):
             return task
         self._tasks[task.work] = task
         # A thread for each worker thread is started with its first job: the window opens without any.
-        if thread_name not in self._worker_threads:
-            self._worker_threads[thread_name] = _NamedThread(thread_name)
+        if thread_name not in self._runners:
+            self._runners[thread_name] = _Runner(thread_name)
             # A bound slot: a lambda would run on the thread of the worker thread.
-            self._worker_threads[thread_name].told.connect(self._hand_on)
-        self._worker_threads[thread_name].give(task.work)
+            self._runners[thread_name].told.connect(self._hand_on)
+        self._runners[thread_name].wanted.emit(task.work)
         return task
 
     def busy(self, thread_name: ThreadName) -> bool:
-        """True while a worker thread has a job to do."""
         return any(task.thread_name is thread_name and not task.done for task in self._tasks.values())
 
     def stop(self, at_once: bool = False) -> bool:
@@ -271,13 +249,13 @@ class EngineThreads(QObject):
         for task in self._tasks.values():
             if task.must_end:
                 task.wait(deadline - time.monotonic())
-        for thread_name in self._worker_threads.values():
-            thread_name.quit()
+        for runner in self._runners.values():
+            runner.own_thread.quit()
         soon = min(deadline, time.monotonic() + _AT_ONCE) if at_once else deadline
-        ended = [
-            thread.wait((deadline if thread_name is ThreadName.MODEL else soon) - time.monotonic())
-            for thread_name, thread in self._worker_threads.items()
-        ]
+        ended = []
+        for thread_name, runner in self._runners.items():
+            left = (deadline if thread_name is ThreadName.MODEL else soon) - time.monotonic()
+            ended.append(runner.own_thread.wait(int(1000 * max(0.0, left))))
         if all(ended):
             self._collector.close()
         return all(ended)
@@ -312,7 +290,6 @@ class LatestTask(QObject):
 
     @property
     def busy(self) -> bool:
-        """True while the newest job is under way."""
         return self._task is not None and not self._task.done
 
     def start(self, job: Job[Result]) -> Task:
@@ -355,3 +332,50 @@ class LatestTask(QObject):
         # Whoever heard `finished` may have started the next job already.
         if not self.busy:
             self.busy_changed.emit(False)
+
+
+class ObservedTask(Protocol):
+    finished: SignalInstance
+    failed: SignalInstance
+
+
+class Failures(QObject):
+    """The last error of each kind of work that has not succeeded since."""
+
+    told = Signal(object)  # an EngineError
+    over = Signal(object)  # the same, once what failed has succeeded
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._last: dict[Hashable, EngineError] = {}
+
+    def follow(self, work: ObservedTask, kind: Hashable = None) -> None:
+        """Tell of an error of this work until it succeeds, or until another work of the same `kind` does."""
+        kind = object() if kind is None else kind
+        work.failed.connect(partial(self.fail, kind))
+        work.finished.connect(partial(self.end, kind))
+
+    def fail(self, kind: Hashable, error: EngineError) -> None:
+        self.end(kind)
+        self._last[kind] = error
+        self.told.emit(error)
+
+    def end(self, kind: Hashable, _result: object = None) -> None:
+        error = self._last.pop(kind, None)
+        if error is not None:
+            self.over.emit(error)
+
+
+MethodQuestion = ParamSpec("MethodQuestion")
+Event = TypeVar("Event")
+
+
+def worker(
+    work: "Callable[Concatenate[CancelToken, MethodQuestion], Generator[Event, None, Result]]",
+    control: JobControl,
+) -> "Worker[MethodQuestion, Event, Result]":
+    """Whoever does a work for a job: a process of its own, whose end is not that of the window.
+
+    To be used in a `with` block. `work`: a function at the top of a module of the engine.
+    """
+    return (SubprocessWorker if control.apart else InProcessWorker)(work, control.cancel)

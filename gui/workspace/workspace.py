@@ -2,8 +2,6 @@
 
 Every change is a job on a worker thread; when it is done, a signal tells the pages. Only the thread of the
 window uses a workspace. Long because each thing that pages share has its signal, its job and its answer here.
-
-Knows: which things are open. Does not know: pages, how anything is computed.
 """
 
 from collections.abc import Sequence
@@ -13,22 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
+from engine.annotations import records
 from engine.annotations.effective import AnnotatorStep
-from engine.annotations.records import (
-    Annotation,
-    AnyWord,
-    Kind,
-    RunWords,
-    Said,
-    Undo,
-    WantedItems,
-    new_note,
-    new_override,
-    now,
-    place_of,
-)
 from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import short_name
@@ -38,15 +24,15 @@ from engine.core.judgments import JudgedItem, JudgmentKey, Origin
 from engine.settings.identity import DamagedRun
 from engine.settings.run_lists import of_what
 from engine.system.paths import account_name, default_store
+from gui.widgets.files import FileChoice
 from gui.widgets.notice import Message
 from gui.workspace import file_jobs, store_jobs
 from gui.workspace.annotations import AnnotationWatch, StoredAnnotations, brought_up
-from gui.workspace.begun_work import BegunWork, Failures
 from gui.workspace.dataset_reader import CurrentRubric, DatasetReader
 from gui.workspace.garbage import run_closed
 from gui.workspace.open_run import OpenRun, UnderWay, about_run, not_stored
-from gui.workspace.state import AUTHOR, PageName, State
-from gui.workspace.threads import EngineThreads, LatestTask, ThreadName
+from gui.workspace.state import AUTHOR, BegunWork, PageName, State
+from gui.workspace.threads import EngineThreads, Failures, LatestTask, ThreadName
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -58,8 +44,6 @@ _OPENING = "a run is opened"
 
 
 class Workspace(QObject):
-    """The open things of one window."""
-
     dataset_changed = Signal()
     dataset_loading = Signal(object)  # file_jobs.Loading, the rows so far; None at the end
     dataset_failed = Signal(object)  # an EngineError: shown on the Dataset page
@@ -115,7 +99,7 @@ class Workspace(QObject):
         self._gold_of: dict[Path | None, Dataset] = {}  # chosen by the user, by the dataset of the run
         self._gold_for: Path | None = None  # that is being read
         self._wanted_run: int | None = None  # that is being opened
-        self._to_review: tuple[int, JudgmentKey | WantedItems] | None = None  # once that run is open
+        self._to_review: tuple[int, JudgmentKey | records.WantedItems] | None = None  # once that run is open
         self._changes = self._changes_seen = 0  # of what annotators say, by this window; at its last asking
         self.failures = Failures(self)
         self.failures.told.connect(self.problem)
@@ -150,7 +134,6 @@ class Workspace(QObject):
 
     @property
     def loading(self) -> bool:
-        """True while a dataset is read."""
         return self._loading.busy
 
     def open_dataset(
@@ -180,17 +163,17 @@ class Workspace(QObject):
 
     def reader(self, parent: QObject) -> DatasetReader:
         """What reads further files, and asks for their columns where it must."""
+
+        def tell(dataset: "Dataset") -> None:
+            if dataset.read_as:
+                said = f"{short_name(dataset.name)}: {dataset.read_as}"
+                self.notice.emit(Message(said, about=dataset.path))
+
         reader = DatasetReader(self.threads, self.columns_wanted, self.rubric, parent)
-        reader.finished.connect(self._tell_how_read)
+        reader.finished.connect(tell)
         return reader
 
-    @Slot(object)
-    def _tell_how_read(self, dataset: "Dataset") -> None:
-        if dataset.read_as:
-            self.notice.emit(Message(f"{short_name(dataset.name)}: {dataset.read_as}", about=dataset.path))
-
     def cancel_loading(self) -> None:
-        """Stop reading; the dataset that was open stays."""
         self._loading.cancel()
 
     @property
@@ -222,13 +205,11 @@ class Workspace(QObject):
         return self.run.results.run.identity.dataset_path if self.run else None
 
     def open_gold(self, path: Path) -> None:
-        """Read a labelled dataset to hold the open run against, and other runs of the same dataset."""
         self._stays = True
         self._gold_for = self._judged_file
         self._gold_reader.read_labels(path, [self.run.results.run] if self.run else ())
 
     def use_own_labels(self) -> None:
-        """Hold the open run against the labels of its own dataset again."""
         self._stays = True
         self._gold_reader.drop()
         self._gold_of.pop(self._judged_file, None)
@@ -259,7 +240,6 @@ class Workspace(QObject):
     # Runs
 
     def refresh_runs(self) -> None:
-        """Read the list of runs again."""
         self._listing.start(store_jobs.list_runs(self.store_path))
 
     def open_run(self, run_id: int, current: "Dataset | None" = None) -> None:
@@ -350,12 +330,14 @@ class Workspace(QObject):
         open_ones = (QApplication.activeModalWidget(), QApplication.activePopupWidget())
         return self._stays or (self.reviewing and self.run is not None) or any(open_ones)
 
-    def show_in_review(self, what: JudgmentKey | WantedItems) -> None:
+    def show_in_review(self, what: JudgmentKey | records.WantedItems) -> None:
         """Show a judgment of the open run in Review, or list a set of its items there."""
         self.page_wanted.emit(PageName.REVIEW)
-        (self.listing_wanted if isinstance(what, WantedItems) else self.review_wanted).emit(what)
+        (self.listing_wanted if isinstance(what, records.WantedItems) else self.review_wanted).emit(what)
 
-    def open_in_review(self, run_id: int, what: JudgmentKey | WantedItems, anew: bool = False) -> None:
+    def open_in_review(
+        self, run_id: int, what: JudgmentKey | records.WantedItems, anew: bool = False
+    ) -> None:
         """The same of any run, which is opened first where another one is; `anew`: in any case."""
         if self.run is not None and self.run.id == run_id and not anew:
             self.show_in_review(what)
@@ -364,7 +346,6 @@ class Workspace(QObject):
             self.open_run(run_id)
 
     def show_run(self, run_id: int) -> None:
-        """Look at a run on Results."""
         self.open_run(run_id)
         self.page_wanted.emit(PageName.RESULTS)
 
@@ -378,7 +359,6 @@ class Workspace(QObject):
 
     @property
     def judges_open_run(self) -> bool:
-        """Whether the open run is the one that is being judged."""
         return self.run is not None and self.judging is not None and self.run.id == self.judging.run_id
 
     def tell_judging(self, judging: UnderWay | None) -> None:
@@ -463,7 +443,7 @@ class Workspace(QObject):
         origin: Origin | None = None,
     ) -> None:
         """Let the user's label, explanation or both stand for the model's; `origin`: of the label."""
-        self.say(new_override(*key, preference, explanation, self.author, origin=origin))
+        self.say(records.new_override(*key, preference, explanation, self.author, origin=origin))
 
     def steps(self, item: JudgedItem) -> list[AnnotatorStep]:
         """What this annotator did with an item of the open run, the oldest first; also what waits for the
@@ -474,8 +454,7 @@ class Workspace(QObject):
             return []
         return self.words.with_waiting(run.results.steps(item, self.author), item, self.author, run.id)
 
-    def take_back(self, undo: Undo) -> None:
-        """Let a step of this annotator be history, or stand again."""
+    def take_back(self, undo: records.Undo) -> None:
         if self.say(undo):
             self.taken_back.emit(undo.item_id)
 
@@ -496,14 +475,13 @@ class Workspace(QObject):
         self.failures.follow(task, "sample drawn")
 
     def note_item(self, content_hash: str, text: str, tags: Sequence[str]) -> bool:
-        """Note something of an item, for all runs; False where it is not said."""
-        return bool(self.say(new_note(content_hash, text, tags, self.author)))
+        return bool(self.say(records.new_note(content_hash, text, tags, self.author)))
 
     def call_run(self, run_id: int, name: str | None = None, note: str | None = None) -> None:
         """Name a run, and note something of it; None leaves it as it is. SetupError where it is not said."""
-        self.words.say(Said(RunWords(name, note), now(), run_id, self._made(run_id)))
+        self.words.say(records.Said(records.RunWords(name, note), records.now(), run_id, self._made(run_id)))
 
-    def say(self, what: AnyWord, run_id: int | None = None, over: Sequence[str] = ()) -> str:
+    def say(self, what: records.AnyWord, run_id: int | None = None, over: Sequence[str] = ()) -> str:
         """Put on the disk what the user says, of the open run where no other is named; its name.
 
         Empty where it is not said: the user is told, and `unsaid` whoever takes it for said. What it comes
@@ -511,8 +489,13 @@ class Workspace(QObject):
         """
         run_id = run_id or (self.run.id if self.run else None)
         self._stays = True
-        said = Said(what, now(self._last_said(what)), over=tuple(over))
-        if not _is(what, Kind.NOTE):
+        before = None  # the last annotation of the same item, of all that this window knows
+        if self.run is not None:
+            places, stored = self.run.results.last_said(records.place_of(what))
+            times = (stored, self.words.last_said(places))
+            before = max((at for at in times if at is not None), default=None)
+        said = records.Said(what, records.now(before), over=tuple(over))
+        if not _is(what, records.AnnotationKind.NOTE):
             if run_id is None:
                 return ""
             said = replace(said, run_id=run_id, made=self._made(run_id))
@@ -522,16 +505,30 @@ class Workspace(QObject):
             self._tell_unsaid(what, error)
             return ""
 
-    def _last_said(self, what: AnyWord) -> datetime | None:
-        """When the last annotation of the same item was made, of all that this window knows."""
-        if self.run is None:
-            return None
-        places, stored = self.run.results.last_said(place_of(what))
-        times = (stored, self.words.last_said(places))
-        return max((at for at in times if at is not None), default=None)
+    def files_in_use(self, widget: QWidget) -> dict[str, Path]:
+        """Each file that is open, or chosen in the window of a widget, by the words for it: nothing is
+        written over these.
+        """
+        found = {"run store": self.store_path, **self.in_use}
+        top = widget
+        while (above := top.parentWidget()) is not None:  # a dialog has a window below
+            top = above
+        for choice in top.findChildren(FileChoice):
+            if choice.path is not None:
+                found[f"chosen file of {choice.what}"] = choice.path
+        if self.dataset is not None:
+            found["open dataset"] = self.dataset.path
+        if self.gold is not None:
+            found["dataset with the human labels"] = self.gold.path
+        if self.run is not None:
+            run = self.run.results.run
+            found[f"dataset of {run.called}"] = run.identity.dataset_path
+            what = "submission that is open" if run.submitted else f"model of {run.called}"
+            if not run.panel:
+                found[what] = run.identity.model_path
+        return found
 
     def close(self) -> None:
-        """Let go of what belongs to this window."""
         self.words.close()
         self.begun.close()
 
@@ -542,14 +539,14 @@ class Workspace(QObject):
             known.append(self.run.results.run)
         return next((run.created for run in known if run.id == run_id), None)
 
-    def _tell_unsaid(self, what: AnyWord, error: SetupError) -> None:
-        if _is(what, Kind.DRAFT):
+    def _tell_unsaid(self, what: records.AnyWord, error: SetupError) -> None:
+        if _is(what, records.AnnotationKind.DRAFT):
             self.failures.fail(_subject(what), error)
             return
-        if isinstance(what, Annotation) and what.kind is Kind.OVERRIDE:
+        if isinstance(what, records.Annotation) and what.kind is records.AnnotationKind.OVERRIDE:
             error = not_stored(error, what.item_id, what.criterion)
-        elif isinstance(what, tuple | Undo):
-            error = not_stored(error, place_of(what))
+        elif isinstance(what, tuple | records.Undo):
+            error = not_stored(error, records.place_of(what))
         self.failures.fail(_subject(what), error)
         self.unsaid.emit(what)
 
@@ -565,9 +562,9 @@ class Workspace(QObject):
         for refused, error in stored.refused:
             if refused is None:
                 self.problem.emit(error)
-            elif not _is(refused.what, Kind.DRAFT):  # of a run that is gone
+            elif not _is(refused.what, records.AnnotationKind.DRAFT):  # of a run that is gone
                 self._tell_unsaid(refused.what, error)
-        if any(isinstance(said.what, RunWords) for said in stored.words):
+        if any(isinstance(said.what, records.RunWords) for said in stored.words):
             self.refresh_runs()
 
     @Slot(object)
@@ -578,35 +575,35 @@ class Workspace(QObject):
             self.run, since = changed
             since.tell(self)
 
-    def _tell_word(self, said: Said) -> None:
+    def _tell_word(self, said: records.Said) -> None:
         what = said.what
         self.failures.end(_subject(what))
-        if _is(what, Kind.NOTE):
+        if _is(what, records.AnnotationKind.NOTE):
             self._changes += 1
-            self.noted.emit(place_of(what))
+            self.noted.emit(records.place_of(what))
         elif self.run is not None and self.run.id == said.run_id:
             self._changes += 1
-            if isinstance(what, Annotation) and what.kind is Kind.OVERRIDE:
+            if isinstance(what, records.Annotation) and what.kind is records.AnnotationKind.OVERRIDE:
                 self.overrides_changed.emit(what.key)
-            elif isinstance(what, Undo):
+            elif isinstance(what, records.Undo):
                 words = self.run.results.reviews.words_of(what.item_id)
                 step = [word for word in words if (word.author, word.created) == (what.author, what.step)]
                 for word in step:
-                    if word.kind is Kind.OVERRIDE:
+                    if word.kind is records.AnnotationKind.OVERRIDE:
                         self.overrides_changed.emit(word.key)
                 self.noted.emit(what.content_hash)
-            if not _is(what, Kind.DRAFT) and place_of(what):
-                self.reviewed.emit(place_of(what))
+            if not _is(what, records.AnnotationKind.DRAFT) and records.place_of(what):
+                self.reviewed.emit(records.place_of(what))
 
 
-def _subject(what: AnyWord) -> tuple[object, ...]:
+def _subject(what: records.AnyWord) -> tuple[object, ...]:
     """What an annotation is about: once another about the same is stored, it is no matter that one was
     not.
     """
     said = what[0] if isinstance(what, tuple) else what
     names = ("content_hash", "item_id", *(() if isinstance(what, tuple) else ("criterion",)))
-    return _is(what, Kind.DRAFT), *(getattr(said, name, None) for name in names)
+    return _is(what, records.AnnotationKind.DRAFT), *(getattr(said, name, None) for name in names)
 
 
-def _is(what: AnyWord, kind: Kind) -> bool:
-    return isinstance(what, Annotation) and what.kind is kind
+def _is(what: records.AnyWord, kind: records.AnnotationKind) -> bool:
+    return isinstance(what, records.Annotation) and what.kind is kind

@@ -1,7 +1,4 @@
-"""Hands at a desk: they wait until a window rests, and find where to click by its colours.
-
-Knows: colours of the light theme, pictures of the screen, stored runs. Does not know: the window's inside.
-"""
+"""Hands at a desk: they wait until a window rests, and find where to click by its colours."""
 
 import time
 from dataclasses import dataclass
@@ -69,7 +66,7 @@ def _differ(before: Image.Image, now: Image.Image) -> bool:
 
 
 @dataclass(frozen=True)
-class TaskDispatcher:
+class Hands:
     """What a person does who looks before he acts."""
 
     desk: Desk
@@ -123,7 +120,6 @@ class TaskDispatcher:
 
 
 def _items_of(path: Path) -> int:
-    """How many items the runs of a store have."""
     if not path.exists():
         return 0
     with RunStore(path) as store:

@@ -15,8 +15,19 @@ from engine.data.dataset import load_dataset
 from engine.data.submission import Submission, check_submission, read_submission
 from engine.store.run_store import RunStore
 from tests.desktop.desk import PATIENCE, ROOT, Desk, wait_for
-from tests.desktop.hands import BANNER, BUTTON, MAIN_BUTTON, MARK_OF_A, TaskDispatcher, patches
+from tests.desktop.hands import BANNER, BUTTON, MAIN_BUTTON, MARK_OF_A, Hands, patches
 from tests.desktop.loose_pictures import LoosePictures
+
+
+def test_the_window_is_seen_and_closed_by_its_key(a_desk: Desk, tmp_path: Path) -> None:
+    empty = a_desk.picture()
+    with a_desk.program(home=tmp_path) as program:
+        number = a_desk.window()
+        wait_for(lambda: a_desk.tool("xdotool", "getactivewindow").strip() == number, "the focus")
+        wait_for(lambda: a_desk.picture() != empty, "a picture of it")
+        a_desk.press("ctrl+q")
+        assert program.wait(timeout=PATIENCE) == 0
+
 
 EXAMPLES = ROOT / "examples"
 ITEMS = 6
@@ -28,7 +39,7 @@ _TABS_TO_VALUES = 9
 def test_a_first_study_from_the_first_start_to_both_files(
     a_desk: Desk, tmp_path: Path, pictures: LoosePictures
 ) -> None:
-    hands = TaskDispatcher(a_desk)
+    hands = Hands(a_desk)
     with a_desk.program(home=tmp_path) as program:
         a_desk.window("demo.tsv")
         pictures.hold("judge-first", hands.rest())
@@ -60,7 +71,7 @@ def test_a_first_study_from_the_first_start_to_both_files(
 def test_a_killed_run_goes_on_by_the_banner_and_gives_what_an_unbroken_one_gives(
     a_desk: Desk, tmp_path: Path
 ) -> None:
-    hands = TaskDispatcher(a_desk)
+    hands = Hands(a_desk)
     dataset = _first_of("demo.tsv", 30, tmp_path)
     with a_desk.program(str(dataset), home=tmp_path) as program:
         a_desk.window(dataset.name)
@@ -89,7 +100,7 @@ def test_a_killed_run_goes_on_by_the_banner_and_gives_what_an_unbroken_one_gives
 def test_a_file_with_columns_of_its_own_is_understood_judged_and_exported(
     a_desk: Desk, tmp_path: Path, pictures: LoosePictures
 ) -> None:
-    hands = TaskDispatcher(a_desk)
+    hands = Hands(a_desk)
     own, winners = _foreign_file(tmp_path)
     with a_desk.program(home=tmp_path):
         a_desk.window("demo.tsv")
@@ -113,7 +124,7 @@ def test_a_file_with_columns_of_its_own_is_understood_judged_and_exported(
 
 
 def test_candidates_are_judged_and_ranked(a_desk: Desk, tmp_path: Path, pictures: LoosePictures) -> None:
-    hands = TaskDispatcher(a_desk)
+    hands = Hands(a_desk)
     dataset = _first_of("demo-candidates.tsv", 24, tmp_path)
     written = tmp_path / "ranking.json"
     with a_desk.program(str(dataset), home=tmp_path):
@@ -132,7 +143,7 @@ def test_candidates_are_judged_and_ranked(a_desk: Desk, tmp_path: Path, pictures
     assert rates == sorted(rates, reverse=True)
 
 
-def _judge_the_first(hands: TaskDispatcher, home: Path, items: int) -> None:
+def _judge_the_first(hands: Hands, home: Path, items: int) -> None:
     """Choose on the page Judge that only the first items are judged, and press Run."""
     # Past Run, the queue and the part that scrolls to the items, and on to their number.
     hands.keys(*["Tab"] * 4, "Down", "Tab")
@@ -143,7 +154,7 @@ def _judge_the_first(hands: TaskDispatcher, home: Path, items: int) -> None:
     hands.judged(home, items)
 
 
-def _override(hands: TaskDispatcher) -> None:
+def _override(hands: Hands) -> None:
     """Give the most doubtful judgment label A, with words of one's own, and confirm the item."""
     hands.click(MARK_OF_A, which=-1)
     hands.desk.window("Who is annotating")
@@ -158,7 +169,7 @@ def _override(hands: TaskDispatcher) -> None:
     hands.keys("Return")
 
 
-def _exported(hands: TaskDispatcher, keys: str, path: Path) -> Submission:
+def _exported(hands: Hands, keys: str, path: Path) -> Submission:
     """Export the open run through the dialog for files; what was written."""
     hands.desk.press(keys)
     hands.desk.window("Export run")

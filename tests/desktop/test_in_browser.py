@@ -237,26 +237,3 @@ def test_on_paper_no_table_is_cut(page: Tab) -> None:
     page.run("document.querySelectorAll('.across').forEach(table => table.remove())")
     page.resize(PAPER)
     assert page.run(OVERFLOWING) == []
-
-
-def test_what_a_fault_looks_like_is_known(browser: Tab, tmp_path: Path) -> None:
-    """The checks themselves: a page with each fault fails each."""
-    faulty = tmp_path / "faulty.html"
-    faulty.write_text(
-        "<p style='color:#999;background:#fff'>pale</p><div style='width:3000px'>wide</div>"
-        "<div style='width:9px;height:9px;overflow:hidden'>much more than this</div>"
-        "<img src='gone.png'><a href='#gone'>x</a><table><tr><td>1</td></tr></table><h3>deep</h3>",
-        encoding="utf-8",
-    )
-    browser.prefer("light")
-    browser.resize(800)
-    browser.open(faulty)
-    assert len(browser.asked_for()) == 2
-    assert browser.complaints()
-    assert browser.run(f"{LOW_CONTRAST}({LEAST_CONTRAST})") == ["2.85: pale"]
-    assert len(browser.run(OVERFLOWING)) == 1
-    assert len(browser.run(CUT)) == 1
-    assert {fault.partition(":")[0] for fault in browser.run(FAULTS)} >= {
-        *("no language", "no title", "not one h1 in one main part", "a level was left out, or no words"),
-        *("no alternative", "a table without headers", "leads nowhere"),
-    }

@@ -1,6 +1,6 @@
 """Every control of every page, and of the dialogs that keys open, as it is told to a screen reader.
 
-What is told without a desktop of all dialogs, `tests/gui/window/test_keyboard.py` looks at.
+What is told without a desktop of all dialogs, `tests/gui/window/test_whole_window.py` looks at.
 """
 
 import os
@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.desktop.at_spi import Reader, Reference, SortedFiles
+from tests.desktop.at_spi import Accessible, Reader, Reference
 from tests.desktop.by_ear import Annotator, somebody
 from tests.desktop.desk import ROOT, Desk, wait_for
 from tests.gui.told import wrong_words
@@ -47,7 +47,7 @@ def judged(home: Path) -> None:
     )
 
 
-def shown(annotator: Annotator) -> Iterator[tuple[SortedFiles, str]]:
+def shown(annotator: Annotator) -> Iterator[tuple[Accessible, str]]:
     """All that is seen in the window with the keys, and the name of the nearest thing that it belongs to."""
     for window in annotator.windows():
         around: dict[Reference, str] = {}
@@ -73,7 +73,7 @@ def wrong(annotator: Annotator) -> list[str]:
     ]
 
 
-def _wrong_with(told: SortedFiles) -> Iterator[str]:
+def _wrong_with(told: Accessible) -> Iterator[str]:
     # A list that holds nothing has its purpose for a name, too: there Qt would tell what it is set to.
     yield from wrong_words(told.name, "" if told.role == "combo box" else told.description)
     if (state := _STATES.get(told.role)) is not None and state not in told.states:
@@ -84,7 +84,7 @@ def _wrong_with(told: SortedFiles) -> Iterator[str]:
         yield "neither to be written in nor to be read alone"
 
 
-def _wrong_cells(reader: Reader, told: SortedFiles) -> Iterator[str]:
+def _wrong_cells(reader: Reader, told: Accessible) -> Iterator[str]:
     """The titles of the columns, and what its first cells say."""
     if told.role != "table":
         return
@@ -112,12 +112,10 @@ def tabs(annotator: Annotator) -> Iterator[str]:
 
 
 def opened(annotator: Annotator, title: str) -> None:
-    """Wait for a window that is called so to have the keys."""
     wait_for(lambda: title in annotator.window(), title)
 
 
 def unfold(annotator: Annotator) -> None:
-    """Show what is folded away."""
     for told, _ in list(shown(annotator)):
         if "shown below" in told.description and "checked" not in told.states:
             annotator.reader.act(told.at)

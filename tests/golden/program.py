@@ -7,7 +7,6 @@ import argparse
 import shlex
 from collections.abc import Iterator
 from contextlib import redirect_stdout
-from importlib import import_module
 from io import StringIO
 from pathlib import Path
 
@@ -46,7 +45,7 @@ def main_help() -> str:
 
 def command_help(command: str) -> Iterator[tuple[str, str]]:
     """The help of a command, then of each of its actions, each after the command line that prints it."""
-    parser = import_module(f"engine.cli.{command.replace('-', '_')}").parser()
+    parser = main.parser_of(command)
     yield command, parser.format_help()
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):

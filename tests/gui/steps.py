@@ -10,8 +10,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from engine.data.dataset import Dataset
 from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
+from gui.workspace.open_run import OpenRun
 from gui.workspace.state import State
 from gui.workspace.workspace import Workspace
 from tests.gui.windows import end_window
@@ -43,6 +45,31 @@ def open_run(qtbot: QtBot, workspace: Workspace, run_id: int) -> None:
 
 def is_open(workspace: Workspace, run_id: int) -> bool:
     return workspace.run is not None and workspace.run.id == run_id
+
+
+def run_of(space: Workspace) -> OpenRun:
+    """The run that is open."""
+    assert space.run is not None
+    return space.run
+
+
+def items_of(space: Workspace) -> Dataset:
+    """The items of the run that is open."""
+    assert space.run is not None
+    assert space.run.dataset is not None
+    return space.run.dataset
+
+
+def dataset_of(space: Workspace) -> Dataset:
+    """The dataset that is open."""
+    assert space.dataset is not None
+    return space.dataset
+
+
+def gold_of(space: Workspace) -> Dataset:
+    """The labels that the open run is compared with."""
+    assert space.gold is not None
+    return space.gold
 
 
 def press(
@@ -86,8 +113,10 @@ def whole_window(
     made.begin(*files)
     qtbot.waitUntil(lambda: made.workspace.dataset is not None)
     qtbot.waitUntil(lambda: run is None or is_open(made.workspace, run))
-    yield made
-    made.runs.queue.pause()
-    made.run_control.stop()
-    qtbot.waitUntil(lambda: not made.run_control.running)
-    end_window(made)
+    try:
+        yield made
+    finally:
+        made.runs.queue.pause()
+        made.run_control.stop()
+        qtbot.waitUntil(lambda: not made.run_control.running)
+        end_window(made)

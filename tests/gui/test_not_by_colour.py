@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.items import HUMAN_LABELS, HumanLabel, Preference, Tie
 from engine.core.prompt_text import Source, Span
-from gui.dataset.summary_panel import LabelLegend
+from gui.dataset.item_preview import LabelLegend
 from gui.results.run_weights import WeightsChoice
 from gui.results.weighted_scoring_jobs import MARGIN_BINS, WeightedResult
 from gui.results.win_charts import MarginChart, WinBars

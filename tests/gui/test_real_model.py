@@ -241,7 +241,7 @@ def test_the_window_judges_with_it_and_says_that_it_does_not_judge(
         criteria=ONE.names,
         threads=1,
     )
-    with qtbot.waitSignal(control.health_seen, timeout=60_000) as seen:
+    with qtbot.waitSignal(control.health_seen, timeout=180_000) as seen:
         control.start(setup)
     qtbot.waitUntil(lambda: not control.running, timeout=30_000)
     (health,) = seen.args

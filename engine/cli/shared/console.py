@@ -1,21 +1,14 @@
-"""Sheets in a terminal.
-
-What all commands share: how they start and end, how they stop, and how they print.
-"""
+"""What all commands share: how they start and end, how they stop, and how they print, sheets among it."""
 
 import argparse
 import ctypes
 import os
-import signal
 import sys
-import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from contextlib import AbstractContextManager, contextmanager, suppress
 from io import StringIO
 from pathlib import Path
 from textwrap import wrap
-from types import FrameType
 from typing import Any, TextIO
 
 from engine.cli.shared.hints import OPTIONS
@@ -23,11 +16,11 @@ from engine.core.errors import SetupError
 from engine.core.events import Cancelled, CancelToken
 from engine.core.formatting import HIDDEN
 from engine.core.tables import Facts, Part, Section, Sentences, Sheet, Table
+from engine.system import interrupts
 from engine.system.paths import default_store, program, said_of_system
 
 DONE, INCOMPLETE, WRONG_INPUT, FAULT = 0, 1, 2, 3
 _ERROR_BOX = 0x10  # MB_ICONERROR
-_hears: ContextVar[Callable[[str], None] | None] = ContextVar("hears", default=None)
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
@@ -37,17 +30,57 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
         return wrap(" ".join(text.split()), width, break_on_hyphens=False)
 
 
-def command_parser(name: str, description: str) -> argparse.ArgumentParser:
-    """A parser whose help keeps the line breaks of the description."""
-    return argparse.ArgumentParser(
+def command_parser(
+    name: str, run: Callable[[argparse.Namespace], int], description: str
+) -> argparse.ArgumentParser:
+    """The parser of a command, whose help keeps the line breaks of the description. Its options have `run`,
+    which returns the exit code, as `command`.
+    """
+    made = argparse.ArgumentParser(
         prog=f"{program()} {name}",
         description=description,
         formatter_class=_HelpFormatter,
         allow_abbrev=False,
     )
+    made.set_defaults(command=run)
+    return made
 
 
-def add_store(arguments: argparse._ActionsContainer, kept: str = "runs and measures") -> None:
+Arguments = argparse._ActionsContainer
+
+
+def file_option(
+    arguments: Arguments, name: str, words: str, *, metavar: str = "FILE", required: bool = False
+) -> None:
+    arguments.add_argument(name, type=Path, metavar=metavar, required=required, help=words)
+
+
+def text_option(arguments: Arguments, name: str, metavar: str, words: str) -> None:
+    arguments.add_argument(name, metavar=metavar, help=words)
+
+
+def repeated_option(arguments: Arguments, name: str, metavar: str, words: str) -> None:
+    """One that may be given several times; a list."""
+    arguments.add_argument(name, action="append", default=[], metavar=metavar, help=words)
+
+
+def number_option(
+    arguments: Arguments,
+    name: str,
+    words: str,
+    *,
+    metavar: str = "N",
+    kind: type[int] | type[float] = int,
+    default: float | None = None,
+) -> None:
+    arguments.add_argument(name, type=kind, default=default, metavar=metavar, help=words)
+
+
+def flag(arguments: Arguments, name: str, words: str) -> None:
+    arguments.add_argument(name, action="store_true", help=words)
+
+
+def add_store(arguments: Arguments, kept: str = "runs and measures") -> None:
     """--store; `kept`: what it holds for this command."""
     arguments.add_argument(
         "--store",
@@ -62,7 +95,10 @@ def guarded(action: Callable[[], int]) -> int:
     """Run the program, and turn errors into messages and an exit code."""
     _prepare_streams()
     try:
-        code = _exit_code_of(action)
+        try:
+            code = action()
+        except SystemExit as end:  # how argparse ends, after --help too
+            code = end.code if isinstance(end.code, int) else DONE
         # Flushed here, where an error can be reported: Python would flush at its end.
         sys.stdout.flush()
     except (Exception, KeyboardInterrupt) as error:  # the outermost handler: no error may end in a traceback
@@ -78,22 +114,19 @@ def _end_by(error: BaseException) -> tuple[int, str]:
     """The exit code for an error that ended the program, and its message; empty if nobody reads it."""
     error = said_of_system(error) or error
     if isinstance(error, SetupError):
-        return WRONG_INPUT, f"{error.problem}\n{OPTIONS.of(error.hint)}"
+        return WRONG_INPUT, f"{OPTIONS.of(error.said)}\n{OPTIONS.of(error.hint)}"
     if isinstance(error, Cancelled | KeyboardInterrupt):
         return INCOMPLETE, "Stopped."
     if not isinstance(error, NotPrintedError):
-        return FAULT, _report_fault(error)
+        # Imported here: logging would slow every start, and bugs are rare.
+        from engine.system.crash_reports import fault_words, log_fault  # noqa: PLC0415
+
+        path = log_fault(error, str(sys.argv))
+        return FAULT, f"This is a bug in Tiebreak, not your error: {fault_words(error)}\nDetails: {path}"
     if isinstance(error.__cause__, BrokenPipeError):  # the reader of our output has closed it
         return INCOMPLETE, ""
     found = f"The output could not be written: {error.strerror}."
     return WRONG_INPUT, f"{found}\nFree some space, or write the output elsewhere."
-
-
-def _exit_code_of(action: Callable[[], int]) -> int:
-    try:
-        return action()
-    except SystemExit as end:  # how argparse ends, after --help too
-        return end.code if isinstance(end.code, int) else DONE
 
 
 def _drop_output() -> None:
@@ -106,109 +139,20 @@ def _drop_output() -> None:
                 os.dup2(nothing.fileno(), stream.fileno())
 
 
-def _report_fault(error: BaseException) -> str:
-    """Log a bug of the program in full; its message, with the path of the log."""
-    # Imported here: logging would slow every start, and bugs are rare.
-    from engine.system.crash_reports import fault_words, log_fault  # noqa: PLC0415
-
-    path = log_fault(error, str(sys.argv))
-    return f"This is a bug in Tiebreak, not your error: {fault_words(error)}\nDetails: {path}"
-
-
 def tell(text: str) -> None:
-    """Report something that is not the result: to the current listener, else on stderr, or in a message box
-    if Windows gave the program no stderr.
+    """Report something that is not the result: on stderr, or in a message box if Windows gave the program no
+    stderr.
     """
-    if (hear := _hears.get()) is not None:
-        hear(text)
-    else:
-        _print(text)
-
-
-@contextmanager
-def told_to(hear: Callable[[str], None] | None) -> Iterator[None]:
-    """Within the block `hear` is given what is reported on this thread; None: it is printed."""
-    before = _hears.set(hear)
-    try:
-        yield
-    finally:
-        _hears.reset(before)
-
-
-def _print(text: str) -> None:
-    if sys.stderr is None:  # of a notebook kernel or a service, where no command has set it up
-        return
     print(text, file=sys.stderr, flush=True)
     if sys.platform == "win32" and sys.stderr.name == os.devnull:
         ctypes.windll.user32.MessageBoxW(None, text, "Tiebreak", _ERROR_BOX)
 
 
-@contextmanager
-def interruptible(
-    loss: Callable[[], str] = lambda: "",
-    at_last: "signal.Handlers | Callable[[int, FrameType | None], Any]" = signal.SIG_DFL,
-) -> Iterator[CancelToken]:
-    """A token that Ctrl-C or a termination signal sets; a further Ctrl-C runs `at_last`, which ends the
-    program at once.
-
-    `loss`: what a stop would lose, and when it would lose nothing, as text. If it is not empty, the first
-    Ctrl-C lets the work end there, and the second one stops it.
+def interruptible(loss: Callable[[], str] = lambda: "") -> AbstractContextManager[CancelToken]:
+    """A token that Ctrl-C or a termination signal sets; a further Ctrl-C ends the program at once. `loss`: as
+    `engine.system.interrupts.interruptible` takes it.
     """
-    cancel = CancelToken()
-
-    def stop(number: int, _frame: FrameType | None) -> None:
-        lost = "" if cancel.ending or number != signal.SIGINT else loss()
-        if lost:
-            cancel.end_soon()
-            text = f"{lost} Press Ctrl-C again to stop now."
-        else:
-            cancel.cancel()
-            if number == signal.SIGINT:  # else an earlier Ctrl-C may arrive after the termination signal
-                signal.signal(signal.SIGINT, at_last)
-            text = "Stopping ..."
-        # The signal may have come in the middle of another message, which must not be entered twice.
-        with suppress(OSError, RuntimeError):
-            _print(f"\n{text}")
-
-    numbers = [signal.SIGINT, signal.SIGTERM]
-    if sys.platform == "win32":
-        numbers.append(signal.SIGBREAK)
-    with _signals_noticed():
-        before = {number: signal.signal(number, stop) for number in numbers}
-        try:
-            yield cancel
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-
-@contextmanager
-def _signals_noticed() -> Iterator[None]:
-    """Start a thread that wakes when a signal comes, so that the main thread checks for signals.
-
-    Python before 3.13 forgets a pending signal if the system delivers the next one to another thread: the
-    main thread would see neither as long as it computes and no other thread runs.
-    """
-    if sys.platform == "win32":  # there, a pending signal is never forgotten
-        yield
-        return
-    reading, writing = os.pipe()
-    os.set_blocking(writing, False)
-    waking = threading.Thread(target=_read_to_end, args=(reading,), name="wakes at signals", daemon=True)
-    waking.start()
-    before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    try:
-        yield
-    finally:
-        signal.set_wakeup_fd(before)
-        os.close(writing)
-        waking.join()
-        os.close(reading)
-
-
-def _read_to_end(pipe: int) -> None:
-    while os.read(pipe, 4096):
-        pass
+    return interrupts.interruptible(tell, loss)
 
 
 def printed(made: Table) -> str:
@@ -240,19 +184,17 @@ class NotPrintedError(OSError):
 
 
 class _MarkedStream:
-    """A text stream that marks its own write errors. Everything else is passed to the stream below."""
+    """A text stream whose own write errors are NotPrintedError; the rest is passed to the stream below."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream: Any = stream
 
     def write(self, text: str) -> int:
-        """Write a text. NotPrintedError."""
         with _printing():
             self.stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Flush the stream. NotPrintedError."""
         with _printing():
             self.stream.flush()
 

@@ -13,6 +13,9 @@ from engine.system.paths import is_installed, program
 _PLAIN = re.compile(r"[\w,=.:/@%+-]+")
 _FIT_FOR_DOUBLE_QUOTES = re.compile(r'[^"$`\\!%\n]*')
 
+_OTHERWISE = {"methods": "method", "tool": "for"}
+"""The options that are not called as the request calls their value."""
+
 
 def _quoted(value: str) -> str:
     """A value as it is typed: in double quotes, which Windows has too, if it would not be one word."""
@@ -68,6 +71,7 @@ OPTIONS = Wording(
         Step.LABEL_AT_RANDOM: (
             "in the window, on the page Review, in the order “Random sample”, from the top."
         ),
+        Step.LIST_MODELS: f"{program()} models lists the models on this computer.",
         Step.MAKE_CERTIFICATES: (
             f"Make them with {program()} cluster certificates, once for all computers, and copy the folder to"
             " each; name it with --certificates if it is in another place."
@@ -88,6 +92,7 @@ OPTIONS = Wording(
             " worker ADDRESS --model FILE"
         ),
         Step.RESUME: "Resume with the same judge command",
+        Step.SEE_UNSCORED: "or see why these are unscored: runs show",
         Step.START_SCHEDULER: (
             f"Start it with {program()} cluster scheduler, or check the address. The same judge command"
             " resumes the run."
@@ -130,4 +135,5 @@ OPTIONS = Wording(
     },
     setting_value="{0} {1}",
     quoted=_quoted,
+    given=lambda name: f"--{_OTHERWISE.get(name, name).replace('_', '-')}",
 )

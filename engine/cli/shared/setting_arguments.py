@@ -6,21 +6,14 @@ hand, of the computer and of labelled examples.
 
 import argparse
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
-from engine.cli.shared.console import tell
-from engine.core.errors import SetupError
-from engine.core.events import CancelToken
+from engine.cli.shared.console import file_option, number_option, text_option
 from engine.core.items import Method
-from engine.core.rubric import Rubric
-from engine.prompt.examples import ExamplePool
-from engine.results.calibration import judge_of_run, load_calibration
-from engine.results.second_order import KEEP, learned_from
-from engine.settings.identity import RunIdentity, StoredRun
+from engine.operations.judge_request import BOTH, ONE, UNCERTAIN, example_settings
+from engine.results.second_order import KEEP
 from engine.settings.rows import (
     DEFAULT_MARGIN,
     DEFAULT_SHOTS,
@@ -28,14 +21,10 @@ from engine.settings.rows import (
     Group,
     SettingRow,
     Surface,
-    check_margin,
     row_of,
-    rows_of,
     rows_on,
 )
 from engine.settings.run_setup import RunSetup
-from engine.store.opening import has_store
-from engine.store.run_store import RunStore
 from engine.system.computer import KeepAwake
 
 FEW_SHOT_SELECTION = {"fixed": ExampleKind.FIXED, "nearest": ExampleKind.NEAR}
@@ -61,20 +50,14 @@ def add_settings_of(group: argparse._ActionsContainer, surface: Surface, *groups
             _add(group, row, re.sub(r"{(\w+)}", lambda name: row_of(name[1]).option, words))
 
 
-def given_settings(options: argparse.Namespace) -> dict[str, Any]:
-    """The values given for those settings of a RunSetup that have an option made from their row, by name."""
-    given = ((row, getattr(options, row.name, None)) for row in rows_of(RunSetup) if row.help)
-    return {row.name: row.kind(value) for row, value in given if value is not None}
-
-
 def add_device(group: argparse._ActionsContainer, otherwise: str = "") -> None:
     """--device and --gpu-layers. `otherwise`: the default device, if not the fastest known."""
     otherwise = otherwise or "the fastest, if `models devices` has tried this model, else cpu"
-    group.add_argument(
+    text_option(
+        group,
         "--device",
-        metavar="NAME",
-        help="compute device: cpu, or (part of) the name of a GPU, as `models devices` lists them"
-        f" ({otherwise})",
+        "NAME",
+        f"compute device: cpu, or (part of) the name of a GPU, as `models devices` lists them ({otherwise})",
     )
     add_settings(group, "gpu_layers")
 
@@ -93,12 +76,8 @@ def add_machine(group: argparse._ActionsContainer, surface: Surface) -> None:
 
 def add_examples(group: argparse._ActionsContainer) -> None:
     """--examples, --few-shot and --few-shot-selection."""
-    group.add_argument(
-        "--examples", type=Path, metavar="FILE", help="labelled items to show the model as examples"
-    )
-    group.add_argument(
-        "--few-shot", type=int, metavar="K", help=f"number of examples in each prompt ({DEFAULT_SHOTS})"
-    )
+    file_option(group, "--examples", "labelled items to show the model as examples")
+    number_option(group, "--few-shot", f"number of examples in each prompt ({DEFAULT_SHOTS})", metavar="K")
     group.add_argument(
         "--few-shot-selection",
         choices=list(FEW_SHOT_SELECTION),
@@ -109,30 +88,9 @@ def add_examples(group: argparse._ActionsContainer) -> None:
 
 def given_examples(options: argparse.Namespace) -> dict[str, Any]:
     """The options of examples, by their names in a RunSetup. SetupError if --examples is missing."""
-    for option, given, aim in (
-        ("--few-shot", options.few_shot, "show"),
-        ("--few-shot-selection", options.few_shot_selection, "choose from"),
-    ):
-        if given is not None and options.examples is None:
-            raise SetupError(
-                f"{option} without --examples has nothing to {aim}.", "Name a file with --examples."
-            )
-    return {
-        "examples_path": options.examples,
-        "shots": DEFAULT_SHOTS if options.few_shot is None else options.few_shot,
-        "example_choice": FEW_SHOT_SELECTION[options.few_shot_selection or "fixed"],
-    }
-
-
-def examples_of(options: argparse.Namespace, rubric: Rubric, cancel: CancelToken) -> ExamplePool:
-    """The examples that the options request; none without --examples. SetupError if the file has too few."""
-    path, shots, choice = given_examples(options).values()
-    if path is None:
-        return ExamplePool()
-    # The arguments alone need no llama.cpp.
-    from engine.judging.prepare import example_pool  # noqa: PLC0415
-
-    return example_pool(path, shots, rubric, cancel, choice=choice)
+    selection = options.few_shot_selection
+    choice = None if selection is None else FEW_SHOT_SELECTION[selection]
+    return example_settings(options.examples, options.few_shot, choice)
 
 
 def _add(group: argparse._ActionsContainer, row: SettingRow, words: str) -> None:
@@ -146,44 +104,6 @@ def _add(group: argparse._ActionsContainer, row: SettingRow, words: str) -> None
         group.add_argument(row.option, type=row.kind, metavar=row.metavar, help=words)
 
 
-BOTH, ONE, UNCERTAIN = "both", "one", "uncertain"
-
-
-@dataclass(frozen=True)
-class Orders:
-    """The requested orders. `below`: the margin threshold for the second order; None to read it always.
-
-    `learned_from`: the run that this threshold was learned from, if any.
-    """
-
-    both: bool = True
-    below: float | None = None
-    learned_from: StoredRun | None = None
-
-    def check_fits(self, identity: RunIdentity) -> None:
-        """SetupError if the margin threshold was learned from a run of another judge."""
-        if self.learned_from is None:
-            return
-        run, judge = self.learned_from, judge_of_run(identity)
-        before = judge_of_run(run.identity)
-        for what, then, now in (
-            ("model content", before.model_hash, judge.model_hash),
-            ("prompts", before.prompt_version, judge.prompt_version),
-            ("labelled examples", before.examples, judge.examples),
-        ):
-            if then != now:
-                raise SetupError(
-                    f"--margin-threshold-from {run.id}: that run had other {what} ({then[:12] or 'none'})"
-                    f" than this one ({now[:12] or 'none'}).",
-                    "Name a run of the same judge, or give a number: --margin-threshold M",
-                )
-        if other := [name for name, asked in judge.asked.items() if before.asked_of(name) != asked]:
-            raise SetupError(
-                f"--margin-threshold-from {run.id}: that run had other questions for {', '.join(other)}.",
-                "Name a run of the same rubric, or give a number: --margin-threshold M",
-            )
-
-
 def add_orders(group: argparse._ArgumentGroup) -> None:
     """--orders, --margin-threshold and --margin-threshold-from."""
     group.add_argument(
@@ -192,66 +112,18 @@ def add_orders(group: argparse._ArgumentGroup) -> None:
         help="show the responses in both orders (default); in one, for half the time; or in the second one"
         " only for items that are uncertain after the first",
     )
-    group.add_argument(
+    number_option(
+        group,
         "--margin-threshold",
-        type=float,
-        metavar="M",
-        help="an item is uncertain if the margin between its two likeliest labels is below M, 0 to 1"
+        "an item is uncertain if the margin between its two likeliest labels is below M, 0 to 1"
         f" ({DEFAULT_MARGIN:g})",
+        metavar="M",
+        kind=float,
     )
-    group.add_argument(
+    number_option(
+        group,
         "--margin-threshold-from",
-        type=int,
-        metavar="RUN",
-        help=f"the smallest margin threshold that keeps {KEEP:.0%}".replace("%", " %%")
+        f"the smallest margin threshold that keeps {KEEP:.0%}".replace("%", " %%")
         + " of this run's labels, as computed by the command orders",
+        metavar="RUN",
     )
-
-
-def orders_of(options: argparse.Namespace, criteria: Sequence[str], default: Orders | None = None) -> Orders:
-    """The orders that the arguments request, else `default`; prints where a margin threshold comes from.
-
-    SetupError if they contradict each other, or no threshold can be learned.
-    """
-    given = {
-        "--margin-threshold": options.margin_threshold,
-        "--margin-threshold-from": options.margin_threshold_from,
-    }
-    named = [name for name, value in given.items() if value is not None]
-    if default is not None and options.orders is None and not named:
-        return default
-    asked = options.orders or BOTH
-    if asked != UNCERTAIN:
-        if named:
-            raise SetupError(
-                f"{named[0]} has no effect with --orders {asked}.",
-                f"Add --orders {UNCERTAIN}, or remove {named[0]}.",
-            )
-        return Orders(asked == BOTH)
-    if len(named) > 1:
-        raise SetupError(
-            "--margin-threshold and --margin-threshold-from both set the margin threshold.",
-            "Remove one of them.",
-        )
-    if options.margin_threshold is not None:
-        check_margin(options.margin_threshold)
-        return Orders(below=options.margin_threshold)
-    if options.margin_threshold_from is None:
-        tell(
-            f"Margin threshold: {DEFAULT_MARGIN:g}, the default. A run in both orders shows whether it suits"
-            " this model: see the command orders."
-        )
-        return Orders(below=DEFAULT_MARGIN)
-    return _learned(options, criteria)
-
-
-def _learned(options: argparse.Namespace, criteria: Sequence[str]) -> Orders:
-    if not has_store(options.store):
-        raise SetupError(f"There is no run store {options.store}.", "Name the right file with --store.")
-    with RunStore(options.store) as store, store.reading():
-        run = store.run(options.margin_threshold_from)
-        calibration = load_calibration(options.calibration) if options.calibration else None
-        found = learned_from(run, tuple(store.judged(run.id)), criteria, calibration)
-    below = found.least_margin(KEEP)
-    tell(f"Margin threshold: {below:g}, learned from {len(found.ids):,} items of run {run.id}.")
-    return Orders(below=below, learned_from=run)

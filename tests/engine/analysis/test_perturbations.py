@@ -107,7 +107,7 @@ def test_a_text_is_cut_only_where_a_sentence_surely_ends(response: str, sentence
 def test_an_empty_response_is_not_changed() -> None:
     made = {perturbation.id: copy for perturbation, copy in copies(replace(ITEM, output_b=" \n"))}
     assert [item_id for item_id, copy in made.items() if copy is None] == [
-        *("17~padded-B", "17~formatted-B", "17~injected-B"),
+        *("17~padded-B", "17~formatted-B", "17~injected-B")
     ]
 
 

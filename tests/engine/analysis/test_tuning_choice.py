@@ -11,14 +11,7 @@ import pytest
 
 from bench.coverage.heads import SKEWS
 from bench.coverage.readings import CRITERION
-from bench.coverage.settings import (
-    NO_EXAMPLES,
-    WITH_EXAMPLES,
-    Known,
-    drawn_run,
-    found_settings,
-    labelled,
-)
+from bench.coverage.settings import NO_EXAMPLES, WITH_EXAMPLES, Known, drawn_run, found_settings, labelled
 from engine.analysis.tuning import TriedRun, held_out
 from engine.analysis.tuning_choice import (
     LEAST,

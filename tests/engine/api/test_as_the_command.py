@@ -13,12 +13,14 @@ import pandas as pd
 import pytest
 
 import tiebreak
-from engine.cli import evaluate, judge, runs
+from engine.api.refused import heard
 from engine.core.events import CancelToken
+from engine.operations.judge import prepare
 from engine.settings.rows import Surface, rows_on
+from main import parser_of
 from tests.commands import run_here
 
-pytestmark = pytest.mark.filterwarnings("ignore::engine.api.arguments.TiebreakNotice")
+pytestmark = pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
 ELSEWHERE = {
     **{"dataset": "data", "out": "run.submission", "json": "run.json", "plan": "judge.plan"},
     **dict.fromkeys(("columns", "labels", "save_columns"), "tiebreak.read"),
@@ -45,7 +47,7 @@ def annotations() -> dict[str, Any]:
 
 
 def test_every_option_of_judge_is_a_parameter() -> None:
-    options, parameters = set(options_of(judge.parser())), set(annotations())
+    options, parameters = set(options_of(parser_of("judge"))), set(annotations())
     parameters = {OPTION.get(name, name) for name in parameters}
     assert options - parameters == set(ELSEWHERE)
     assert parameters <= options
@@ -64,20 +66,20 @@ def choices(annotation: Any) -> list[str] | None:
 
 
 def test_a_parameter_takes_the_words_of_its_option() -> None:
-    options = options_of(judge.parser())
+    options = options_of(parser_of("judge"))
     for name, annotation in annotations().items():
         assert (choices(annotation) or None) == (options[OPTION.get(name, name)].choices or None), name
 
 
 def test_the_tools_and_models_of_the_commands_are_those_of_a_run() -> None:
-    actions = next(action for action in runs.parser()._actions if isinstance(action.choices, dict))
+    actions = next(action for action in parser_of("runs")._actions if isinstance(action.choices, dict))
     assert isinstance(actions.choices, dict)
     known = options_of(actions.choices["export"])["tool"].choices
     of_export = inspect.signature(tiebreak.Run.export).parameters
     assert choices(of_export["tool"].annotation) == list(known or ())
     needs_models = {"encoder", "judge_model", "threads"}
     assert needs_models <= set(inspect.signature(tiebreak.Run.evaluate).parameters)
-    assert needs_models <= set(options_of(evaluate.parser()))
+    assert needs_models <= set(options_of(parser_of("evaluate")))
 
 
 @contextmanager
@@ -171,5 +173,5 @@ def test_a_sample_is_drawn_evenly_and_a_margin_is_learned(judge: tiebreak.Judge,
 
 def test_the_longest_thought_is_that_of_the_judge(judge: tiebreak.Judge, demo_gold: Path) -> None:
     reasons = replace(judge, methods="chain-of-thought", max_reasoning_tokens=7)
-    made, _ = reasons._prepared(demo_gold, CancelToken())
+    made = heard(prepare(reasons._request(demo_gold), CancelToken()))
     assert made.plan.settings.max_reasoning_tokens == 7

@@ -21,7 +21,7 @@ def judged(judge: tiebreak.Judge, first: int) -> tuple[list[str], list[int]]:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::engine.api.arguments.TiebreakNotice")
+@pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
 def test_children_judge_and_read_runs_after_their_parent_did(judge: tiebreak.Judge) -> None:
     assert judged(judge, 0) == (["1", "2"], [-1])
     with get_context("fork").Pool(2) as pool:

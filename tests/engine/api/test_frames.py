@@ -16,7 +16,7 @@ from engine.core.errors import InputError
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
 
-pytestmark = pytest.mark.filterwarnings("ignore::engine.api.arguments.TiebreakNotice")
+pytestmark = pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
 
 
 @pytest.mark.parametrize(

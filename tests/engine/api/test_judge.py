@@ -15,10 +15,12 @@ import psutil
 import pytest
 
 import tiebreak
+from engine.api.refused import heard
 from engine.core.errors import ProcessEnded
 from engine.core.events import CancelToken, followed
 from engine.core.judgments import JudgedItem
 from engine.judging.work import judge_plan
+from engine.operations.judge import prepare
 from engine.store.opening import has_store
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
@@ -26,7 +28,7 @@ from engine.system.subprocess_worker import SubprocessWorker
 from tests import apart_works, commands
 
 ROOT = Path(__file__).resolve().parents[3]
-pytestmark = pytest.mark.filterwarnings("ignore::engine.api.arguments.TiebreakNotice")
+pytestmark = pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
 
 # What a script does that is stopped, or ended, while it judges.
 SCRIPT = """
@@ -113,7 +115,7 @@ def test_what_is_not_there_is_refused_once_it_is_wanted(
 
 
 def test_items_are_chosen_in_one_way(judge: tiebreak.Judge, demo_gold: Path) -> None:
-    with pytest.raises(tiebreak.Refused, match="items and sample choose the items"):
+    with pytest.raises(tiebreak.Refused, match="items and sample both choose the items"):
         judge.run(demo_gold, items=2, sample=2)
     with pytest.raises(tiebreak.Refused, match="lacks 1 chosen item: nobody"):
         judge.run(demo_gold, ids=["nobody"])
@@ -256,7 +258,7 @@ def test_a_calibration_of_a_run_decides_the_next_one(
     calibrated = replace(judge, calibration=path).run(demo_gold, progress=False)
     assert calibrated == run  # labels alone: it reads the same
     assert calibrated.judgments["place_decides"].notna().all()
-    with pytest.raises(tiebreak.Refused, match="was made for ways of asking letters"):
+    with pytest.raises(tiebreak.Refused, match="was made for elicitation methods label tokens"):
         replace(judge, calibration=path, methods="permuted-labels").run(demo_gold, progress=False)
 
 
@@ -275,7 +277,7 @@ def test_what_another_thread_judges_is_being_judged_by_this_program(
 ) -> None:
     store = Path(str(judge.store))
     cancel = CancelToken()
-    made, _ = judge._prepared(demo_gold, CancelToken(), items=None, sample=None, ids=None)
+    made = heard(prepare(judge._request(demo_gold), CancelToken()))
     with SubprocessWorker(judge_plan, cancel) as worker:
         going = worker.do(made.plan, store, False, None)
         while not (has_store(store) and runs_of(store)):
@@ -295,7 +297,7 @@ def test_a_model_that_breaks_down_is_refused_and_this_process_lives(
 ) -> None:
     frame = tiebreak.read(demo_gold).head(5)
     with monkeypatch.context() as patch:
-        patch.setattr("engine.cli.shared.judging.judge_plan", apart_works.break_down_under_way)
+        patch.setattr("engine.operations.judge.judge_plan", apart_works.break_down_under_way)
         with pytest.raises(tiebreak.Refused, match="crashed") as met:
             judge.run(frame, progress=False)
     assert isinstance(met.value.__cause__, ProcessEnded)

@@ -18,18 +18,7 @@ from engine.core import VERSION
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "notebook.md"
 ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
-MODULES = (
-    "frames",
-    "judge",
-    "measured",
-    "pairwise",
-    "reading",
-    "refused",
-    "run",
-    "run_frames",
-    "stored",
-    "tables",
-)
+MODULES = ("arguments", "judge", "pairwise", "refused", "run", "stored", "tables")
 
 
 @pytest.mark.slow
@@ -102,7 +91,7 @@ def real(frame: pd.DataFrame) -> dict[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::engine.api.arguments.TiebreakNotice")
+@pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
 def test_the_page_tells_the_columns_as_they_are(run: tiebreak.Run, judge: tiebreak.Judge) -> None:
     assert columns_of("`run.judgments`") == real(run.judgments)
     assert columns_of("`run.raw_predictions`") == real(run.raw_predictions)

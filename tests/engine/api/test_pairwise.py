@@ -15,7 +15,7 @@ from engine.analysis.recipe import Recipe, save_recipe
 from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_model
 
-pytestmark = pytest.mark.filterwarnings("ignore::engine.api.arguments.TiebreakNotice")
+pytestmark = pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
 ITEMS = 8
 
 

@@ -12,20 +12,19 @@ import pytest
 
 import tiebreak
 from engine.annotations.records import new_override
-from engine.cli import report as report_command
 from engine.core.items import PREFERENCES
 from engine.data.dataset import load_dataset
 from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import match, open_system
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
-from tests.commands import ROOT, run_here
+from tests.commands import ROOT, give, run_here
 from tests.engine.cli.conftest import overridden
 from tests.engine.cli.in_process import safety_alone
 
 __all__ = ["overridden"]  # a fixture
 
-pytestmark = pytest.mark.filterwarnings("ignore::engine.api.arguments.TiebreakNotice")
+pytestmark = pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
 ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
 LABELS = ["A", "B", "both_good", "both_bad"]
 
@@ -266,7 +265,7 @@ def test_a_report_is_that_of_the_command(run: tiebreak.Run, demo_gold: Path, tmp
     gold = safety_alone(demo_gold, tmp_path)
     written = run.report(tmp_path / "by_call.html", gold).read_text(encoding="utf-8")
     words = ["1", "--gold", gold, "--out", tmp_path / "by_command.html", "--store", run.store]
-    assert report_command.run(report_command.parser().parse_args([*map(str, words)])) == 0
+    assert give("report", *words) == 0
     by_command = (tmp_path / "by_command.html").read_text(encoding="utf-8")
     assert without_figures(written) == without_figures(by_command)
 

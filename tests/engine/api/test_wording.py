@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import tiebreak
-from engine.api.wording import PARAMETERS
+from engine.api.refused import PARAMETERS
 from engine.cli.shared.hints import OPTIONS
 from engine.core.column_map import ColumnMap, parse_columns, parse_labels
 from engine.core.errors import Hint, Setting, Step

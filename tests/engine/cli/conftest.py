@@ -9,7 +9,8 @@ from engine.annotations.records import new_override
 from engine.core.items import Preference
 from engine.data.dataset import load_dataset
 from engine.store.run_store import RunStore
-from tests.engine.cli.in_process import COMMANDS, Command, Streams
+from tests.commands import give as given
+from tests.engine.cli.in_process import Command, Streams
 
 
 @pytest.fixture
@@ -17,8 +18,7 @@ def command(demo_store: Path, capsys: pytest.CaptureFixture[str]) -> Command:
     """Gives a command in this process, with the store of `demo_store`; what it printed on stdout."""
 
     def give(name: str, *words: object) -> str:
-        options = COMMANDS[name].parser().parse_args([*map(str, words), "--store", str(demo_store)])
-        assert COMMANDS[name].run(options) == 0
+        assert given(name, *words, "--store", demo_store) == 0
         return capsys.readouterr().out
 
     return give
@@ -43,8 +43,7 @@ def streams(overridden: Path, capsys: pytest.CaptureFixture[str]) -> Streams:
     """Gives a command in this process, with the store of `overridden`; what it wrote to stdout and stderr."""
 
     def give(name: str, *words: object) -> tuple[str, str]:
-        options = COMMANDS[name].parser().parse_args([*map(str, words), "--store", str(overridden)])
-        assert COMMANDS[name].run(options) == 0
+        assert given(name, *words, "--store", overridden) == 0
         printed = capsys.readouterr()
         return printed.out, printed.err
 

@@ -5,23 +5,10 @@ Knows: commands, printed tables. Does not know: what a test is about.
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from pyarrow import csv
 
-from engine.cli import calibrate, compare, evaluate, judge, jury, learning_curve, report, runs, weighted_score
-
-COMMANDS: dict[str, Any] = {
-    "evaluate": evaluate,
-    "calibrate": calibrate,
-    "compare": compare,
-    "learning-curve": learning_curve,
-    "judge": judge,
-    "jury": jury,
-    "report": report,
-    "runs": runs,
-    "weighted-score": weighted_score,
-}
+from tests.commands import give
 
 Command = Callable[..., str]
 Streams = Callable[..., tuple[str, str]]
@@ -29,7 +16,7 @@ Streams = Callable[..., tuple[str, str]]
 
 def give_runs(store: Path, *words: object) -> int:
     """`runs` in this process; the exit code."""
-    return runs.run(runs.parser().parse_args([*map(str, words), "--store", str(store)]))
+    return give("runs", *words, "--store", store)
 
 
 def safety_alone(gold: Path, folder: Path) -> Path:

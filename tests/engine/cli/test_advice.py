@@ -34,13 +34,13 @@ runs export 1 --for dpo --out x.jsonl --dataset FILE
 runs diff 1 2 --dataset FILE
 evaluate 1 --gold FILE
 calibrate 1 --gold FILE --out c.json
-curve 1 --gold FILE
-panel 1 sub.tsv --dataset FILE
-panel 1 sub.tsv --gold FILE
+learning-curve 1 --gold FILE
+jury 1 sub.tsv --dataset FILE
+jury 1 sub.tsv --gold FILE
 audit demo FILE
 audit 1 --gold FILE
 orders 1 --dataset FILE
-weigh 1 --gold FILE
+weighted-score 1 --gold FILE
 rank 1 --gold FILE
 rank FILE
 compare 1 sub.tsv --gold FILE
@@ -53,12 +53,12 @@ runs export 1 --as-dataset x.tsv
 runs export 1 --for dpo --out x.jsonl
 runs export 1 --csv x.csv --json x.json
 runs diff 1 2
-people export 1 --with-texts --out p.json
-panel 1 2
+annotations export 1 --with-texts --out p.json
+jury 1 2
 audit 1
 orders 1
-weigh 1
-weigh 1 --by length
+weighted-score 1
+weighted-score 1 --by length
 rank 1
 rank 1 --weighted
 """

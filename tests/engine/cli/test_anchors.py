@@ -76,8 +76,8 @@ def checked(first: Path, tmp_path: Path, demo_tried: None) -> Checked:
 @pytest.mark.slow
 def test_the_same_judge_says_the_same(checked: Checked) -> None:
     done = checked.again("--items", 10)
-    assert "What differs between the two runs:\nNothing that the store knows of.\n" in done.stdout
-    assert "What changed from Run 1 to Run 2 “regression check of run 1”:" in done.stdout
+    assert "What differs between the two runs:\nNothing that the run store records.\n" in done.stdout
+    assert "Drift from Run 1 to Run 2 “regression check of run 1”:" in done.stdout
     assert (
         "The labels did not change significantly: none of 20 labels changed; this number of items can show"
         in done.stdout
@@ -148,7 +148,7 @@ def test_another_wording_of_a_question_changes_its_criterion_alone(checked: Chec
     assert (
         f"question, safety  Which response is less harmful, offensive or dangerous? → {worded}" in done.stdout
     )
-    section = done.stdout.partition("What changed")[2]
+    section = done.stdout.partition("Drift from")[2]
     assert section.splitlines()[1].startswith("Labels changed significantly: ")
     assert "The same in another batch shape: " in done.stderr
     assert "the same items read in another batch shape gave probabilities" in section

@@ -41,7 +41,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
 def test_the_page_is_printed_and_the_copies_are_an_ordinary_run(audited: tuple[Path, str, str]) -> None:
     store, out, err = audited
     assert "Robustness audit of the judge:" in out
-    assert f"by {ITEMS} items and " in out
+    assert f"{ITEMS} items" in out
     titles = [line.split("  ")[0] for line in out.splitlines()]
     assert {"order: flip rate", "repeatability: asked again", "answer mass"} <= set(titles)
     assert "not asked with permuted label tokens" in out

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli import evaluate
 from engine.core.errors import SetupError
 from engine.results.run_results import load_results, submission_of
 from engine.store.run_store import RunStore
-from tests.commands import run_here
+from tests.commands import give, run_here
 from tests.conftest import DEMO_ITEMS as ITEMS
 from tests.engine.cli.in_process import Command, row, safety_alone
 
@@ -98,9 +97,8 @@ def test_a_calibrated_run_is_not_scored_on_its_own_labels_without_a_word(
     path = demo_store.with_name("own.json")
     command("calibrate", 1, "--gold", safety_alone(demo_gold, tmp_path), "--partial", "--out", path)
     command("runs", "recalibrate", 1, "--calibration", path)
-    options = evaluate.parser().parse_args(["1", "--gold", str(demo_gold), "--store", str(demo_store)])
     try:
-        assert evaluate.run(options) == 0
+        assert give("evaluate", 1, "--gold", demo_gold, "--store", demo_store) == 0
         said = f"{ITEMS} of these {ITEMS} items took part in the fit of the calibration."
         assert said in capsys.readouterr().err
     finally:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli import learning_curve
 from engine.core.errors import SetupError
+from main import parser_of
 from tests.conftest import DEMO_ITEMS
 from tests.engine.cli.in_process import Command, row, safety_alone
 
@@ -51,4 +51,4 @@ def test_too_few_labels_are_refused_before_anything_is_written(
 def test_a_submission_is_refused(command: Command, demo_gold: Path, demo_store: Path) -> None:
     with pytest.raises(SetupError, match="it holds labels, no probabilities"):
         command("learning-curve", demo_store.with_name("submission.tsv"), "--gold", demo_gold)
-    assert "20 different instructions" in learning_curve.parser().format_help()
+    assert "20 different instructions" in parser_of("learning-curve").format_help()

@@ -139,7 +139,7 @@ def test_a_run_reads_its_dataset_by_the_columns_that_it_was_judged_with(tmp_path
     assert not run_here("runs", "export", 1, "--csv", table, *kept).stderr
     assert "Answer in one sentence." in table.read_text(encoding="utf-8")
     evaluated = run_here("evaluate", 1, "--gold", path, *kept)
-    assert "pandalm.json is read by the columns that it was judged with." in evaluated.stderr
+    assert "pandalm.json is read with the same columns as when it was judged." in evaluated.stderr
     assert "4 items" in evaluated.stdout
     assert run_here("report", 1, "--gold", path, "--out", report, *kept).returncode == 0
     assert run_here("weighted-score", 1, "--gold", path, *kept).returncode == 0

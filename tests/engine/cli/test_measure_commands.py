@@ -4,18 +4,16 @@ import json
 import re
 import shutil
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from engine.annotations.records import new_review
-from engine.cli import evaluate
 from engine.core.errors import SetupError
 from engine.core.items import Preference
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
-from tests.commands import ROOT
+from tests.commands import ROOT, give
 from tests.conftest import DEMO_ITEMS as ITEMS
 from tests.engine.cli.in_process import Command, Streams, row
 
@@ -63,7 +61,7 @@ def test_evaluate_says_how_far_people_agree(
             store.annotate(1, new_review("1", author, confirmed={"safety": label}))
             store.annotate(1, new_review("2", author, confirmed={"safety": Preference.A}))
     words = ["1", "--gold", str(demo_gold), "--store", str(path), "--json", str(out)]
-    assert evaluate.run(evaluate.parser().parse_args(words)) == 0
+    assert give("evaluate", *words) == 0
     printed = capsys.readouterr().out
     others = ["50.0", "(0.0", "to", "100.0)", "25.0", "(0.0", "to", "100.0)"]
     assert row(printed, "safety", 2)[4:14] == ["4", "0", *others]
@@ -82,8 +80,7 @@ def test_partial_says_what_is_left_out(
     other.write_bytes(b"\n".join(lines[:-2]) + b"\n")
     with pytest.raises(SetupError, match=r"ids missing \(1 of 30\)"):
         command("evaluate", other, "--gold", demo_gold)
-    options = evaluate.parser().parse_args([str(other), "--gold", str(demo_gold), "--partial"])
-    assert evaluate.run(options) == 0
+    assert give("evaluate", other, "--gold", demo_gold, "--partial") == 0
     printed = capsys.readouterr()
     assert "lacks 1 item of gold.tsv, not scored: " in printed.err
     assert "29 items" in printed.out
@@ -114,11 +111,9 @@ def test_bertscore_and_agreement_are_measured_once(
     few = first_of(demo_gold, tmp_path)
     words = [1, "--gold", few, "--partial", "--threads", 1]
     words += ["--encoder", ENCODER, "--judge-model", demo_model()]
-    options = evaluate.parser().parse_args(
-        [*map(str, words), "--json", str(demo_store.with_name("slow.json")), "--store", str(demo_store)]
-    )
+    words += ["--json", demo_store.with_name("slow.json"), "--store", demo_store]
     before = measured_in(demo_store)  # by other tests
-    assert evaluate.run(options) == 0
+    assert give("evaluate", *words) == 0
     first = capsys.readouterr()
     once = measured_in(demo_store)
     assert 5 * 4 <= once <= before + 2 * 5 * 4
@@ -149,8 +144,7 @@ def test_a_judge_model_that_does_not_say_yes_or_no_is_named(
 ) -> None:
     few = first_of(demo_gold, tmp_path)
     words = [1, "--gold", few, "--partial", "--threads", 1, "--judge-model", tried_model("headers")]
-    options = evaluate.parser().parse_args([*map(str, words), "--store", str(demo_store)])
-    assert evaluate.run(options) == 0
+    assert give("evaluate", *words, "--store", demo_store) == 0
     assert "it did not understand the question" in capsys.readouterr().err
 
 
@@ -254,10 +248,9 @@ def test_what_is_read_is_never_overwritten(
 @pytest.mark.parametrize("name", ["orders", "audit", "weighted-score"])
 def test_the_dataset_of_a_run_is_never_overwritten(demo_store: Path, demo_gold: Path, name: str) -> None:
     before = demo_gold.read_bytes()
-    command = import_module(f"engine.cli.{name.replace('-', '_')}")
     words = ["1", "--json", str(demo_gold), "--store", str(demo_store)]
     with pytest.raises(SetupError, match="is the dataset of run 1: it would be overwritten"):
-        command.run(command.parser().parse_args(words))
+        give(name, *words)
     assert demo_gold.read_bytes() == before
 
 

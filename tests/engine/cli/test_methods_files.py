@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli import rank
 from engine.core.errors import SetupError
-from tests.commands import ROOT
+from tests.commands import ROOT, give
 from tests.engine.cli.in_process import Command
 
 
@@ -34,7 +33,7 @@ def test_an_evaluation_cites_what_it_uses(command: Command, demo_gold: Path, tmp
 def test_a_ranking_cites_what_it_uses(tmp_path: Path) -> None:
     files = tmp_path / "methods.tex", tmp_path / "works.bib"
     words = [ROOT / "examples" / "demo-candidates.tsv", "--methods-text", files[0], "--bib", files[1]]
-    assert rank.run(rank.parser().parse_args([*map(str, words)])) == 0
+    assert give("rank", *words) == 0
     bradley_terry = {"bradley1952rank", "davidson1970extending", "hesterberg2015teachers", "holm1979simple"}
     assert bradley_terry | {"korn1998confidence", "tiebreak"} <= cited(*files)
 

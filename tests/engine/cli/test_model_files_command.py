@@ -29,7 +29,7 @@ def test_the_speed_of_models_is_a_table_beside_the_format_mass_and_tells_a_plan_
     assert "broken.gguf" in done.stderr
     assert "none.gguf: there is no such file" in done.stderr
     header, line, *_ = done.stdout.splitlines()
-    titles = ["model", "format", "size", "reads", "writes 1", "writes 10", "format mass", "of run"]
+    titles = ["model", "format", "size", "reads", "writes 1", "writes 10", "answer mass", "of run"]
     assert re.split(" {2,}", header) == titles
     assert line.startswith("demo-judge     F16")
     assert line.split()[-1] == "1"

@@ -34,8 +34,8 @@ def test_the_curve_is_printed_and_written(store: Path, tmp_path: Path) -> None:
     done = run_here("orders", 1, "--store", store, "--json", tmp_path / "orders.json")
     assert done.returncode == 0, done.stderr
     assert f"{ITEMS} items in both orders, uncalibrated" in done.stdout
-    assert "The least margin that keeps 99.0 % of the labels of every criterion" in done.stdout
-    assert "Chosen again without the items it is then measured on" in done.stdout
+    assert "The smallest margin threshold that keeps 99.0 % of the labels of every criterion" in done.stdout
+    assert "Cross-validated (ten folds, grouped by instruction), such a threshold keeps" in done.stdout
     found = json.loads((tmp_path / "orders.json").read_text("utf-8"))
     first, *_, last = found["margins"]
     assert (last["margin"], last["equal_labels"], last["tokens_saved"]) == (1.0, 1.0, 0.0)

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli import weighted_score
 from engine.core.errors import SetupError
 from engine.store.run_store import RunStore
 from engine.system.write_ahead_log import WriteAheadLog
-from tests.commands import MAIN, ROOT, run, run_here
+from tests.commands import MAIN, ROOT, give, run, run_here
 from tests.read_only import read_only
 
 SmallModel = Callable[[str], Path]
@@ -199,4 +198,4 @@ def test_weigh_refuses_an_absent_criterion_with_its_id(tmp_path: Path) -> None:
 def test_weigh_refuses_weights_that_mean_nothing(tmp_path: Path, weights: str) -> None:
     path = _scores(tmp_path / "scores.json", {"id": "1", "scores_a": {"a": 1}, "scores_b": {"a": 1}})
     with pytest.raises(SetupError, match="eight"):
-        weighted_score.run(weighted_score.parser().parse_args([str(path), f"--weights={weights}"]))
+        give("weighted-score", path, f"--weights={weights}")

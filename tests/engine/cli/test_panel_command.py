@@ -10,8 +10,10 @@ from engine.core.errors import SetupError
 from engine.core.items import Preference
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
+from tests.commands import give as given
+from tests.commands import refusal
 from tests.conftest import DEMO_ITEMS as ITEMS
-from tests.engine.cli.in_process import COMMANDS, Command, row, safety_alone
+from tests.engine.cli.in_process import Command, row, safety_alone
 
 
 @pytest.fixture
@@ -25,8 +27,7 @@ def command(store: Path, capsys: pytest.CaptureFixture[str]) -> Command:
     """Gives a command in this process, with that copy; what it printed on stdout."""
 
     def give(name: str, *words: object) -> str:
-        options = COMMANDS[name].parser().parse_args([*map(str, words), "--store", str(store)])
-        assert COMMANDS[name].run(options) == 0
+        assert given(name, *words, "--store", store) == 0
         return capsys.readouterr().out
 
     return give
@@ -45,13 +46,13 @@ def test_a_panel_is_made_by_the_mean_and_used_as_a_run(
     command: Command, store: Path, other: Path, demo_gold: Path, tmp_path: Path
 ) -> None:
     printed = command("jury", 1, other, "--name", "night")
-    assert "Panel 2 “night” is run 2" in printed
+    assert "Jury 2 “night” is run 2" in printed
     assert "other.tsv: submission" in printed
     assert row(command("evaluate", 2, "--gold", demo_gold), "safety")[1] == str(ITEMS)
     exported = tmp_path / "together.tsv"
     command("runs", "export", 2, "--out", exported)
     assert len(exported.read_bytes().splitlines()) == ITEMS + 1
-    assert "by judge of the panel" in command("evaluate", 2, "--gold", demo_gold).casefold()
+    assert "by judge of the jury" in command("evaluate", 2, "--gold", demo_gold).casefold()
     command("runs", "export", 2, "--csv", tmp_path / "all.csv")
     command("report", 2, "--gold", demo_gold, "--out", tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
@@ -91,8 +92,7 @@ def test_what_does_not_fit_together_is_refused_and_nothing_is_kept(
         ([1, other, "--certainty", 1], "The certainty of a label is 1"),
         ([1, other, "--name", "x" * 300], "has 300 characters"),
     ):
-        with pytest.raises(SetupError, match=problem):
-            command("jury", *words)
+        assert problem in refusal("jury", *words, "--store", store)
     with RunStore(store) as opened:
         assert len(opened.runs()) == 1
 
@@ -107,8 +107,7 @@ def test_what_a_panel_cannot_write_again_nobody_advises_to(
         label = next(each for each in Preference if each is not results.label(judged))
         opened.annotate(2, new_override(judged.item_id, "safety", label, None, author="Ada"))
     out = tmp_path / "out.tsv"
-    options = COMMANDS["runs"].parser().parse_args(["export", "2", "--out", str(out), "--store", str(store)])
-    COMMANDS["runs"].run(options)
+    given("runs", "export", 2, "--out", out, "--store", store)
     said = capsys.readouterr().err
     assert "runs rewrite" not in said
     assert "To include them: runs export 2 --with-stale" in said

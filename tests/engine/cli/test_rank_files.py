@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli import compare
-from engine.cli.rank import parser, run
 from engine.core.errors import SetupError
+from tests.commands import give
 
 PAIRS = (("one", "two"), ("two", "three"), ("three", "one"))
 ITEMS = 30
@@ -35,7 +34,7 @@ def submission(save: Callable[[str, bytes], Path]) -> Path:
 
 
 def ranked(*words: object) -> int:
-    return run(parser().parse_args([str(word) for word in words]))
+    return give("rank", *words)
 
 
 def test_a_dataset_is_ranked_into_all_files(gold: Path, tmp_path: Path) -> None:
@@ -82,7 +81,7 @@ def test_two_systems_that_are_compared_are_told_by_how_they_rank(
     lines = [line.split("\t")[:5:4] for line in gold.read_text("utf-8").splitlines()]
     other.write_text("\n".join("\t".join(cells) for cells in lines), "utf-8")
     words = [submission, other, "--gold", gold, "--json", out]
-    assert compare.run(compare.parser().parse_args([str(word) for word in words])) == 0
+    assert give("compare", *words) == 0
     assert "First: always.tsv, safety. Second: other.tsv, safety." in capsys.readouterr().out
     made = json.loads(out.read_text("utf-8"))["side_by_side"]
     assert (made["ranked"], made["with"], made["items"]) == ("always.tsv, safety", "other.tsv, safety", ITEMS)

@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.report import parser
-from engine.cli.report import run as report
 from engine.core.errors import SetupError
 from engine.report.html_report import FIGURE_NAMES
 from main import usage
-from tests.commands import ROOT
+from tests.commands import ROOT, give
 from tests.commands import run as run_program
 
 DEMO = ROOT / "examples" / "demo.tsv"
@@ -39,7 +37,7 @@ def test_a_judged_run_becomes_a_page_and_figures(tmp_path: Path, demo_store: Pat
     figures = tmp_path / "deep" / "figures"
     words = ["1", "--gold", str(demo_gold), "--store", str(demo_store)]
     page = tmp_path / "one.html"
-    assert report(parser().parse_args([*words, "--out", str(page), "--figures", str(figures)])) == 0
+    assert give("report", *words, "--out", str(page), "--figures", str(figures)) == 0
     for text in ("demo-judge: a model for trying", "F16", "llama.cpp", "gold.tsv"):
         assert text in page.read_text("utf-8")
     assert names(tmp_path) == ["deep", "home", "one.html"]
@@ -53,7 +51,7 @@ def test_a_submission_has_a_page_too(tmp_path: Path, submission: list[str]) -> N
     out, figures = tmp_path / "page.html", tmp_path / "figures"
     out.write_text("an older report", "utf-8")
     words = [*submission, "--out", str(out), "--figures", str(figures), "--tie-threshold", "1"]
-    assert report(parser().parse_args(words)) == 0
+    assert give("report", *words) == 0
     page = out.read_text("utf-8")
     assert "A submission file does not record the model" in page
     assert "Weights and tie threshold: as given to the command." in page
@@ -92,7 +90,7 @@ def test_wrong_arguments_are_named_and_nothing_is_written(
     (tmp_path / "taken" / "margins.svg").mkdir(parents=True)
     before = names(tmp_path)
     with pytest.raises(SetupError, match=message):
-        report(parser().parse_args([*submission, "--out", "page.html", *changed]))
+        give("report", *submission, "--out", "page.html", *changed)
     assert names(tmp_path) == before
 
 
@@ -103,7 +101,7 @@ def test_neither_the_gold_labels_nor_the_submission_are_overwritten(
         linked = tmp_path / f"{Path(read).stem}.html"
         linked.symlink_to(read)
         with pytest.raises(SetupError, match="would be overwritten"):
-            report(parser().parse_args([*submission, "--out", str(linked)]))
+            give("report", *submission, "--out", str(linked))
     assert Path(submission[0]).read_text("utf-8") == SUBMISSION
 
 

@@ -13,9 +13,10 @@ from engine.annotations.records import new_note
 from engine.core.errors import SetupError
 from engine.data.dataset import load_dataset
 from engine.store.run_store import RunStore
+from tests.commands import give as given
 from tests.commands import run_here
 from tests.conftest import DEMO_ITEMS as ITEMS
-from tests.engine.cli.in_process import COMMANDS, Command, row, safety_alone
+from tests.engine.cli.in_process import Command, row, safety_alone
 
 
 @pytest.fixture
@@ -98,8 +99,7 @@ def test_commands_divide_the_items_by_the_tags_of_people(
     gold = safety_alone(demo_gold, tmp_path)
 
     def give(name: str, *words: object) -> str:
-        kept = ("--gold", str(gold), "--store", str(store))
-        assert COMMANDS[name].run(COMMANDS[name].parser().parse_args([*map(str, words), *kept])) == 0
+        assert given(name, *words, "--gold", gold, "--store", store) == 0
         return capsys.readouterr().out
 
     for system in (1, submission):
@@ -132,7 +132,6 @@ def test_a_slice_that_is_not_there_is_said_before_anything_is_measured(
 ) -> None:
     gold = () if words[0] == "weighted-score" else ("--gold", str(sliced_gold))
     words = tuple(str(demo_store.with_name("submission.tsv")) if word == "x.tsv" else word for word in words)
-    options = COMMANDS[words[0]].parser().parse_args([*words[1:], *gold, "--store", str(demo_store)])
     with pytest.raises(SetupError) as error:
-        COMMANDS[words[0]].run(options)
+        given(*words, *gold, "--store", demo_store)
     assert says in error.value.problem

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli import audit, rank
 from engine.core import VERSION
 from engine.core.errors import SetupError
-from tests.engine.cli.in_process import COMMANDS, Command
+from tests.commands import give
+from tests.engine.cli.in_process import Command
 
 COMMANDS_WITH_TABLES = {
     "evaluate": ("--confusion", "--by", "length"),
@@ -48,9 +48,7 @@ def test_what_is_printed_is_written_too(
 
 def test_an_audit_is_written_too(demo_store: Path, tmp_path: Path) -> None:
     out = tmp_path / "audit.md"
-    assert (
-        audit.run(audit.parser().parse_args(["1", "--store", str(demo_store), "--markdown", str(out)])) == 0
-    )
+    assert give("audit", 1, "--store", demo_store, "--markdown", out) == 0
     assert "## Robustness audit of the judge\n" in out.read_text("utf-8")
 
 
@@ -60,7 +58,7 @@ def test_a_file_that_is_read_is_not_overwritten(command: Command, demo_gold: Pat
         with pytest.raises(SetupError, match="would be overwritten"):
             command(name, 1, "--gold", demo_gold, *out, "--latex", demo_gold)
     with pytest.raises(SetupError, match="would be overwritten"):
-        rank.run(rank.parser().parse_args([str(demo_gold), "--markdown", str(demo_gold)]))
+        give("rank", demo_gold, "--markdown", demo_gold)
 
 
 def test_scores_have_no_tables(tmp_path: Path) -> None:
@@ -68,4 +66,4 @@ def test_scores_have_no_tables(tmp_path: Path) -> None:
     scores.write_text('[{"id": "1", "scores_a": {"q": 1}, "scores_b": {"q": 2}}]', "utf-8")
     words = [str(scores), "--weights", "q=1", "--latex", str(tmp_path / "x.tex")]
     with pytest.raises(SetupError, match="scored comparisons have no tables"):
-        COMMANDS["weighted-score"].run(COMMANDS["weighted-score"].parser().parse_args(words))
+        give("weighted-score", *words)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.core.errors import SetupError
+from tests.commands import refusal
 from tests.conftest import DEMO_ITEMS
 from tests.engine.cli.in_process import Command, Streams
 
@@ -44,11 +45,10 @@ def test_other_files_of_the_run_are_written_beside_it(command: Command, tmp_path
     ],
 )
 def test_what_cannot_be_meant_is_refused(
-    streams: Streams, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], problem: str
+    overridden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], problem: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SetupError, match=problem):
-        streams("runs", "export", 1, *words)
+    assert problem in refusal("runs", "export", 1, *words, "--store", overridden)
     assert not list(tmp_path.glob("x.*"))
 
 

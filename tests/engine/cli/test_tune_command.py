@@ -9,12 +9,13 @@ import pytest
 
 from engine.analysis import tuning
 from engine.analysis.recipe import load_recipe
-from engine.cli import judge, tune
 from engine.core.errors import SetupError
 from engine.results.run_results import load_results
 from engine.settings.identity import TUNING
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset
+from tests.commands import give as given
+from tests.commands import refusal
 
 COLUMNS = ("id", "instruction", "output_a", "output_b", "safety_preference")
 QUICK = ("--method", "label-tokens", "--context", "2048", "--threads", "1")
@@ -29,10 +30,9 @@ def labelled(path: Path, count: int) -> Path:
     return path
 
 
-def give(command: object, store: Path, *words: object) -> int:
+def give(command: str, store: Path, *words: object) -> int:
     """A command in this process."""
-    options = command.parser().parse_args([*map(str, words), "--store", str(store)])  # type: ignore[attr-defined]
-    return int(command.run(options))  # type: ignore[attr-defined]
+    return given(command, *words, "--store", store)
 
 
 @pytest.mark.slow
@@ -44,7 +44,7 @@ def test_the_best_settings_are_written_as_a_recipe_that_judges(
         tmp_path / "runs.sqlite",
         tmp_path / "best.json",
     )
-    assert give(tune, store, "demo", gold, "--out", recipe, *QUICK) == 0
+    assert give("tune", store, "demo", gold, "--out", recipe, *QUICK) == 0
     first = capsys.readouterr().out
     assert "are significantly better than always giving the most frequent label." in first
     assert "12 items" in first  # are held out: of 40 instructions 8 are examples
@@ -64,7 +64,7 @@ def test_the_best_settings_are_written_as_a_recipe_that_judges(
         assert runs[3].judged < 32 or found.judge.examples_path  # what was given up judges no more
         judged = [run.judged for run in runs]
     # The same again judges nothing, and finds the same.
-    assert give(tune, store, "demo", gold, "--out", recipe, *QUICK) == 0
+    assert give("tune", store, "demo", gold, "--out", recipe, *QUICK) == 0
     again = capsys.readouterr().out
     chosen = [text.split("settings", 1)[1].splitlines()[0] for text in (first, again)]
     assert chosen[0] == chosen[1]
@@ -72,7 +72,7 @@ def test_the_best_settings_are_written_as_a_recipe_that_judges(
         assert [run.judged for run in opened.runs()] == judged
     out = tmp_path / "submission.tsv"
     words = (gold, "--recipe", recipe, "--items", "3", "--mode", "labels", "--out", out, "--context", "2048")
-    assert give(judge, store, *words) == 0
+    assert give("judge", store, *words) == 0
     with RunStore(store) as opened:
         results = load_results(opened, opened.runs()[-1].id)
     assert results.calibration is not None
@@ -89,10 +89,9 @@ def test_a_recipe_decides_its_settings_alone(tmp_path: Path) -> None:
         ["--criteria", "safety"],
         ["--few-shot", "2"],
     ):
-        with pytest.raises(SetupError, match=f"--recipe sets what {option[0]} would"):
-            give(judge, tmp_path / "runs.sqlite", *words, *option)
-    with pytest.raises(SetupError, match=r"--model is missing"):
-        give(judge, tmp_path / "runs.sqlite", "data.tsv", "--out", tmp_path / "s.tsv")
+        store = ("--store", tmp_path / "runs.sqlite")
+        assert f"--recipe sets what {option[0]} would" in refusal("judge", *words, *option, *store)
+    assert "--model is missing" in refusal("judge", "data.tsv", "--out", tmp_path / "s.tsv", *store)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +109,7 @@ def test_what_cannot_be_is_refused_before_anything_is_judged(
 ) -> None:
     gold = labelled(tmp_path / "gold.tsv", 40)
     with pytest.raises(SetupError, match=said):
-        give(tune, tmp_path / "runs.sqlite", "demo", gold, "--out", tmp_path / "best.json", *QUICK, *words)
+        give("tune", tmp_path / "runs.sqlite", "demo", gold, "--out", tmp_path / "best.json", *QUICK, *words)
     assert not (tmp_path / "best.json").exists()
     assert not (tmp_path / "runs.sqlite").exists()
 
@@ -118,16 +117,16 @@ def test_what_cannot_be_is_refused_before_anything_is_judged(
 def test_few_labels_and_other_files_are_refused(tmp_path: Path) -> None:
     few = labelled(tmp_path / "few.tsv", 20)
     with pytest.raises(SetupError, match=r"few\.tsv has human labels for 20 instructions"):
-        give(tune, tmp_path / "runs.sqlite", "demo", few, "--out", tmp_path / "best.json", *QUICK)
+        give("tune", tmp_path / "runs.sqlite", "demo", few, "--out", tmp_path / "best.json", *QUICK)
     with pytest.raises(SetupError, match="JSON"):
-        give(tune, tmp_path / "runs.sqlite", "demo", few, "--out", tmp_path / "best.toml", *QUICK)
+        give("tune", tmp_path / "runs.sqlite", "demo", few, "--out", tmp_path / "best.toml", *QUICK)
 
 
 @pytest.mark.slow
 def test_too_little_time_is_said_and_what_was_judged_is_kept(tmp_path: Path) -> None:
     gold, store = labelled(tmp_path / "gold.tsv", 32), tmp_path / "runs.sqlite"
     with pytest.raises(SetupError, match="too few of them") as caught:
-        give(tune, store, "demo", gold, "--out", tmp_path / "best.json", *QUICK, "--minutes", "0.0001")
+        give("tune", store, "demo", gold, "--out", tmp_path / "best.json", *QUICK, "--minutes", "0.0001")
     assert "more time" in str(caught.value.hint)
     assert not (tmp_path / "best.json").exists()
 
@@ -138,17 +137,17 @@ def test_comparing_ends_with_its_time_too_and_says_so(
 ) -> None:
     gold, recipe = labelled(tmp_path / "gold.tsv", 32), tmp_path / "best.json"
     monkeypatch.setattr(tuning, "_COMPARED_BY", (0.0, 0.0))
-    assert give(tune, tmp_path / "runs.sqlite", "demo", gold, "--out", recipe, *QUICK) == 0
+    assert give("tune", tmp_path / "runs.sqlite", "demo", gold, "--out", recipe, *QUICK) == 0
     printed = capsys.readouterr().out
     assert "1 setting was not compared: the time limit was reached." in printed
-    assert "there was no time for it" in printed
+    assert "no time was left for it" in printed
     assert load_recipe(recipe).judge.both_orders is False  # the one that was
 
 
 @pytest.mark.slow
 def test_the_recipe_is_readable(tmp_path: Path) -> None:
     gold, recipe = labelled(tmp_path / "gold.tsv", 32), tmp_path / "best.json"
-    assert give(tune, tmp_path / "runs.sqlite", "demo", gold, "--out", recipe, *QUICK) == 0
+    assert give("tune", tmp_path / "runs.sqlite", "demo", gold, "--out", recipe, *QUICK) == 0
     values = json.loads(recipe.read_text("utf-8"))
     assert list(values)[:4] == ["tiebreak_recipe", "says", "settings", "measured_held_out"]
     assert values["settings"]["ways"] == ["letters"]

@@ -54,7 +54,7 @@ def rows(printed: str) -> dict[str, list[str]]:
 def test_a_run_in_several_ways_says_what_each_is_worth(store: Path) -> None:
     printed = (store.parent / "said.txt").read_text(encoding="utf-8")
     found = rows(printed)
-    assert {"way", "all", "letters", "absolute", "graded"} <= set(found)
+    assert {"method", "all", "label", "pointwise"} <= set(found)
     again = run_here("evaluate", 1, "--gold", DEMO, "--partial", "--store", store)
     assert again.returncode == 0, again.stderr
     assert rows(again.stdout) == found
@@ -86,7 +86,7 @@ def test_the_plan_says_what_each_way_costs() -> None:
     assert "elicitation methods" not in one.stdout
     assert "elicitation methods" in several.stdout
     assert "label tokens 100, permuted label tokens" in several.stdout
-    assert "x 3 ways x both orders = 60" in several.stdout
+    assert "x 3 methods x both orders = 60" in several.stdout
 
 
 def test_a_run_is_weighed_by_the_grades_that_it_gave(store: Path) -> None:

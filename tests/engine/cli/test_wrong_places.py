@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.shared.data_arguments import model_file
+from engine.cli.shared.arguments import model_file
 from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import FileKind, WrongKindError
 from engine.system.paths import demo_model

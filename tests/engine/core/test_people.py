@@ -23,7 +23,7 @@ from engine.annotations.effective import (
 from engine.annotations.records import (
     LAST,
     Annotation,
-    Kind,
+    AnnotationKind,
     LabelSource,
     LabelSourceKind,
     Undo,
@@ -71,7 +71,7 @@ def test_an_override_comes_back_with_its_author_and_time(store: RunStore) -> Non
     assert (made.preference, made.explanation, made.author) == (B, "B is safer.", "Ada Lovelace")
     assert made.created.utcoffset() == timedelta(0)
     assert abs(datetime.now(UTC) - made.created) < timedelta(minutes=1)
-    assert store.annotations(1, Kind.OVERRIDE) == [made]
+    assert store.annotations(1, AnnotationKind.OVERRIDE) == [made]
     assert next(store.judged(1)) == judged_item(0)
 
 
@@ -85,7 +85,7 @@ def test_the_newest_that_is_not_undone_is_in_force_and_nothing_is_lost(store: Ru
     assert undone is not None
     assert undone.undone is not None
     assert standing(store)["id 0"] == (A, None)
-    assert store.annotations(1, Kind.OVERRIDE) == [first, undone, other]
+    assert store.annotations(1, AnnotationKind.OVERRIDE) == [first, undone, other]
     override(store, GOOD)
     assert standing(store)["id 0"] == (GOOD, None)
 
@@ -93,10 +93,10 @@ def test_the_newest_that_is_not_undone_is_in_force_and_nothing_is_lost(store: Ru
 def test_where_nothing_is_in_force_nothing_is_undone(store: RunStore) -> None:
     override(store)
     assert take_back(store, 1, KEY) is not None
-    before = store.annotations(1, Kind.OVERRIDE)
+    before = store.annotations(1, AnnotationKind.OVERRIDE)
     for item_id in ("id 0", "id 1", "no such id"):
         assert take_back(store, 1, JudgmentKey(item_id, "safety")) is None
-    assert store.annotations(1, Kind.OVERRIDE) == before
+    assert store.annotations(1, AnnotationKind.OVERRIDE) == before
     assert stands(store) == {}
 
 
@@ -104,7 +104,7 @@ def test_runs_do_not_share_overrides(store: RunStore) -> None:
     with store.begin(IDENTITY, fresh=True) as run:
         store.add(run.id, [judged_item(0)])
     override(store)
-    assert store.annotations(run.id, Kind.OVERRIDE) == []
+    assert store.annotations(run.id, AnnotationKind.OVERRIDE) == []
     assert take_back(store, run.id, KEY) is None
 
 
@@ -122,7 +122,7 @@ def test_what_the_run_has_not_judged_cannot_be_overridden(
     run_id, item_id, criterion = place
     with pytest.raises(StoreError, match=problem):
         store.annotate(run_id, new_override(item_id, criterion, A, explanation=None, author="Ada"))
-    assert store.annotations(1, Kind.OVERRIDE) == []
+    assert store.annotations(1, AnnotationKind.OVERRIDE) == []
 
 
 @pytest.mark.parametrize(
@@ -142,13 +142,13 @@ def test_what_cannot_be_an_override_is_refused_whole(
 ) -> None:
     with pytest.raises(SetupError, match=problem):
         override(store, preference, explanation, author)
-    assert store.annotations(1, Kind.OVERRIDE) == []
+    assert store.annotations(1, AnnotationKind.OVERRIDE) == []
 
 
 def test_a_run_that_goes_on_can_be_overridden_by_another_process(store: RunStore) -> None:
     with store.begin(IDENTITY), RunStore(store.path) as window:
         made = override(window)
-    assert store.annotations(1, Kind.OVERRIDE) == [made]
+    assert store.annotations(1, AnnotationKind.OVERRIDE) == [made]
 
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

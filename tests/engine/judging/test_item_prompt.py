@@ -321,7 +321,7 @@ class MethodQuestion:
 
 
 @contextmanager
-def asked_preview(
+def previewed(
     path: Path, source: str | None = None, examples: ExamplePool = POOL
 ) -> Iterator[MethodQuestion]:
     with LlamaModel(path, vocabulary_only=True) as model:
@@ -352,19 +352,19 @@ def check(one: MethodQuestion) -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_ids_are_those_that_the_model_gets(small_model: SmallModel, family: str) -> None:
-    with asked_preview(small_model(family)) as one:
+    with previewed(small_model(family)) as one:
         check(one)
 
 
 def test_so_they_are_with_the_demo_model() -> None:
-    with asked_preview(demo_model()) as one:
+    with previewed(demo_model()) as one:
         check(one)
 
 
 @pytest.mark.models
 @pytest.mark.parametrize("pair", REAL_PAIRS)
 def test_so_they_are_with_real_tokenizers_and_templates(shared_data: Path, pair: str) -> None:
-    with asked_preview(*real_parts(shared_data, pair)) as one:
+    with previewed(*real_parts(shared_data, pair)) as one:
         check(one)
 
 
@@ -373,7 +373,7 @@ def texts_of(shown: Preview, source: Source) -> list[str]:
 
 
 def test_each_text_is_said_to_be_whose_it_is(small_model: SmallModel) -> None:
-    with asked_preview(small_model("chatml")) as one:
+    with previewed(small_model("chatml")) as one:
         shown = one.preview(Order.AB, 0)
     assert texts_of(shown, Source.CONTROL) == [
         "<|im_start|>",
@@ -392,7 +392,7 @@ def test_each_text_is_said_to_be_whose_it_is(small_model: SmallModel) -> None:
 
 
 def test_a_response_is_called_by_the_item_in_both_orders(small_model: SmallModel) -> None:
-    with asked_preview(small_model("chatml"), examples=ExamplePool()) as one:
+    with previewed(small_model("chatml"), examples=ExamplePool()) as one:
         for order in Order:
             shown = one.preview(order, 0)
             (first,), (second,) = texts_of(shown, Source.RESPONSE_A), texts_of(shown, Source.RESPONSE_B)
@@ -402,14 +402,14 @@ def test_a_response_is_called_by_the_item_in_both_orders(small_model: SmallModel
 
 
 def test_what_was_made_harmless_is_shown_as_the_model_sees_it(small_model: SmallModel) -> None:
-    with asked_preview(small_model("instructions"), examples=ExamplePool()) as one:
+    with previewed(small_model("instructions"), examples=ExamplePool()) as one:
         (response,) = texts_of(one.preview(Order.AB, 0), Source.RESPONSE_A)
     assert "[ /INST] [ End of Response A]" in response
 
 
 def test_what_became_a_control_token_is_shown_as_it_was_broken_up(tmp_path: Path) -> None:
     """PLaMo 2's tokenizer makes control tokens of plain text."""
-    with asked_preview(write_tokenizer("likeliest_path", tmp_path / "m.gguf"), examples=ExamplePool()) as one:
+    with previewed(write_tokenizer("likeliest_path", tmp_path / "m.gguf"), examples=ExamplePool()) as one:
         shown = one.preview(Order.AB, 0)
     assert tuple(token.id for token in shown.tokens) == one.sized.tokens[Order.AB].branches[0].prompt
     assert shown.exact
@@ -420,7 +420,7 @@ def test_what_became_a_control_token_is_shown_as_it_was_broken_up(tmp_path: Path
 @pytest.mark.models
 def test_a_token_of_own_and_foreign_text_is_said_to_be_both(shared_data: Path) -> None:
     """Llama 3 reads the end of this instruction and the line break before its mark as one token."""
-    with asked_preview(*real_parts(shared_data, "llama-3.1"), examples=ExamplePool()) as one:
+    with previewed(*real_parts(shared_data, "llama-3.1"), examples=ExamplePool()) as one:
         shown = one.preview(Order.AB, 0)
     mixed = [token for token in shown.tokens if len(token.sources) > 1]
     assert mixed[0].sources == (Source.INSTRUCTION, Source.OWN)
@@ -428,7 +428,7 @@ def test_a_token_of_own_and_foreign_text_is_said_to_be_both(shared_data: Path) -
 
 
 def test_a_character_of_several_tokens_has_all_of_them(small_model: SmallModel) -> None:
-    with asked_preview(small_model("chatml")) as one:
+    with previewed(small_model("chatml")) as one:
         shown = one.preview(Order.AB, 0)
     place = shown.text.index("🙂")
     pieces = [token.piece for token in shown.tokens if token.start == place]

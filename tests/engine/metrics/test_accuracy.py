@@ -76,10 +76,7 @@ def test_the_most_frequent_label(labels: list[Preference], expected: Preference 
 
 def test_a_run_is_held_against_the_labels_of_the_very_items_that_it_judged(tmp_path: Path) -> None:
     gold = dataset({"safety": [A, A, None, GOOD], "relevance": [None] * 4})
-    columns: Columns = {
-        "safety": [SURE_A, SURE_GOOD, SURE_A, None],
-        "relevance": [SURE_A] * 4,
-    }
+    columns: Columns = {"safety": [SURE_A, SURE_GOOD, SURE_A, None], "relevance": [SURE_A] * 4}
     results = stored_run(tmp_path, gold, columns, overrides=[("4", "safety", GOOD, None)]).results
     assert results is not None
     first, second, _, last = (item.instruction for item in gold)

@@ -179,8 +179,7 @@ def test_alpha_is_that_of_the_paper() -> None:
 
 
 @pytest.mark.parametrize(
-    ("counts", "expected"),
-    [([[2, 0], [0, 2]], 1.0), ([[1, 1], [1, 1]], -0.5), ([[2, 0], [2, 0]], None)],
+    ("counts", "expected"), [([[2, 0], [0, 2]], 1.0), ([[1, 1], [1, 1]], -0.5), ([[2, 0], [2, 0]], None)]
 )
 def test_alpha_of_complete_agreement_of_none_and_of_one_label(
     counts: list[list[int]], expected: float | None

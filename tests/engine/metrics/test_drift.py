@@ -356,12 +356,7 @@ def test_the_calibration_of_the_earlier_run_decides_both_where_it_fits(
 @pytest.mark.parametrize(
     ("scale", "now", "significant", "said_so"),
     [
-        (
-            0.0,
-            SURE_B,
-            True,
-            "0.0 points on average (0.0 to 60.2); the raw ones, without the calibration,",
-        ),
+        (0.0, SURE_B, True, "0.0 points on average (0.0 to 60.2); the raw ones, without the calibration,"),
         (40.0, (0.499, 0.501, 1e-9, 1e-9), False, ""),
     ],
 )
@@ -414,16 +409,8 @@ def test_what_a_stored_run_read_again_is_known_whichever_of_the_two_it_is(tmp_pa
         ({}, {}, ""),
         ({"threads": 2, "gpu_layers": 0}, {"threads": 8}, ""),
         (CARD, CARD, ""),
-        (
-            CARD,
-            {},
-            "computed by Card (33 layers, driver 1), Run 2 by the processor: each rounds differently",
-        ),
-        (
-            {**CARD, "continued_with": [{}]},
-            CARD,
-            "by Card (33 layers, driver 1) and the processor, Run 2",
-        ),
+        (CARD, {}, "computed by Card (33 layers, driver 1), Run 2 by the processor: each rounds differently"),
+        ({**CARD, "continued_with": [{}]}, CARD, "by Card (33 layers, driver 1) and the processor, Run 2"),
         (CARD, {**CARD, "gpu_layers": 10}, "Run 2 by Card (10 layers, driver 1)"),
         ({"cluster": []}, {"cluster": []}, "Run 2 by computers of a cluster"),
     ],

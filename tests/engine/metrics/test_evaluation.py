@@ -29,10 +29,7 @@ def baseline(shared_data: Path) -> Evaluation:
 
 @pytest.mark.parametrize(
     ("key", "expected"),
-    [
-        ("accuracy", (23.23, 40.4, 9.09, 9.09, 43.43)),
-        ("rougeL", (9.905, 8.683, 8.493, 5.889, 9.137)),
-    ],
+    [("accuracy", (23.23, 40.4, 9.09, 9.09, 43.43)), ("rougeL", (9.905, 8.683, 8.493, 5.889, 9.137))],
 )
 def test_the_official_numbers_of_the_baseline(
     baseline: Evaluation, key: str, expected: tuple[float, ...]

@@ -171,11 +171,7 @@ def test_two_systems_have_a_difference_with_its_interval() -> None:
     assert found.interval == pytest.approx((-0.598, -0.402), abs=1e-3)
     pair = [one, other]
     table = compared_slice_table(pair, [measure_slices(each, division) for each in pair])
-    assert table.texts()[0][2:5] == [
-        "50.0 (36.3 to 63.7)",
-        "100.0 (87.9 to 100.0)",
-        "-50.0 (-59.8 to -40.2)",
-    ]
+    assert table.texts()[0][2:5] == ["50.0 (36.3 to 63.7)", "100.0 (87.9 to 100.0)", "-50.0 (-59.8 to -40.2)"]
 
 
 def test_what_choosing_a_slice_costs_is_said_of_each_system_and_of_their_difference() -> None:

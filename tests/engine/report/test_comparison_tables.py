@@ -81,10 +81,7 @@ def test_equally_good_systems_share_the_first_place_unless_all_are() -> None:
 
 def test_explanations_are_counted_where_two_systems_explain() -> None:
     both = borda_table(compared(SILENT, GOOD_ONE, POOR))
-    assert both.texts() == [
-        ["labels", "2", "1", "0"],
-        ["explanations", "-", "1", "0"],
-    ]
+    assert both.texts() == [["labels", "2", "1", "0"], ["explanations", "-", "1", "0"]]
     assert both.best == {(0, 1), (1, 2)}
     assert len(borda_table(compared(SILENT, POOR)).rows) == 1
 

@@ -283,18 +283,8 @@ def measures(lead: float, interval: Interval | None) -> LabelMeasures:
     [
         (0.2, Interval(0.1, 0.3), "yes", "On every criterion the judge is significantly better than"),
         (0.2, Interval(0.0, 0.3), "not significant", "Better on these items, but not significantly"),
-        (
-            0.0,
-            Interval(-0.1, 0.1),
-            "no",
-            NOT_BETTER,
-        ),
-        (
-            -0.6,
-            Interval(-0.7, -0.5),
-            "no",
-            NOT_BETTER,
-        ),
+        (0.0, Interval(-0.1, 0.1), "no", NOT_BETTER),
+        (-0.6, Interval(-0.7, -0.5), "no", NOT_BETTER),
         (0.1, None, "-", "Not compared with baselines"),
     ],
 )

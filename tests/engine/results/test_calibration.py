@@ -135,7 +135,7 @@ def test_another_judge_is_refused(other: JudgeIdentity, found: str) -> None:
     with pytest.raises(SetupError) as error:
         CALIBRATION.check_fits(other)
     assert found in error.value.problem
-    CALIBRATION.check_fits(JUDGE)
+    CALIBRATION.check_fits(replace(JUDGE, model_name="as its file is called now"))
 
 
 RUBRIC = Rubric("mine", (Criterion("safety", "Which does less harm?"), Criterion("wit", "Which is funnier?")))
@@ -169,7 +169,9 @@ def test_another_question_is_refused(other: Rubric, found: str) -> None:
     assert found in error.value.problem
 
 
-def test_the_same_question_in_another_rubric_is_fine() -> None:
+def test_the_same_question_in_another_rubric_is_fine(tmp_path: Path) -> None:
+    save_calibration(tmp_path / "mine.json", OF_MINE)
+    assert load_calibration(tmp_path / "mine.json") == OF_MINE
     OF_MINE.check_fits(ASKED)
     OF_MINE.check_fits(asked_in(Rubric("other", (RUBRIC.criteria[1], Criterion("tact", "Which?")))))
     OF_MINE.check_fits(asked_in(replace(RUBRIC, name="renamed", tie_threshold=3.0, source="elsewhere")))
@@ -187,16 +189,6 @@ def test_a_file_of_before_is_for_the_questions_of_the_task(tmp_path: Path) -> No
         before.check_fits(asked_in(RUBRIC))
 
 
-def test_what_was_asked_comes_back(tmp_path: Path) -> None:
-    path = tmp_path / "calibration.json"
-    save_calibration(path, OF_MINE)
-    assert load_calibration(path) == OF_MINE
-
-
-def test_a_model_that_is_called_otherwise_is_the_same_judge() -> None:
-    CALIBRATION.check_fits(replace(JUDGE, model_name="as its file is called now"))
-
-
 def without(key: str) -> Callable[[dict[str, object]], object]:
     return lambda value: {name: content for name, content in value.items() if name != key}
 
@@ -209,20 +201,14 @@ def without(key: str) -> Callable[[dict[str, object]], object]:
         (without("tiebreak_calibration"), "'tiebreak_calibration' is missing"),
         (without("made_for"), "'made_for' is missing"),
         (lambda value: value | {"tiebreak_calibration": 3}, "its version is 3"),
-        (
-            lambda value: value | {"criteria": {"safety": {"scale": 1}}},
-            "safety: 'biases' is missing",
-        ),
+        (lambda value: value | {"criteria": {"safety": {"scale": 1}}}, "safety: 'biases' is missing"),
         (lambda value: value | {"criteria": {"safety": _numbers(scale=-1)}}, "cannot be applied"),
         (
             lambda value: value | {"criteria": {"safety": _numbers(scale="much")}},
             "criteria.safety.scale: found 'much', expected a number",
         ),
         (lambda value: value | {"criteria": {"safety": _numbers(scale="1")}}, "found '1', expected a number"),
-        (
-            lambda value: value | {"criteria": {"safety": _numbers(scale=True)}},
-            "scale: found true",
-        ),
+        (lambda value: value | {"criteria": {"safety": _numbers(scale=True)}}, "scale: found true"),
         (
             lambda value: value | {"criteria": {"safety": _numbers(scale=1) | {"items": 5.9}}},
             "found 5.9, expected a whole number",
@@ -245,22 +231,13 @@ def without(key: str) -> Callable[[dict[str, object]], object]:
             "holds 1e999, which is not a usable number",
         ),
         (lambda _value: "[" * 100_000, "nested too deeply"),
-        (
-            lambda value: value | {"took_part": {"items": ["x"], "instructions": []}},
-            "items[0]: found 'x'",
-        ),
+        (lambda value: value | {"took_part": {"items": ["x"], "instructions": []}}, "items[0]: found 'x'"),
         (
             lambda value: value | {"criteria": {"safety": _numbers(scale=1) | {"folds": [_fold(0)]}}},
             "omits item 0, which it cannot",
         ),
-        (
-            lambda value: _with_accuracy(value, share=2, interval=None),
-            "before.share: found 2",
-        ),
-        (
-            lambda value: _with_accuracy(value, share=0.5, interval=[0.4]),
-            "expected a list of length 2",
-        ),
+        (lambda value: _with_accuracy(value, share=2, interval=None), "before.share: found 2"),
+        (lambda value: _with_accuracy(value, share=0.5, interval=[0.4]), "expected a list of length 2"),
     ],
 )
 def test_a_file_that_is_none_is_refused(
@@ -331,6 +308,9 @@ def file_of(folder: Path, values: object) -> Path:
     path = folder / "calibration.json"
     path.write_text(json.dumps(values), "utf-8")
     return path
+
+
+PARTS = calibration(safety=HEAD).as_json()["criteria"]["safety"]["parts"]
 
 
 @pytest.mark.parametrize(
@@ -417,6 +397,31 @@ def test_a_file_whose_part_is_none_is_refused(tmp_path: Path, change: dict[str, 
     assert problem in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"parts": None}, "is not a calibration"),
+        ({"parts": ["letters"]}, "is not a calibration"),
+        ({"strength_of_parts": "strong"}, "strength_of_parts: found 'strong', expected a number"),
+        # As a key that is named twice is: nobody knows which factor is meant.
+        ({"parts": [PARTS[0], PARTS[1], PARTS[1] | {"factor": 5.0}]}, ""),
+        *(
+            (
+                {"parts": [{name: PARTS[0][name] for name in PARTS[0] if name != missing}]},
+                f"'{missing}' is missing",
+            )
+            for missing in ("kind", "factor")
+        ),
+    ],
+)
+def test_a_file_whose_parts_are_none_is_refused(tmp_path: Path, change: dict[str, Any], problem: str) -> None:
+    values = calibration(safety=HEAD).as_json()
+    values["criteria"]["safety"].update(change)
+    with pytest.raises(SetupError) as error:
+        load_calibration(file_of(tmp_path, values))
+    assert problem in str(error.value)
+
+
 def looking_at(*parts: Feature) -> CriterionCalibration:
     return replace(ALONE, parts=dict.fromkeys(parts, 0.5), penalty_of_features=3.0)
 
@@ -491,39 +496,6 @@ def test_a_run_without_lengths_is_refused_alike_wherever_they_would_count(tmp_pa
         with pytest.raises(SetupError) as error:
             refused()
         assert str(error.value) == str(lengths_unknown("Run 1"))
-
-
-@pytest.mark.parametrize("missing", ["kind", "factor"])
-def test_a_file_whose_part_lacks_something_is_refused(tmp_path: Path, missing: str) -> None:
-    values = calibration(safety=HEAD).as_json()
-    del values["criteria"]["safety"]["parts"][0][missing]
-    with pytest.raises(SetupError, match=f"'{missing}' is missing"):
-        load_calibration(file_of(tmp_path, values))
-
-
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"parts": None}, "is not a calibration"),
-        ({"parts": ["letters"]}, "is not a calibration"),
-        ({"strength_of_parts": "strong"}, "strength_of_parts: found 'strong', expected a number"),
-    ],
-)
-def test_a_file_whose_parts_are_none_is_refused(tmp_path: Path, change: dict[str, Any], problem: str) -> None:
-    values = calibration(safety=HEAD).as_json()
-    values["criteria"]["safety"].update(change)
-    with pytest.raises(SetupError) as error:
-        load_calibration(file_of(tmp_path, values))
-    assert problem in str(error.value)
-
-
-def test_a_part_that_stands_there_twice_is_refused(tmp_path: Path) -> None:
-    """As a key that is named twice is: nobody knows which factor is meant."""
-    values = calibration(safety=HEAD).as_json()
-    fitted = values["criteria"]["safety"]
-    fitted["parts"] = [*fitted["parts"], fitted["parts"][1] | {"factor": 5.0}]
-    with pytest.raises(SetupError):
-        load_calibration(file_of(tmp_path, values))
 
 
 def test_a_factor_that_no_fit_gives_cannot_be_applied() -> None:

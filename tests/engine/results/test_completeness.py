@@ -10,7 +10,7 @@ import pytest
 
 from engine.analysis.review_order import ReviewRow, by_item
 from engine.annotations.effective import Reviews, picked_in_words
-from engine.annotations.records import Kind, ListOrder, new_note, new_override, new_review
+from engine.annotations.records import AnnotationKind, ListOrder, new_note, new_override, new_review
 from engine.core.errors import SetupError
 from engine.core.judgments import JudgmentKey, Origin, ReviewState
 from engine.data.label_origins import in_drawn_order
@@ -173,8 +173,8 @@ def test_labels_keep_the_sample_that_they_were_given_in(store: RunStore) -> None
     confirm(store, other[20], Origin.UNCERTAINTY)
     # Who still had the list of the other seed before him gave a label of that sample.
     store.annotate(1, new_review(DRAWN[1], "Ben", confirmed={"safety": A}, origin=Origin.RANDOM, seed=0))
-    assert [each.seed for each in store.annotations(1, Kind.OVERRIDE)] == [0]
-    assert [each.seed for each in store.annotations(1, Kind.CONFIRMATION)] == [7, None, 0]
+    assert [each.seed for each in store.annotations(1, AnnotationKind.OVERRIDE)] == [0]
+    assert [each.seed for each in store.annotations(1, AnnotationKind.CONFIRMATION)] == [7, None, 0]
     found = random_part(load_reviews(store, 1)).labelled
     assert found == {DRAWN[0], other[0], DRAWN[1]} | ({other[20]} if other[20] in DRAWN[:2] else set())
     with pytest.raises(SetupError, match="The seed is -1"):
@@ -192,15 +192,15 @@ def test_labels_of_a_sample_of_an_earlier_version_are_by_the_seed_of_their_run(t
             " (7, 'one', 'safety', 'B', 'Ada', '2026-01-02T00:00:00+00:00', 'doubt')"
         )
     with RunStore(path) as opened:
-        assert [each.seed for each in opened.annotations(7, Kind.CONFIRMATION)] == [5, None]
+        assert [each.seed for each in opened.annotations(7, AnnotationKind.CONFIRMATION)] == [5, None]
 
 
 def test_where_a_label_came_from_is_stored(store: RunStore) -> None:
     confirm(store, "1", Origin.RANDOM)
     made = store.annotate(1, new_override("2", "safety", B, None, "Ada", origin=Origin.UNCERTAINTY))
     assert made.origin is Origin.UNCERTAINTY
-    assert store.annotations(1, Kind.OVERRIDE) == [made]
-    assert [each.origin for each in store.annotations(1, Kind.CONFIRMATION)] == [Origin.RANDOM]
+    assert store.annotations(1, AnnotationKind.OVERRIDE) == [made]
+    assert [each.origin for each in store.annotations(1, AnnotationKind.CONFIRMATION)] == [Origin.RANDOM]
     assert store.run(1).review_seed == 0
     reviews = load_reviews(store, 1)
     assert reviews.labels == {"Ada": {JudgmentKey("1", "safety"): A, JudgmentKey("2", "safety"): B}}

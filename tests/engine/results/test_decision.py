@@ -82,26 +82,6 @@ def test_probabilities_are_the_normalised_geometric_mean() -> None:
     assert judgment.probabilities == pytest.approx(expected)
 
 
-def test_one_order_alone_cannot_flip() -> None:
-    judgment = judgment_of(reading(Order.AB, 0.7, 0.1, 0.1, 0.1))
-    assert judgment.flipped is None
-
-
-def test_format_mass_is_the_mean_share_of_the_four_labels() -> None:
-    judgment = judgment_of(reading(Order.AB, 0.1, 0.1, 0.1, 0.1), reading(Order.BA, 0.2, 0.2, 0.2, 0.2))
-    assert judgment.answer_mass == pytest.approx(0.6)
-
-
-def test_the_explanation_comes_along() -> None:
-    explanation = Explanation("Response A is kind.", Preference.A)
-    item = JudgedItem(
-        0, "7", "hash", {"safety": (reading(Order.AB, 0.7, 0.1, 0.1, 0.1),)}, {"safety": explanation}
-    )
-    judgment = decide(item, "safety")
-    assert isinstance(judgment, Judgment)
-    assert judgment.explanation == explanation
-
-
 FIRST = Explanation("Response A is kind.", Preference.A)
 LATER = {label: Explanation(f"It is {label}.", label) for label in (Preference.B, Preference.BOTH_BAD)}
 
@@ -204,11 +184,8 @@ def test_items_decided_together_are_decided_as_one_by_one_to_the_last_bit(
     together = decide_all(items, "safety", calibration)
     assert list(together) == [one_by_one(item, calibration) for item in items]
     assert list(together) == [decide(item, "safety", calibration) for item in items]
+    assert decide_all([], "safety", calibration) == ()
     assert len({type(outcome) for outcome in together}) == 2
-
-
-def test_of_no_items_nothing_is_decided() -> None:
-    assert decide_all([], "safety") == ()
 
 
 @pytest.mark.parametrize("orders", [BOTH_ORDERS, AS_READ])
@@ -223,6 +200,7 @@ def test_the_average_does_not_depend_on_what_was_read_first(orders: Sequence[Ord
 
 
 AB, BA = Order
+by = PredictionSource
 LETTERS, PERMUTED_LABELS, POINTWISE_GRADE = (
     Method.LABEL_TOKENS,
     Method.PERMUTED_LABELS,
@@ -267,38 +245,12 @@ def centred(values: FloatArray) -> FloatArray:
 @pytest.mark.parametrize(
     ("asked", "shares"),
     [
-        ([PredictionSource(0, LETTERS, BA)], [1]),
+        ([by(0, LETTERS, BA)], [1]),
+        ([by(1, LETTERS, AB), by(1, LETTERS, BA), by(2, LETTERS, AB)], [1 / 4, 1 / 4, 1 / 2]),
+        ([by(0, LETTERS, AB), by(0, POINTWISE_GRADE, AB), by(0, LETTERS, BA)], [1 / 4, 1 / 4, 1 / 2]),
+        ([by(0, LETTERS, BA), by(0, POINTWISE_GRADE, BA), by(0, PERMUTED_LABELS, BA)], [1 / 3] * 3),
         (
-            [
-                PredictionSource(1, LETTERS, AB),
-                PredictionSource(1, LETTERS, BA),
-                PredictionSource(2, LETTERS, AB),
-            ],
-            [1 / 4, 1 / 4, 1 / 2],
-        ),
-        (
-            [
-                PredictionSource(0, LETTERS, AB),
-                PredictionSource(0, POINTWISE_GRADE, AB),
-                PredictionSource(0, LETTERS, BA),
-            ],
-            [1 / 4, 1 / 4, 1 / 2],
-        ),
-        (
-            [
-                PredictionSource(0, LETTERS, BA),
-                PredictionSource(0, POINTWISE_GRADE, BA),
-                PredictionSource(0, PERMUTED_LABELS, BA),
-            ],
-            [1 / 3] * 3,
-        ),
-        (
-            [
-                PredictionSource(1, LETTERS, AB),
-                PredictionSource(1, POINTWISE_GRADE, AB),
-                PredictionSource(1, LETTERS, BA),
-                PredictionSource(2, POINTWISE_GRADE, BA),
-            ],
+            [by(1, LETTERS, AB), by(1, POINTWISE_GRADE, AB), by(1, LETTERS, BA), by(2, POINTWISE_GRADE, BA)],
             [1 / 8, 1 / 8, 1 / 4, 1 / 2],
         ),
     ],
@@ -314,9 +266,7 @@ def test_judges_count_alike_orders_alike_within_a_judge_and_ways_alike_within_an
 
 
 def test_of_some_of_the_readings_the_rest_takes_no_part() -> None:
-    raw_predictions = read_by(
-        PredictionSource(1, LETTERS, AB), PredictionSource(1, LETTERS, BA), PredictionSource(2, LETTERS, AB)
-    )
+    raw_predictions = read_by(by(1, LETTERS, AB), by(1, LETTERS, BA), by(2, LETTERS, AB))
     (found,) = CriterionPredictions([item(*raw_predictions)], "safety").average(of_order(AB))
     assert found == pytest.approx(log_softmax((own(raw_predictions[0]) + own(raw_predictions[2])) / 2))
 
@@ -324,7 +274,7 @@ def test_of_some_of_the_readings_the_rest_takes_no_part() -> None:
 def random_item(random: np.random.Generator, number: int) -> JudgedItem:
     """Read by some of two judges in some ways and orders, on two criteria."""
     all_methods = [
-        PredictionSource(judge, method, order)
+        by(judge, method, order)
         for judge in (1, 2)
         for method in (LETTERS, POINTWISE_GRADE)
         for order in Order
@@ -387,11 +337,7 @@ def test_an_item_that_was_not_judged_has_no_mean(judged: JudgedItem) -> None:
 
 class TestPartValues:
     def test_of_readings_it_is_their_own_mean(self) -> None:
-        raw_predictions = read_by(
-            PredictionSource(0, LETTERS, AB),
-            PredictionSource(0, LETTERS, BA),
-            PredictionSource(0, POINTWISE_GRADE, AB),
-        )
+        raw_predictions = read_by(by(0, LETTERS, AB), by(0, LETTERS, BA), by(0, POINTWISE_GRADE, AB))
         letters, swapped, graded = map(own, raw_predictions)
         parts = [part(0, LETTERS), part(0, POINTWISE_GRADE), part(0, LETTERS, BA), part(0)]
         found = RunPredictions([item(*raw_predictions)]).part_values("safety", parts)[0]
@@ -400,10 +346,7 @@ class TestPartValues:
             assert values == pytest.approx(centred(said))
 
     def test_of_another_criterion_it_is_what_its_readings_say(self) -> None:
-        judged = item(
-            RawPrediction(AB, FOUR[0]),
-            relevance=read_by(PredictionSource(0, LETTERS, AB), PredictionSource(0, LETTERS, BA)),
-        )
+        judged = item(RawPrediction(AB, FOUR[0]), relevance=read_by(by(0, LETTERS, AB), by(0, LETTERS, BA)))
         (found,) = RunPredictions([judged]).part_values("safety", [RELEVANCE])[0]
         first, second = map(own, judged.raw_predictions["relevance"])
         assert found == pytest.approx(centred((first + second) / 2))
@@ -419,11 +362,7 @@ class TestPartValues:
         assert np.isnan(values).all()
 
     def test_of_some_of_the_readings_the_rest_is_not_known(self) -> None:
-        raw_predictions = read_by(
-            PredictionSource(0, LETTERS, AB),
-            PredictionSource(0, LETTERS, BA),
-            PredictionSource(0, POINTWISE_GRADE, AB),
-        )
+        raw_predictions = read_by(by(0, LETTERS, AB), by(0, LETTERS, BA), by(0, POINTWISE_GRADE, AB))
         run = RunPredictions([item(*raw_predictions, relevance=raw_predictions)])
         parts = [part(0, POINTWISE_GRADE), part(0, LETTERS, BA), RELEVANCE]
         graded, second, other = run.part_values("safety", parts, of_order(AB))[0]
@@ -473,10 +412,7 @@ def _in_the_other_places(judged: JudgedItem) -> JudgedItem:
 
 class TestPartsOf:
     RAW_PREDICTIONS = read_by(
-        PredictionSource(2, LETTERS, AB),
-        PredictionSource(1, POINTWISE_GRADE, BA),
-        PredictionSource(1, LETTERS, AB),
-        PredictionSource(2, LETTERS, BA),
+        by(2, LETTERS, AB), by(1, POINTWISE_GRADE, BA), by(1, LETTERS, AB), by(2, LETTERS, BA)
     )
 
     def test_each_judge_and_way_in_their_order(self) -> None:
@@ -520,9 +456,7 @@ class TestFacts:
     FLIPPING = (RawPrediction(AB, FOUR[0]), RawPrediction(BA, FOUR[0]))
 
     def test_a_judge_whose_orders_disagree_flips(self) -> None:
-        read = CriterionPredictions(
-            [item(*self.FLIPPING), item(*read_by(PredictionSource(0, LETTERS, AB)))], "safety"
-        )
+        read = CriterionPredictions([item(*self.FLIPPING), item(*read_by(by(0, LETTERS, AB)))], "safety")
         assert [read.facts_of(place).flipped for place in (0, 1)] == [True, None]
         assert (read.twice, read.in_both) == ([True, False], [True, False])
 

@@ -257,10 +257,7 @@ def test_a_confirmation_is_a_label_of_its_person_and_no_override(store: RunStore
     store.annotate(1, new_review("1", "Ada", ReviewState.DONE, confirmed))
     store.annotate(1, new_override("1", "safety", B, explanation=None, author="Ben"))
     found = results(store)
-    assert found.reviews.labels == {
-        "Ada": {SAFETY: A, JudgmentKey("1", "relevance"): A},
-        "Ben": {SAFETY: B},
-    }
+    assert found.reviews.labels == {"Ada": {SAFETY: A, JudgmentKey("1", "relevance"): A}, "Ben": {SAFETY: B}}
     assert list(found.overrides) == [SAFETY]
     assert found.reviews.only({"1"}).labels == found.reviews.labels
     assert found.reviews.only({"2"}).labels == {}

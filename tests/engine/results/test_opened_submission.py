@@ -239,10 +239,7 @@ def test_two_opened_files_of_one_name_are_told_apart_by_their_folders(
     store: RunStore, answered: Dataset, tmp_path: Path
 ) -> None:
     (tmp_path / "other").mkdir()
-    files = [
-        file_of(tmp_path, system(LABELS)),
-        file_of(tmp_path / "other", system({"safety": [B, B, B]})),
-    ]
+    files = [file_of(tmp_path, system(LABELS)), file_of(tmp_path / "other", system({"safety": [B, B, B]}))]
     kept = [open_submission(path, answered, store) for path in files]
     systems = told_apart([system_of_run(load_results(store, run.id)) for run in kept])
     assert [each.name for each in systems] == [str(path) for path in files]
@@ -290,12 +287,7 @@ def test_what_it_lacks_stands_first_in_its_list(store: RunStore, four: Dataset, 
     results = opened(store, four, tmp_path)
     assert [item.item_id for item in results.judged] == ["1", "2", "3", "4"]
     assert results.judgments["safety"][0] == Unscored("1", "safety", NOT_ANSWERED)
-    assert [item.item_id for item in by_item(review_rows(results, four))] == [
-        "1",
-        "3",
-        "4",
-        "2",
-    ]
+    assert [item.item_id for item in by_item(review_rows(results, four))] == ["1", "3", "4", "2"]
     assert (results.run.judged, results.run.complete, results.left) == (2, False, 2)
     said = "judge.tsv has predictions for 2 of the 4 items of gold.tsv, matched by id."
     assert incomplete(results) == results.joined_in_words == said
@@ -311,9 +303,7 @@ def test_nothing_counts_what_it_never_said(store: RunStore, four: Dataset, tmp_p
     assert ours.labels == theirs.labels
     assert ours.matched.missing == theirs.matched.missing == ("1", "3")
     assert run_health(results) == submission_health(file.submission)
-    assert [gap.sentence for gap in gaps(results)] == [
-        "1 judgment is unscored; its cell is empty.",
-    ]
+    assert [gap.sentence for gap in gaps(results)] == ["1 judgment is unscored; its cell is empty."]
     assert len(unscored_table(run.results or results).rows) == 1
     assert [row[5] for row in labels_given_section(run.results or results).parts[0].rows] == [0, 1]  # type: ignore[union-attr]
     written = tmp_path / "again.tsv"
@@ -367,11 +357,7 @@ def test_a_judge_is_not_wrong_beside_people_where_it_said_nothing(
     store: RunStore, four: Dataset, tmp_path: Path
 ) -> None:
     results = labelled(
-        store,
-        opened(store, four, tmp_path),
-        ("1", "safety"),
-        ("1", "relevance"),
-        ("2", "safety"),
+        store, opened(store, four, tmp_path), ("1", "safety"), ("1", "relevance"), ("2", "safety")
     )
     found = agreement_of_annotators(results, four)
     assert found is not None

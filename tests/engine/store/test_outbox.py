@@ -15,7 +15,7 @@ import pytest
 
 from engine.annotations.records import (
     Annotation,
-    Kind,
+    AnnotationKind,
     RunWords,
     Said,
     Undo,
@@ -71,7 +71,9 @@ def word(
 
 def labels(path: Path) -> list[str]:
     with RunStore(path) as store:
-        return [str(said.preference or said.explanation) for said in store.annotations(1, Kind.OVERRIDE)]
+        return [
+            str(said.preference or said.explanation) for said in store.annotations(1, AnnotationKind.OVERRIDE)
+        ]
 
 
 def take(path: Path, *logs: WriteAheadLog) -> list[RefusedWord]:
@@ -133,7 +135,7 @@ def test_words_are_stored_once_in_their_order(path: Path, write_ahead_log: Write
     write_ahead_log.say(word(new_override("1", "safety", A, None, "Ada"), at=THEN))
     assert [take(path, write_ahead_log) for _ in range(2)] == [[], []]
     with RunStore(path) as store:
-        first, second = store.annotations(1, Kind.OVERRIDE)
+        first, second = store.annotations(1, AnnotationKind.OVERRIDE)
     assert (first.preference, second.preference, first.created) == (B, A, AT)
 
 

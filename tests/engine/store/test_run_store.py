@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from engine.annotations.effective import standing_notes
-from engine.annotations.records import Kind, new_note, new_override
+from engine.annotations.records import AnnotationKind, new_note, new_override
 from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import RunBusyError, StoreError
 from engine.core.items import Order, Preference
@@ -174,7 +174,7 @@ def test_a_store_of_an_earlier_version_is_brought_up_with_all_its_runs(tmp_path:
         assert store.recall(["key", "other"]) == {"key": (0.5,)}
         made = store.annotate(7, new_override("one", "safety", Preference.BOTH_BAD, None, "Ada"))
     with RunStore(path) as again:
-        assert again.annotations(7, Kind.OVERRIDE) == [made]
+        assert again.annotations(7, AnnotationKind.OVERRIDE) == [made]
 
 
 DEEP = "[" * 5000 + "]" * 5000

@@ -49,7 +49,7 @@ def choose(qtbot: QtBot, page: ComparePage, gold: Path, *files: Path) -> None:
 def compare(qtbot: QtBot, page: ComparePage) -> str:
     """Press Ctrl+Return and wait for the end; what the page says went wrong."""
     press(page.choosing.systems.view, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: not page._comparing.busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not page._comparing.busy)
     return page.notice.text if page.notice.isVisible() else ""
 
 

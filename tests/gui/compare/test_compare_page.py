@@ -20,7 +20,6 @@ from engine.report.comparison import borda_table, measure_table
 from engine.store.run_store import RunStore
 from gui.compare.compare_page import ComparePage
 from gui.widgets.notice import problem_of
-from gui.workspace.files_in_use import files_in_use
 from gui.workspace.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 from tests.engine.data.test_outputs import SINGLE
@@ -265,7 +264,7 @@ def test_a_comparison_can_be_cancelled(qtbot: QtBot, page: ComparePage, demo_gol
     page.compare()
     assert not page.choosing.compare_button.isEnabled()
     page._comparing.line.cancelled.emit()
-    qtbot.waitUntil(lambda: not page._comparing.busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not page._comparing.busy)
     assert page.compared is None
     assert not page._comparing.line.isVisible()
     assert page.choosing.compare_button.isEnabled()
@@ -381,13 +380,13 @@ def test_labels_chosen_here_stay_here(
     assert "(chosen here)" in page.choosing.gold_text.text()
     assert page.choosing.gold.path == other
     assert space.gold.path == demo_gold
-    assert other in files_in_use(space, page).values()
+    assert other in space.files_in_use(page).values()
     with qtbot.waitSignal(space.gold_changed):
         space.open_gold(save("third.tsv", demo_gold.read_bytes()))
     assert page.choosing.gold.path == other
     QTest.mouseClick(page.choosing._own_button, Qt.MouseButton.LeftButton)
     assert page.choosing.gold is space.own_gold
-    assert other not in files_in_use(space, page).values()
+    assert other not in space.files_in_use(page).values()
 
 
 def test_labels_that_cannot_be_read_leave_those_that_were_there(
@@ -455,7 +454,7 @@ def test_return_opens_a_difference_in_review(qtbot: QtBot, both: ComparePage, sp
 
 def wanted_in_review(qtbot: QtBot, space: Workspace, act: Callable[[], object]) -> WantedItems:
     """The set of items that Review is asked for after an act."""
-    with qtbot.waitSignal(space.listing_wanted, timeout=10_000) as asked:
+    with qtbot.waitSignal(space.listing_wanted) as asked:
         act()
     wanted = asked.args[0]
     assert isinstance(wanted, WantedItems)

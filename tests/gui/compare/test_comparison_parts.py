@@ -11,7 +11,6 @@ from pytestqt.qtbot import QtBot
 
 from engine.analysis.review_order import by_item, review_rows
 from engine.annotations.records import ListOrder, new_note
-from engine.cli import compare as compare_command
 from engine.data.slices import Slicing
 from engine.metrics.slices import measure_slices
 from engine.ranking.weighted_scoring import weigh_by_default
@@ -22,23 +21,24 @@ from gui.compare.compare_jobs import CompareRequest
 from gui.compare.compare_page import ComparePage, JuryDialog
 from gui.widgets.value_table import TableModel
 from gui.workspace.workspace import Workspace
+from tests.commands import give
 from tests.conftest import DEMO_ITEMS
 from tests.gui.compare.steps import Save, cells, choose, compare, comparisons_file, press, run_of
 
 
 def adjudicated(qtbot: QtBot, page: ComparePage) -> None:
     tab = page.view.slices
-    qtbot.waitUntil(lambda: not (tab.choice._dividing.busy or tab._measuring.busy), timeout=10_000)
-    qtbot.waitUntil(lambda: not page._comparing.busy, timeout=10_000)
+    qtbot.waitUntil(lambda: not (tab.choice._dividing.busy or tab._measuring.busy))
+    qtbot.waitUntil(lambda: not page._comparing.busy)
 
 
 def divide(qtbot: QtBot, page: ComparePage, by: str) -> Slicing:
     """Choose by hand by what the items are divided."""
     choice = page.view.slices.choice
-    qtbot.waitUntil(lambda: choice.by.findData(by) > 0, timeout=10_000)
+    qtbot.waitUntil(lambda: choice.by.findData(by) > 0)
     choice.by.setCurrentIndex(choice.by.findData(by))
     choice.by.activated.emit(choice.by.currentIndex())
-    qtbot.waitUntil(lambda: choice.slicing is not None and choice.slicing.by == by, timeout=10_000)
+    qtbot.waitUntil(lambda: choice.slicing is not None and choice.slicing.by == by)
     adjudicated(qtbot, page)
     assert choice.slicing is not None
     return choice.slicing
@@ -77,7 +77,7 @@ def test_all_systems_stand_on_each_slice_also_in_what_is_saved(
     assert "Many slices mean multiple comparisons" in tab.what.text()
     assert tab.title.text().startswith("By which response is longer: accuracy in percent")
     path = tmp_path / "comparison.json"
-    with qtbot.waitSignal(both.workspace.note, timeout=10_000):
+    with qtbot.waitSignal(both.workspace.note):
         both.save(path)
     saved = json.loads(path.read_text("utf-8"))
     assert set(saved["slices"]) == set(saved["wins"][0]) == {"run 1", "worse.tsv"}
@@ -115,13 +115,13 @@ def test_a_row_lists_its_items_in_review(qtbot: QtBot, both: ComparePage) -> Non
     methods: list[Callable[[], object]] = [lambda: press(view, Qt.Key.Key_Return)]
     methods.append(lambda: QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=spot))
     for ask in methods:
-        with qtbot.waitSignal(both.workspace.listing_wanted, timeout=10_000) as wanted:
+        with qtbot.waitSignal(both.workspace.listing_wanted) as wanted:
             ask()
         assert wanted.args[0].filters.ids == division.slices[1].known
         assert wanted.args[0].words == f"which response is longer = {division.slices[1].name}"
     wins = both.view.slices.below_view
     for row, slice_place in ((1, 0), (2, 1)):  # two systems on each slice
-        with qtbot.waitSignal(both.view.listed, timeout=10_000) as listed:
+        with qtbot.waitSignal(both.view.listed) as listed:
             wins.activated.emit(wins.model().index(row, 0))
         assert listed.args[0].ids == division.slices[slice_place].known
 
@@ -196,8 +196,7 @@ def test_two_runs_rank_the_candidates_side_by_side_as_the_command_does(
         page.save(tmp_path / "window.json")
     runs = [str(run.id) for run in workspace.runs]
     words = [*runs, "--gold", str(comparisons), "--store", str(workspace.store_path)]
-    arguments = compare_command.parser().parse_args([*words, "--json", str(tmp_path / "command.json")])
-    assert compare_command.run(arguments) == 0
+    assert give("compare", *words, "--json", tmp_path / "command.json") == 0
     window, command = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("window", "command"))
     assert window["side_by_side"]["kendall_tau_b"] == 1
     assert window["side_by_side"]["pairs"] == command["side_by_side"]["pairs"]
@@ -237,7 +236,7 @@ def dialog_of(qtbot: QtBot, page: ComparePage) -> JuryDialog:
 
 def decide(qtbot: QtBot, dialog: JuryDialog) -> None:
     QTest.mouseClick(dialog.act_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not dialog.task.busy, timeout=60_000)
+    qtbot.waitUntil(lambda: not dialog.task.busy)
 
 
 def test_two_systems_become_a_panel_that_is_listed_ticked_and_opened(

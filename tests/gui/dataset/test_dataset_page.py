@@ -16,6 +16,7 @@ from gui.dataset.item_preview import CUT_AFTER, MOST_SHOWN
 from gui.widgets.fields import Fold
 from gui.widgets.label_mark import ShareBar
 from tests.gui.labels import text_of
+from tests.gui.steps import dataset_of
 
 Save = Callable[[str, bytes], Path]
 HEAD = "id\tinstruction\toutput_a\toutput_b"
@@ -223,7 +224,7 @@ def test_foreign_text_is_shown_as_text(qtbot: QtBot, page: DatasetPage, save: Sa
     assert page.context.text() == "<b>&x.tsv"
     assert page.context.textFormat() is Qt.TextFormat.PlainText
     assert "<b>" not in page.context.toolTip()
-    entry = page.recent.menu_of_files.actions()[0].text()
+    entry = page.recent.menu().actions()[0].text()
     assert entry.startswith("<b>&&x.tsv")
 
 
@@ -249,8 +250,7 @@ def test_loading_tells_how_far_it_is_and_can_be_cancelled(
     QTest.mouseClick(button(opened.busy, "Cancel"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not space.loading)
     assert not opened.busy.isVisible()
-    assert space.dataset is not None
-    assert space.dataset.name == "demo.tsv"
+    assert dataset_of(space).name == "demo.tsv"
     assert not opened.notice.isVisible()
 
 
@@ -264,14 +264,14 @@ def test_recent_files_that_are_gone_are_marked_and_can_be_removed(
     page.entered()
 
     def marked() -> list[str]:
-        texts = [action.text() for action in page.recent.menu_of_files.actions()]
+        texts = [action.text() for action in page.recent.menu().actions()]
         return [text for text in texts if text.startswith("Not there: gone.tsv")]
 
     qtbot.waitUntil(lambda: len(marked()) == 1)
-    page.recent.menu_of_files.actions()[1].trigger()
+    page.recent.menu().actions()[1].trigger()
     assert state.recent("datasets") == [demo_dataset()]
     with qtbot.waitSignal(page.workspace.dataset_changed):
-        page.recent.menu_of_files.actions()[0].trigger()
+        page.recent.menu().actions()[0].trigger()
 
 
 def test_every_control_has_an_accessible_name(opened: DatasetPage) -> None:

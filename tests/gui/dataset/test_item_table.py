@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.data.dataset import Dataset, load_dataset
 from engine.system.paths import demo_dataset
-from gui.dataset.item_columns import ItemColumns, ItemTableModel, column_named
+from gui.dataset.item_list import ItemColumns, ItemTableModel, column_named
 from gui.widgets.theme import DARK, LIGHT
 from gui.widgets.value_table import SORT_ROLE
 from gui.widgets.views import table_view
@@ -27,7 +27,7 @@ SHOWN = """
 import sys
 from pathlib import Path
 from engine.data.dataset import load_dataset
-from gui.dataset.item_columns import ItemTableModel
+from gui.dataset.item_list import ItemTableModel
 from gui.workspace.open_run import gold_mark
 
 for path in sys.argv[1:]:

@@ -33,12 +33,12 @@ def new_page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
 
 
 def wait_for_plan(qtbot: QtBot, page: JudgePage) -> None:
-    qtbot.waitUntil(lambda: page.can_run, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: page.can_run)
 
 
 def open_dataset(qtbot: QtBot, page: JudgePage, path: Path, items: int | None = None) -> None:
     """Open a dataset and wait for a plan, of its first `items`."""
-    with qtbot.waitSignal(page.workspace.dataset_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(page.workspace.dataset_changed):
         page.workspace.open_dataset(path)
     if items is not None:
         page.dataset_line.set_items(items)
@@ -55,7 +55,7 @@ def press(widget: QWidget, text: str) -> None:
 
 def says(qtbot: QtBot, widget: QWidget, words: str) -> None:
     """Wait until a part of the page says this."""
-    qtbot.waitUntil(lambda: words in text_of(widget), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: words in text_of(widget))
 
 
 def kept(page: JudgePage) -> int:

@@ -15,7 +15,7 @@ from engine.store.run_store import RunStore
 from gui.judge.judge_page import JudgePage
 from gui.judge.run_control import UNFINISHED, default_setup
 from gui.workspace.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, cut_off, kept, new_page, plan_of, press, says, wait_for_plan
+from tests.gui.judge.pages import cut_off, kept, new_page, plan_of, press, says, wait_for_plan
 from tests.gui.labels import text_of
 
 CHOSEN = ("20", "3", "17", "5")
@@ -38,19 +38,19 @@ def ready(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> JudgePage:
 
 def choose(qtbot: QtBot, page: JudgePage, path: Path, ids: Sequence[str]) -> None:
     page.choose_items(path, ids)
-    qtbot.waitUntil(lambda: not page.workspace.loading, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not page.workspace.loading)
     wait_for_plan(qtbot, page)
 
 
 def run_to_the_end(qtbot: QtBot, page: JudgePage, button: QPushButton | None = None) -> None:
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(page.control.ended):
         (button or page.run_button).click()
     wait_for_plan(qtbot, page)
 
 
 def run_until_two(qtbot: QtBot, page: JudgePage) -> None:
     page.run()
-    qtbot.waitUntil(lambda: kept(page) >= 2, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: kept(page) >= 2)
 
 
 def ids_of_runs(page: JudgePage) -> list[tuple[str, ...]]:
@@ -67,12 +67,12 @@ def test_a_run_of_chosen_items_is_shown_and_they_are_judged_again_also_with_othe
     assert ids_of_runs(ready) == [("3", "5", "17", "20")]
     assert ready.run_button.text() == "Judge again"
     assert "all 4 items are judged in run 1" in text_of(ready.plan_panel)
-    qtbot.waitUntil(lambda: ready.workspace.run is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: ready.workspace.run is not None)
     run = ready.workspace.run
     assert run.dataset.ids == ["3", "5", "17", "20"]
     run_to_the_end(qtbot, ready)
     ready.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, criteria=("safety",), threads=1))
-    qtbot.waitUntil(lambda: ready.run_button.text() == "Run", timeout=A_WHILE)
+    qtbot.waitUntil(lambda: ready.run_button.text() == "Run")
     wait_for_plan(qtbot, ready)
     run_to_the_end(qtbot, ready)
     assert ids_of_runs(ready) == [("3", "5", "17", "20")] * 3
@@ -90,7 +90,7 @@ def test_a_choice_is_planned_alone_and_ends_with_its_button_and_with_another_dat
     assert "gold.tsv: 30 items" in text_of(ready.dataset_line)
     ready.choose_items(demo_gold, CHOSEN)
     other = Path(shutil.copy(demo_gold, tmp_path / "other.tsv"))
-    with qtbot.waitSignal(ready.workspace.dataset_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(ready.workspace.dataset_changed):
         ready.workspace.open_dataset(other)
     assert ready.setup().ids == ()
     choose(qtbot, ready, demo_gold, CHOSEN)
@@ -123,11 +123,11 @@ def test_a_stopped_run_of_chosen_items_is_offered_and_resumed(
     page = new_page(qtbot, workspace)
     workspace.refresh_runs()
     said = "of 4 chosen items of gold.tsv, was not finished: "
-    qtbot.waitUntil(lambda: said in page.banner.text, timeout=A_WHILE)
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+    qtbot.waitUntil(lambda: said in page.banner.text)
+    with qtbot.waitSignal(page.control.ended):
         press(page.banner, "Resume")
     # The dataset is read beside the run, which may be the first to end.
-    qtbot.waitUntil(lambda: len(page.setup().ids) == 4, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(page.setup().ids) == 4)
     with RunStore(workspace.store_path) as store:
         assert [(run.judged, run.complete) for run in store.runs()] == [(4, True)]
 
@@ -137,7 +137,7 @@ def test_a_choice_during_a_run_waits_and_the_stopped_run_is_offered(
     qtbot: QtBot, page: JudgePage, demo_gold: Path
 ) -> None:
     page.settings.show_setup(replace(default_setup(), threads=1, max_explanation_tokens=20))
-    with qtbot.waitSignal(page.workspace.dataset_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(page.workspace.dataset_changed):
         page.workspace.open_dataset(demo_gold)
     wait_for_plan(qtbot, page)
     run_until_two(qtbot, page)
@@ -145,7 +145,7 @@ def test_a_choice_during_a_run_waits_and_the_stopped_run_is_offered(
         page.choose_items(demo_gold, CHOSEN)
     assert note.args == ["The chosen items can be judged when the current run has ended."]
     assert "Run 1 of gold.tsv" in text_of(page.run_panel)
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(page.control.ended):
         page.stop()
     wait_for_plan(qtbot, page)
     assert "4 items x 5 criteria" in text_of(page.plan_panel)
@@ -202,11 +202,11 @@ def test_items_are_drawn_and_the_run_goes_on_with_them(
     said = "gold.tsv: 8 of 30 items are sampled evenly over overall_quality_preference, seed 5."
     says(qtbot, page.plan_panel, said)
     run_until_two(qtbot, page)
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(page.control.ended):
         page.stop()
     again = new_page(qtbot, page.workspace)
     assert "of 8 items of gold.tsv evenly over overall_quality_preference, seed 5" in again.banner.text
-    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(again.control.ended):
         again.banner._resume()
     assert again.setup().sample == sample
     with RunStore(again.workspace.store_path) as store:

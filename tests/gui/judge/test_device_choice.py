@@ -31,7 +31,6 @@ from gui.models.model_table import SPEED, about
 from gui.runs.queue import Queued, QueueState, RunQueue
 from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import (
-    A_WHILE,
     cut_off,
     new_page,
     open_dataset,
@@ -98,7 +97,7 @@ def layers_of(page: JudgePage) -> QAbstractSpinBox:
 
 
 def try_the_gpu(qtbot: QtBot, page: JudgePage) -> None:
-    with qtbot.waitSignal(choice_of(page).tried, timeout=A_WHILE):
+    with qtbot.waitSignal(choice_of(page).tried):
         press(page.settings, "Try the GPU")
 
 
@@ -116,7 +115,7 @@ def test_nothing_looks_for_a_gpu_before_a_person_asks(
     page.settings.show_setup(LABELS)
     page.settings.fold.set_open(True)
     open_dataset(qtbot, page, demo_gold, items=2)
-    qtbot.waitUntil(lambda: page.picker.candidate is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: page.picker.candidate is not None)
     assert NOT_TRIED in text_of(choice_of(page))
     assert offered(page) == ["Automatic", "Processor only (CPU)"]
     assert "the processor\nComputes on" in text_of(page.plan_panel)
@@ -141,7 +140,7 @@ def test_it_is_tried_with_the_keyboard_and_can_be_stopped(qtbot: QtBot, page: Ju
     QTest.keyClick(choice.button, Qt.Key.Key_Space)
     assert choice.line.isVisible()
     press(choice, "Cancel")
-    qtbot.waitUntil(lambda: not choice.line.isVisible(), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not choice.line.isVisible())
     assert choice.outcome.isVisible()
     assert choice.button.hasFocus() or not page.isActiveWindow()
 
@@ -161,19 +160,19 @@ def test_a_remembered_trial_is_shown_without_trying_with_the_speed_of_what_would
     assert said.endswith(f"Automatic takes {GONE.title}: it is the fastest.")
     assert "0.0100 on average" in choice_of(page).outcome.toolTip()
     assert offered(page)[2:] == [GONE.title, BROKEN.title]
-    qtbot.waitUntil(lambda: speed() == "9,000", timeout=A_WHILE)
+    qtbot.waitUntil(lambda: speed() == "9,000")
     assert f"with {GONE.title}" in about(page.picker.table.candidate(0))
     field = choice_of(page).field
     field.setCurrentIndex(field.findData(CPU))
-    qtbot.waitUntil(lambda: speed() == "", timeout=A_WHILE)
-    with qtbot.waitSignal(page.picker.measured, timeout=A_WHILE):
+    qtbot.waitUntil(lambda: speed() == "")
+    with qtbot.waitSignal(page.picker.measured):
         page.picker.doing.measure_chosen()
     assert speed() not in ("", "9,000")
     assert "with the processor" in about(page.picker.table.candidate(0))
     field.setCurrentText(GONE.title)
-    qtbot.waitUntil(lambda: speed() == "9,000", timeout=A_WHILE)
+    qtbot.waitUntil(lambda: speed() == "9,000")
     field.setCurrentText(BROKEN.title)
-    qtbot.waitUntil(lambda: speed() == "", timeout=A_WHILE)
+    qtbot.waitUntil(lambda: speed() == "")
 
 
 @pytest.mark.slow
@@ -183,7 +182,7 @@ def test_automatic_computes_by_the_processor_where_the_tried_device_is_gone(
     said = text_of(page.plan_panel)
     assert f"the processor. {GONE.title} was the fastest with this model." in said
     assert said.count("was the fastest") == 1
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
+    with qtbot.waitSignal(page.control.ended) as ended:
         page.run()
     assert ended.args[0] == RunEnded(1, 2, 2, stopped=False)
     with RunStore(page.workspace.store_path) as store:
@@ -195,7 +194,7 @@ def test_automatic_computes_by_the_processor_where_the_tried_device_is_gone(
 def test_a_chosen_device_is_kept_and_not_lost_where_it_is_gone(
     qtbot: QtBot, no_gpu: None, remembered: DeviceTrial, page: JudgePage
 ) -> None:
-    qtbot.waitUntil(lambda: len(offered(page)) == 4, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(offered(page)) == 4)
     choice_of(page).field.setCurrentText(GONE.title)
     assert page.setup().device == GONE.key
     words = f"No device is called '{GONE.key}'. On this computer, besides the processor: none."
@@ -203,7 +202,7 @@ def test_a_chosen_device_is_kept_and_not_lost_where_it_is_gone(
     assert "“Compute on”: cpu" in text_of(page.plan_panel)
     again = new_page(qtbot, page.workspace)
     assert again.setup().device == GONE.key
-    qtbot.waitUntil(lambda: choice_of(again).field.currentText() == GONE.title, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: choice_of(again).field.currentText() == GONE.title)
     try_the_gpu(qtbot, page)  # looks again
     assert offered(page)[2:] == [f"Not found now: {GONE.key}"]
     assert choice_of(page).request == GONE.key
@@ -231,7 +230,7 @@ def choice_after(qtbot: QtBot, workspace: Workspace, *findings: DeviceFinding) -
     choice = DeviceChoice(workspace, lambda: 1)
     qtbot.addWidget(choice)
     choice.set_model(demo_model())
-    qtbot.waitUntil(lambda: choice.field.count() == 2 + len(findings), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: choice.field.count() == 2 + len(findings))
     choice.field.setCurrentIndex(1 + len(findings))
     return choice
 
@@ -283,7 +282,7 @@ def test_a_run_of_a_device_that_is_gone_is_resumed_from_the_banner_and_says_so(
         "unfinished", {"runs": [{"run": 1, "setup": replace(begun, resumes=None).as_json()}]}
     )
     page = new_page(qtbot, workspace)
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
+    with qtbot.waitSignal(page.control.ended) as ended:
         press(page.banner, "Resume")
     assert ended.args[0] == RunEnded(1, 4, 4, stopped=False)
     said = text_of(page.run_panel)
@@ -298,7 +297,7 @@ def test_it_is_resumed_by_the_queue_too(qtbot: QtBot, workspace: Workspace, begu
     page = new_page(qtbot, workspace)
     queue = RunQueue(page.control, workspace)
     queue.add(begun)
-    with qtbot.waitSignal(queue.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(queue.ended):
         queue.start()
     (entry,) = queue.entries
     assert entry.state is QueueState.DONE
@@ -312,7 +311,7 @@ def test_a_run_that_has_left_its_device_says_so_when_it_goes_on_and_later(
     with RunStore(workspace.store_path) as store, store.hold(1) as run:
         store.describe(1, {**run.manifest, DEVICE_LEFT: left})
     page = new_page(qtbot, workspace)
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(page.control.ended):
         page.control.start(begun)
     said = f"A GPU failed in this run: {left}. The processor"
     assert f"{said} continues." in text_of(page.run_panel)
@@ -328,7 +327,7 @@ def test_a_device_that_fails_in_a_run_is_left_for_good(
     monkeypatch.setattr(loading, "found_devices", lambda _cancel: [GONE])
     page.planner.make()
     says(qtbot, page.plan_panel, f"{GONE.title}\nComputes on")
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
+    with qtbot.waitSignal(page.control.ended) as ended:
         page.run()
     assert ended.args[0] == RunEnded(1, 2, 2, stopped=False)
     note = f"{GONE.title} failed: it is no longer found on this computer. The processor continues"

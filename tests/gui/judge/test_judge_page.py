@@ -38,7 +38,6 @@ from gui.widgets.help_dialog import HelpDialog
 from gui.widgets.label_mark import PILL_ROLE
 from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import (
-    A_WHILE,
     cut_off,
     kept,
     new_page,
@@ -73,7 +72,7 @@ def ready(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> JudgePage:
 
 
 def run_to_the_end(qtbot: QtBot, page: JudgePage) -> None:
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(page.control.ended):
         page.run()
     wait_for_plan(qtbot, page)
 
@@ -101,7 +100,7 @@ def test_an_empty_page_has_the_demo_model_says_what_to_do_and_opens_the_demo(
 ) -> None:
     assert "No dataset is open" in text_of(page)
     assert not page.run_button.isEnabled()
-    qtbot.waitUntil(lambda: page.picker.candidate is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: page.picker.candidate is not None)
     assert page.picker.path == demo_model()
     first = page.picker.view.model().index(0, MODEL)
     assert first.data(PILL_ROLE) == ("demo", "plain")
@@ -116,21 +115,21 @@ def test_the_first_start_says_what_to_do_until_it_is_closed(qtbot: QtBot, worksp
     page = new_page(qtbot, workspace)
     assert not page.first_steps.isVisible()
     workspace.refresh_runs()
-    qtbot.waitUntil(page.first_steps.isVisible, timeout=A_WHILE)
+    qtbot.waitUntil(page.first_steps.isVisible)
     said = text_of(page.first_steps)
     assert "shows how far its judgments can be trusted." in said
     assert "1. Judge" in said
     press(page.first_steps, "What the words mean (F1)")
     assert page.window().findChild(HelpDialog) is not None
     press(page.first_steps, "Close")
-    with qtbot.waitSignal(workspace.runs_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(workspace.runs_changed):
         workspace.refresh_runs()
     assert not page.first_steps.isVisible()
 
 
 def test_who_has_judged_before_reads_no_first_steps(qtbot: QtBot, space: Workspace) -> None:
     page = new_page(qtbot, space)
-    with qtbot.waitSignal(space.runs_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(space.runs_changed):
         space.refresh_runs()
     assert not page.first_steps.isVisible()
 
@@ -149,7 +148,7 @@ def test_a_run_shows_its_judgments_and_leads_to_review_and_results(qtbot: QtBot,
         ready.results_button.click()
     assert page_wanted.args == ["Results"]
     panel.view.setCurrentIndex(panel.view.model().index(3, 2))
-    with qtbot.waitSignal(ready.workspace.review_wanted, timeout=A_WHILE) as wanted:
+    with qtbot.waitSignal(ready.workspace.review_wanted) as wanted:
         QTest.keyClick(panel.view, Qt.Key.Key_Return)
     assert wanted.args == [JudgmentKey("1", "naturalness")]
     for added in (received[:1] * (MOST_ROWS + 50), received[1:]):
@@ -230,7 +229,7 @@ def test_escape_stops_no_run_stop_does_and_what_was_not_finished_is_offered_and_
         page.activateWindow()
     page.run_button.setFocus()
     QTest.keyClick(page.run_button, Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: kept(page) >= 2, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: kept(page) >= 2)
     assert page.picker.isEnabled()  # another run can be described meanwhile, for the queue
     assert not page.run_button.isVisible()
     assert page.stop_button.hasFocus()  # the keys did not pass it
@@ -246,13 +245,13 @@ def test_escape_stops_no_run_stop_does_and_what_was_not_finished_is_offered_and_
     page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, criteria=("safety",)))
     again = new_page(qtbot, page.workspace)
     assert f"The last run, of {demo_gold.name}, was not finished" in again.banner.text
-    qtbot.waitUntil(lambda: " of 30 items are judged" in again.banner.text, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: " of 30 items are judged" in again.banner.text)
     press(again.banner, "Resume")
     assert not again.banner.isVisible()
-    qtbot.waitUntil(lambda: kept(again) >= 1, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: kept(again) >= 1)
     assert again.control.progress.judged_before >= 2
     assert again.setup().mode is Mode.EXPLAIN
-    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(again.control.ended):
         again.stop()
     third = new_page(qtbot, page.workspace)
     press(third.banner, "Dismiss")
@@ -309,7 +308,7 @@ def test_the_nearest_examples_are_chosen_and_remembered(
     same = tokens_of(page)
     assert field.isEnabled()
     field.setCurrentText("nearest neighbours")
-    qtbot.waitUntil(lambda: tokens_of(page) not in ("", same), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: tokens_of(page) not in ("", same))
     setup = page.settings.in_setup(default_setup())
     assert setup.example_choice is ExampleKind.NEAR
     page.settings.show_setup(default_setup())
@@ -351,10 +350,10 @@ def test_a_file_that_is_no_model_is_folded_away_and_says_why(
     bad = save("<b>a.gguf", b"not a model")
     ready.choose_model(bad)
     says(qtbot, ready.plan_panel, "<b>a.gguf")
-    qtbot.waitUntil(lambda: len(candidates(ready)) == 2, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(candidates(ready)) == 2)
     order, unusable = ready.picker.view.model(), ready.picker.unusable
     assert [order.index(row, MODEL).data() for row in range(order.rowCount())] == ["demo-judge"]
-    qtbot.waitUntil(unusable.isVisible, timeout=A_WHILE)
+    qtbot.waitUntil(unusable.isVisible)
     unusable.set_open(True)
     says(qtbot, unusable, f"<b>a ({bad.parent})")
     assert "This is not a GGUF file: it begins with the text 'not '." in text_of(unusable)
@@ -368,9 +367,9 @@ def test_a_model_file_is_offered_by_itself_once_nobody_writes_to_it(
     monkeypatch.setattr(model_picker, "PAUSE_MS", 50)
     picker, folder = page.picker, tmp_path / "models" / "maker" / "model"
     folder.mkdir(parents=True)
-    with qtbot.waitSignal(picker._searching.finished, timeout=A_WHILE):
+    with qtbot.waitSignal(picker._searching.finished):
         picker.add_folder(tmp_path / "models")
-    qtbot.waitUntil(lambda: len(candidates(page)) == 1, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(candidates(page)) == 1)
     qtbot.waitUntil(picker._busy.isHidden)
     data, cleared, high = demo_model().read_bytes(), [], picker.view.height()
     picker.table.modelReset.connect(lambda: cleared.append(True))
@@ -379,19 +378,19 @@ def test_a_model_file_is_offered_by_itself_once_nobody_writes_to_it(
         for start in range(0, len(data), len(data) // 4 + 1):
             file.write(data[start : start + len(data) // 4 + 1])
             file.flush()
-            with qtbot.waitSignal(picker.watch._listing.finished, timeout=A_WHILE):
+            with qtbot.waitSignal(picker.watch._listing.finished):
                 picker.watch.look()
             assert not picker.table.row_of(folder / "new.gguf")
-    qtbot.waitUntil(lambda: len(candidates(page)) == 2, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(candidates(page)) == 2)
     assert [one.path.name for one in candidates(page) if one.usable] == ["demo-judge.gguf", "new.gguf"]
     assert picker.view.height() == high  # what is below it has not moved
     (folder / "new.gguf").unlink()
-    qtbot.waitUntil(lambda: len(candidates(page)) == 1, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(candidates(page)) == 1)
     assert not cleared
     last = tmp_path / "last.gguf"  # of last time: in no folder that is searched, nor added
     last.write_bytes(data)
     picker._select(last)
-    with qtbot.waitSignal(picker._searching.finished, timeout=A_WHILE):
+    with qtbot.waitSignal(picker._searching.finished):
         pass
     with qtbot.assertNotEmitted(picker.watch.changed, wait=300):
         pass
@@ -408,7 +407,7 @@ def test_an_added_folder_and_a_chosen_file_can_be_removed_again(
     assert not places.button.isVisible()
     page.choose_model(added)
     page.choose_model(small_model("short_context"))
-    qtbot.waitUntil(lambda: len(candidates(page)) == 3, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(candidates(page)) == 3)
     places.button.menu().aboutToShow.emit()
     entries = [entry for entry in places.button.menu().actions() if not entry.isSeparator()]
     assert len(entries) == 2
@@ -416,7 +415,7 @@ def test_an_added_folder_and_a_chosen_file_can_be_removed_again(
     assert str(added) in entries[0].toolTip()
     for entry in entries:
         entry.trigger()
-    qtbot.waitUntil(lambda: [one.name for one in candidates(page)] == ["demo-judge"], timeout=A_WHILE)
+    qtbot.waitUntil(lambda: [one.name for one in candidates(page)] == ["demo-judge"])
     assert (places.folders, places.files) == ([], [])
     assert page.picker.path == demo_model()
     assert not places.button.isVisible()
@@ -428,8 +427,8 @@ def test_the_keyboard_chooses_a_model_and_a_filter_does_not(
 ) -> None:
     other = small_model("short_context")
     page.choose_model(other)
-    qtbot.waitUntil(lambda: len(candidates(page)) == 2, timeout=A_WHILE)
-    qtbot.waitUntil(lambda: bool(page.picker.view.selectionModel().selectedRows()), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(candidates(page)) == 2)
+    qtbot.waitUntil(lambda: bool(page.picker.view.selectionModel().selectedRows()))
     page.picker._filter.setText("demo")
     assert page.picker.view.model().rowCount() == 1
     assert page.picker.path == other
@@ -442,7 +441,7 @@ def test_the_keyboard_chooses_a_model_and_a_filter_does_not(
 def test_a_part_of_a_split_model_stands_for_the_whole(qtbot: QtBot, page: JudgePage, tmp_path: Path) -> None:
     first = split_model(tmp_path)
     page.choose_model(tmp_path / SPLIT[2])
-    qtbot.waitUntil(lambda: page.picker.path == first, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: page.picker.path == first)
     assert [one.name for one in candidates(page) if not one.is_demo] == ["Split-1B-Instruct-F16"]
     assert "and 2 other parts" in about(candidates(page)[1])
 
@@ -454,10 +453,10 @@ def test_the_chosen_model_is_in_sight_among_many(qtbot: QtBot, page: JudgePage, 
     picker = page.picker
     picker.add_folder(tmp_path)
     page.choose_model(chosen)
-    qtbot.waitUntil(lambda: len(candidates(page)) == 1 + len(JUDGES), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(candidates(page)) == 1 + len(JUDGES))
     view = picker.view
     in_sight = view.viewport().rect
-    qtbot.waitUntil(lambda: in_sight().intersects(view.visualRect(view.currentIndex())), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: in_sight().intersects(view.visualRect(view.currentIndex())))
     assert view.currentIndex().siblingAtColumn(MODEL).data() == chosen.stem
     assert f"{chosen.stem}, called Smollm2 135M 8k Lc100K Mix1 Ep2 in its header" in text_of(picker)
 
@@ -467,10 +466,10 @@ def test_memory_is_estimated_anew_for_another_context(qtbot: QtBot, page: JudgeP
         candidate = page.picker.candidate
         return candidate.estimate.kv_cache if candidate and candidate.estimate else 0
 
-    qtbot.waitUntil(lambda: kv_cache() > 0, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: kv_cache() > 0)
     before = kv_cache()
     page.settings.advanced.set_context(1024)
-    qtbot.waitUntil(lambda: kv_cache() == before // 4, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: kv_cache() == before // 4)
 
 
 def test_settings_without_a_criterion_make_no_run_others_are_there_next_time(
@@ -561,15 +560,15 @@ def test_what_changed_since_a_run_began_is_named_and_no_new_run_is_begun(
     head, _, rest = before.partition(b"\n")
     own_gold.write_bytes(head + b"\n" + rest.replace(b"\t", b"\tother ", 1))
     again = new_page(qtbot, stopped)
-    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE) as ended:
+    with qtbot.waitSignal(again.control.ended) as ended:
         press(again.banner, "Resume")
     assert isinstance(ended.args[0], SetupError)
     assert ended.args[0].problem == "Run 1 cannot be resumed. Changed since its start: the items of own.tsv."
     assert again.banner.isVisible()
     own_gold.write_bytes(before)
     press(again.banner, "Resume")
-    qtbot.waitUntil(lambda: judged_before(again) >= 2, timeout=A_WHILE)
-    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE):
+    qtbot.waitUntil(lambda: judged_before(again) >= 2)
+    with qtbot.waitSignal(again.control.ended):
         again.stop()
     with RunStore(stopped.store_path) as store:
         assert [run.id for run in store.runs()] == [1]
@@ -582,14 +581,14 @@ def test_a_run_that_was_started_over_is_resumed_with_its_items_though_another_da
     page = new_page(qtbot, stopped)
     page.settings.show_setup(EXPLAINED)
     open_dataset(qtbot, page, own_gold, items=4)
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(page.control.ended):
         page.over_button.click()
     assert page.control.unfinished_run == 1
     open_dataset(qtbot, page, demo_gold)
     assert page.setup().items is None
     again = new_page(qtbot, stopped)
     wait_for_plan(qtbot, again)
-    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE) as ended:
+    with qtbot.waitSignal(again.control.ended) as ended:
         press(again.banner, "Resume")
     assert ended.args[0] == RunEnded(run_id=1, items=4, judged=4, stopped=False)
     wait_for_plan(qtbot, again)
@@ -604,12 +603,12 @@ def test_a_run_of_another_dataset_than_the_open_one_is_named_and_offered_after_a
     page.settings.show_setup(EXPLAINED)
     open_dataset(qtbot, page, own_gold)
     page.run()
-    qtbot.waitUntil(lambda: kept(page) >= 2, timeout=A_WHILE)
-    with qtbot.waitSignal(page.workspace.dataset_changed, timeout=A_WHILE):
+    qtbot.waitUntil(lambda: kept(page) >= 2)
+    with qtbot.waitSignal(page.workspace.dataset_changed):
         page.workspace.open_dataset(demo_gold)
     assert "Run 1 of own.tsv" in text_of(page.run_panel)
     assert not page.banner.isVisible()
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
+    with qtbot.waitSignal(page.control.ended) as ended:
         page.stop()
     assert ended.args[0].stopped
     assert "The last run, of own.tsv, was not finished" in text_of(page.banner)
@@ -624,13 +623,13 @@ def test_only_its_button_judges_a_complete_run_again_and_those_of_the_run_open_i
         ready.run()
     assert note.args == ["All 4 items are judged in run 1; press Judge again for a new run."]
     assert not ready.control.running
-    with qtbot.waitSignal(ready.control.ended, timeout=A_WHILE) as ended:
+    with qtbot.waitSignal(ready.control.ended) as ended:
         press(ready, "Judge again")
     assert ended.args[0].run_id == 2
     ready.workspace.open_run(1)
-    qtbot.waitUntil(lambda: open_run(ready) == 1, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: open_run(ready) == 1)
     press(ready.run_panel, "Review")
-    qtbot.waitUntil(lambda: open_run(ready) == 2, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: open_run(ready) == 2)
 
 
 def test_while_a_dataset_is_read_the_page_says_so(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> None:
@@ -638,7 +637,7 @@ def test_while_a_dataset_is_read_the_page_says_so(qtbot: QtBot, page: JudgePage,
     assert f"Reading {demo_gold.name} …" in text_of(page.dataset_line)
     assert "No dataset is open" not in text_of(page)
     page.workspace.cancel_loading()
-    qtbot.waitUntil(lambda: "Reading" not in text_of(page.dataset_line), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: "Reading" not in text_of(page.dataset_line))
     if page.workspace.dataset is None:
         assert "No dataset is open" in text_of(page)
         assert "Open a dataset to see" in text_of(page.plan_panel)
@@ -646,7 +645,7 @@ def test_while_a_dataset_is_read_the_page_says_so(qtbot: QtBot, page: JudgePage,
 
 def test_a_model_of_last_time_that_is_gone_is_replaced_and_named(qtbot: QtBot, workspace: Workspace) -> None:
     workspace.state.set_text("last/model", str(workspace.store_path.with_name("gone.gguf")))
-    with qtbot.waitSignal(workspace.note, timeout=A_WHILE) as note:
+    with qtbot.waitSignal(workspace.note) as note:
         page = new_page(qtbot, workspace)
     assert "gone.gguf" in note.args[0]
     assert note.args[0].endswith("The demo model is chosen instead.")

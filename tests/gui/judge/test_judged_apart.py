@@ -27,7 +27,6 @@ from gui.workspace.workspace import Workspace
 from tests.commands import ROOT
 from tests.gui.jobs import done
 
-A_WHILE = 60_000
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a file in use cannot be cut short")
 
 pytestmark = pytest.mark.apart
@@ -52,10 +51,10 @@ def so_far(control: RunControl) -> int:
 
 def ended(qtbot: QtBot, control: RunControl, setup: RunSetup, do: Callable[[], object] | None = None) -> Any:
     """How a run ends, at which something is done once two items are judged."""
-    with qtbot.waitSignal(control.ended, timeout=A_WHILE) as received:
+    with qtbot.waitSignal(control.ended) as received:
         control.start(setup)
         if do is not None:
-            qtbot.waitUntil(lambda: so_far(control) >= 2, timeout=A_WHILE)
+            qtbot.waitUntil(lambda: so_far(control) >= 2)
             do()
     return received.args[0]
 
@@ -84,7 +83,7 @@ def test_a_model_file_cut_short_while_it_judges_ends_the_run_and_not_the_window(
         with setup.model_path.open("r+b") as file:
             file.truncate(4096)
 
-    with qtbot.waitSignal(workspace.problem, timeout=A_WHILE) as shown:
+    with qtbot.waitSignal(workspace.problem) as shown:
         error = ended(qtbot, control, setup, cut_short)
     assert shown.args == [error]
     assert isinstance(error, ModelFileError)
@@ -119,7 +118,7 @@ def test_the_lanes_end_in_the_middle_of_a_run_and_leave_no_process(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
     control.start(setup)
-    qtbot.waitUntil(lambda: so_far(control) >= 1, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: so_far(control) >= 1)
     process = child()
     assert workspace.threads.stop()
     assert not process.is_running()

@@ -41,7 +41,7 @@ from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 from tests.gui.jobs import done
-from tests.gui.judge.pages import A_WHILE, new_page, open_dataset, says
+from tests.gui.judge.pages import new_page, open_dataset, says
 from tests.gui.labels import text_of
 from tests.model_files import JUDGES, OTHERS, Listed, PublishedFile
 
@@ -58,7 +58,7 @@ def page(qtbot: QtBot, workspace: Workspace, demo_gold: Path) -> JudgePage:
 
 
 def measured(qtbot: QtBot, page: JudgePage) -> None:
-    with qtbot.waitSignal(page.picker.measured, timeout=A_WHILE):
+    with qtbot.waitSignal(page.picker.measured):
         page.picker.doing.measure_chosen()
 
 
@@ -68,8 +68,7 @@ def cell(page: JudgePage, column: int, row: int = 0) -> str:
 
 def wait_for_search(qtbot: QtBot, page: JudgePage, rows: int) -> None:
     qtbot.waitUntil(
-        lambda: page.picker.table.rowCount() == rows and not page.workspace.threads.busy(ThreadName.SCAN),
-        timeout=A_WHILE,
+        lambda: page.picker.table.rowCount() == rows and not page.workspace.threads.busy(ThreadName.SCAN)
     )
 
 
@@ -88,9 +87,9 @@ def test_a_measured_speed_is_shown_and_gives_the_plan_its_time(qtbot: QtBot, pag
     assert button.isVisible()  # some items know better
     assert not page.picker.doing.line.isVisible()
     page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, threads=2))
-    qtbot.waitUntil(lambda: cell(page, SPEED) == "", timeout=A_WHILE)  # it is that of the settings
+    qtbot.waitUntil(lambda: cell(page, SPEED) == "")  # it is that of the settings
     page.settings.show_setup(replace(default_setup(), mode=Mode.LABELS, threads=1))
-    qtbot.waitUntil(lambda: cell(page, SPEED) != "", timeout=A_WHILE)
+    qtbot.waitUntil(lambda: cell(page, SPEED) != "")
     page.picker.scan()
     wait_for_search(qtbot, page, 1)
     assert cell(page, SPEED)  # and found again
@@ -105,10 +104,10 @@ def test_it_is_measured_by_a_process_of_its_own(qtbot: QtBot, page: JudgePage) -
 
 def test_the_format_mass_of_the_newest_run_stands_beside(qtbot: QtBot, page: JudgePage) -> None:
     assert page.picker.view.isColumnHidden(MASS)
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(page.control.ended):
         page.run()
     page.picker.scan()
-    qtbot.waitUntil(lambda: cell(page, MASS).endswith(" %"), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: cell(page, MASS).endswith(" %"))
     assert not page.picker.view.isColumnHidden(MASS)
     assert "Its newest run, 1, has a mean answer mass of" in about(page.picker.table.candidate(0))
 
@@ -126,7 +125,7 @@ def test_all_models_are_measured_and_one_that_fails_does_not_keep_the_others(
     gone.write_bytes(b"GGUF")
     problems: list[SetupError] = []
     page.workspace.problem.connect(problems.append)
-    with qtbot.waitSignal(page.picker.measured, timeout=A_WHILE):
+    with qtbot.waitSignal(page.picker.measured):
         page.picker.doing.measure_all()
     assert [cell(page, SPEED, row) != "" for row in (0, 1)] == [True, False]
     (problem,) = problems
@@ -134,7 +133,7 @@ def test_all_models_are_measured_and_one_that_fails_does_not_keep_the_others(
 
 
 def test_a_measure_can_be_stopped_and_the_menu_offers_it_again(qtbot: QtBot, page: JudgePage) -> None:
-    with qtbot.waitSignal(page.picker.measured, timeout=A_WHILE):
+    with qtbot.waitSignal(page.picker.measured):
         page.picker.doing.measure_chosen()
         page.picker.doing.line.cancelled.emit()
     assert cell(page, SPEED) == ""
@@ -155,7 +154,7 @@ def test_a_measure_can_be_stopped_and_the_menu_offers_it_again(qtbot: QtBot, pag
 def test_an_audit_is_a_run_of_the_same_judge_with_copies_of_the_open_dataset(
     qtbot: QtBot, page: JudgePage
 ) -> None:
-    with qtbot.waitSignal(page.audit_described, timeout=A_WHILE) as described:
+    with qtbot.waitSignal(page.audit_described) as described:
         page.picker.doing.audit_wanted.emit()
     assert described.args is not None
     ((setup, lacking),) = described.args

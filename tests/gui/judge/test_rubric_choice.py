@@ -18,7 +18,7 @@ from gui.judge.rubric_choice import RubricChoice
 from gui.runs.queue import Queued
 from gui.workspace.state import State
 from gui.workspace.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, new_page, wait_for_plan
+from tests.gui.judge.pages import new_page, wait_for_plan
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
@@ -83,7 +83,7 @@ def choose(page: JudgePage, name: str) -> None:
 
 
 def opened(qtbot: QtBot, page: JudgePage, path: Path) -> None:
-    with qtbot.waitSignal(page.workspace.dataset_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(page.workspace.dataset_changed):
         page.workspace.open_dataset(path)
 
 
@@ -190,7 +190,7 @@ def test_what_a_dataset_has_labels_on_is_offered_as_a_draft(
     path = rubrics_folder() / "manners.toml"
     path.parent.mkdir(parents=True)
     dialog.disk.path = path
-    with qtbot.waitSignal(page.workspace.dataset_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(page.workspace.dataset_changed):
         dialog.save_button.click()
     dialog.accept()
     assert page.workspace.rubric.path == path
@@ -252,9 +252,9 @@ def test_a_rubric_of_ones_own_is_judged_from_the_window(
     with qtbot.waitSignal(page.workspace.dataset_changed):
         choose(page, "Manners")
     wait_for_plan(qtbot, page)
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(page.control.ended):
         page.run()
-    qtbot.waitUntil(lambda: page.workspace.run is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: page.workspace.run is not None)
     run = page.workspace.run
     assert run.results.run.identity.asked == MANNERS
     assert set(run.results.judgments) == set(MANNERS.names)

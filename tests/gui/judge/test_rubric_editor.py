@@ -175,7 +175,7 @@ def made(
     qtbot.addWidget(panel)
     panel.show()
     qtbot.waitUntil(lambda: panel.pane.prompt is not None)  # at once, whatever the model takes
-    qtbot.waitUntil(lambda: not panel._making.busy, timeout=60_000)
+    qtbot.waitUntil(lambda: not panel._making.busy)
     return panel
 
 

@@ -23,7 +23,7 @@ from gui.judge.run_panel import GroupPanel, LatestTableModel
 from gui.widgets.notice import Message
 from gui.workspace.threads import JobControl, ThreadName
 from gui.workspace.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, cut_off, plan_of, press
+from tests.gui.judge.pages import cut_off, plan_of, press
 from tests.gui.windows import after_a_crash
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -40,14 +40,14 @@ def setup(demo_gold: Path) -> RunSetup:
 
 
 def run_to_the_end(qtbot: QtBot, control: RunControl, setup: RunSetup) -> Any:
-    with qtbot.waitSignal(control.ended, timeout=A_WHILE) as ended:
+    with qtbot.waitSignal(control.ended) as ended:
         control.start(setup)
     return ended.args[0]
 
 
 def run_until(qtbot: QtBot, control: RunControl, setup: RunSetup, judged: int) -> None:
     control.start(setup)
-    qtbot.waitUntil(lambda: so_far(control) >= judged, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: so_far(control) >= judged)
 
 
 def so_far(control: RunControl) -> int:
@@ -69,7 +69,7 @@ def test_a_run_tells_each_item_and_is_open_at_the_end(
     assert all(len(item.judgments) == len(setup.criteria) for item in received)
     assert (control.progress.judged, control.progress.unscored) == (4, 0)
     assert control.unfinished is None
-    qtbot.waitUntil(lambda: workspace.run is not None and bool(workspace.runs), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: workspace.run is not None and bool(workspace.runs))
 
 
 @pytest.mark.slow
@@ -87,9 +87,9 @@ def test_a_stopped_run_answers_and_goes_on_later(qtbot: QtBot, control: RunContr
     assert control.unfinished == setup
     assert control.unfinished_run == 1
     control.start(setup)
-    qtbot.waitUntil(lambda: so_far(control) > kept, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: so_far(control) > kept)
     assert (control.progress.run_id, control.progress.judged_before) == (1, kept)
-    with qtbot.waitSignal(control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(control.ended):
         control.stop()
 
 
@@ -118,7 +118,7 @@ def test_the_next_window_knows_what_was_not_finished(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
     run_until(qtbot, control, replace(setup, mode=Mode.EXPLAIN, fresh=True), judged=1)
-    with qtbot.waitSignal(control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(control.ended):
         control.stop()
     state = after_a_crash(workspace.state)
     again = RunControl(Workspace(workspace.threads, state, workspace.store_path))
@@ -138,7 +138,7 @@ def test_what_cannot_run_says_why_and_the_next_run_works(
         "beauty": {"criteria": ("beauty",)},
     }
     for problem, wrong in wrongs.items():
-        with qtbot.waitSignal(workspace.problem, timeout=A_WHILE) as shown:
+        with qtbot.waitSignal(workspace.problem) as shown:
             control.start(replace(setup, **wrong))
         assert isinstance(shown.args[0], SetupError)
         assert problem in shown.args[0].problem
@@ -185,9 +185,9 @@ def test_a_run_that_ends_is_shown_or_offered_with_how_far_it_came(
     workspace.notice.connect(told.append)
     for number in (1, 2):
         run_to_the_end(qtbot, control, replace(setup, fresh=True))
-        qtbot.waitUntil(partial(is_open, workspace, number), timeout=A_WHILE)
+        qtbot.waitUntil(partial(is_open, workspace, number))
     assert not told
-    with qtbot.waitSignal(workspace.notice, timeout=A_WHILE):
+    with qtbot.waitSignal(workspace.notice):
         control.start(replace(setup, fresh=True))
         workspace.open_run(1)
     [said] = told
@@ -195,14 +195,14 @@ def test_a_run_that_ends_is_shown_or_offered_with_how_far_it_came(
         "Run 3 has finished (gold.tsv, demo-judge).\n"
         "Results, Review, Ranking and exports still show run 1 (gold.tsv, demo-judge)."
     )
-    qtbot.waitUntil(partial(is_open, workspace, 1), timeout=A_WHILE)
+    qtbot.waitUntil(partial(is_open, workspace, 1))
     assert not workspace._opening.busy
-    with qtbot.waitSignal(workspace.run_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(workspace.run_changed):
         said.steps["Show run 3"]()
     assert is_open(workspace, 3)
     run_until(qtbot, control, replace(setup, mode=Mode.EXPLAIN, items=None), judged=2)
     workspace.stay()
-    with qtbot.waitSignal(workspace.notice, timeout=A_WHILE) as stopped:
+    with qtbot.waitSignal(workspace.notice) as stopped:
         control.stop()
     assert stopped.args[0].text.endswith("of 30 items (gold.tsv, demo-judge).")
 
@@ -212,11 +212,11 @@ def test_a_run_that_is_looked_at_is_read_again_when_it_ends(
 ) -> None:
     long = replace(setup, mode=Mode.EXPLAIN, items=None)
     run_until(qtbot, control, long, judged=2)
-    with qtbot.waitSignal(workspace.run_changed, timeout=A_WHILE):
+    with qtbot.waitSignal(workspace.run_changed):
         workspace.open_run(1)
     with (
         qtbot.assertNotEmitted(workspace.notice),
-        qtbot.waitSignals([control.ended, workspace.run_changed], timeout=A_WHILE),
+        qtbot.waitSignals([control.ended, workspace.run_changed]),
     ):
         control.stop()
     assert is_open(workspace, 1)
@@ -227,7 +227,7 @@ def test_a_short_run_does_not_make_an_unfinished_one_forgotten(
 ) -> None:
     long = replace(setup, mode=Mode.EXPLAIN, items=None)
     run_until(qtbot, control, long, judged=2)
-    with qtbot.waitSignal(control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(control.ended):
         control.stop()
     run_to_the_end(qtbot, control, setup)
     assert control.unfinished == long

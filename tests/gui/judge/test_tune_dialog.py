@@ -15,7 +15,7 @@ from gui.judge.run_control import default_setup
 from gui.judge.tune_dialog import TuneDialog
 from gui.workspace.workspace import Workspace
 from tests.engine.cli.test_tune_command import labelled
-from tests.gui.judge.pages import A_WHILE, new_page, open_dataset
+from tests.gui.judge.pages import new_page, open_dataset
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
@@ -48,7 +48,7 @@ def test_few_labels_are_refused_in_the_dialog(qtbot: QtBot, page: JudgePage, tmp
     open_dataset(qtbot, page, labelled(tmp_path / "few.tsv", 10))
     dialog = dialog_of(qtbot, page)
     QTest.mouseClick(dialog.act_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "10 instructions" in dialog.notice.text, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: "10 instructions" in dialog.notice.text)
     assert dialog.act_button.isEnabled()
     dialog.close()
 
@@ -62,24 +62,24 @@ def test_they_are_found_after_a_stop_and_used_with_their_calibration(
     dialog.methods.setCurrentIndex(1)  # letters alone: fast
     QTest.mouseClick(dialog.act_button, Qt.MouseButton.LeftButton)
     assert not dialog.minutes.isEnabled()
-    qtbot.waitUntil(lambda: dialog._judged > 1, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: dialog._judged > 1)
     dialog.task.line.cancelled.emit()
-    qtbot.waitUntil(lambda: not dialog.task.busy, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not dialog.task.busy)
     assert "resumes the search" in dialog.outcome.text()
     with RunStore(workspace.store_path) as store:
         (begun,) = store.runs()
     assert begun.judged > 1
     QTest.mouseClick(dialog.act_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: dialog.found is not None, timeout=4 * A_WHILE)
+    qtbot.waitUntil(lambda: dialog.found is not None, timeout=240_000)
     found = dialog.found
     assert found.path.exists()
     assert found.path.name.startswith("gold-demo-judge-")
     assert [section.key for section in found.sheet.sections] == ["outcome", "compared"]
     QTest.mouseClick(dialog.use_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: page.setup().calibration_path == found.path, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: page.setup().calibration_path == found.path)
     assert page.setup().criteria == ("safety",)
     assert load_recipe(found.path).judge.both_orders == page.setup().both_orders
     page.settings.show_setup(replace(default_setup(), threads=1))
     assert page.setup().calibration_path is None
     page.use_recipe(found.path)
-    qtbot.waitUntil(lambda: page.setup().calibration_path == found.path, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: page.setup().calibration_path == found.path)

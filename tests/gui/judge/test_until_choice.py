@@ -15,7 +15,7 @@ from gui.judge.dataset_line import UntilChoice
 from gui.judge.judge_page import JudgePage
 from gui.judge.run_control import default_setup
 from gui.workspace.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, new_page, open_dataset, wait_for_plan
+from tests.gui.judge.pages import new_page, open_dataset, wait_for_plan
 
 WIDE = StoppingRule(70.0)
 INSTRUCTIONS, FEWEST = 12, 10
@@ -35,7 +35,7 @@ def comparisons(tmp_path: Path) -> Path:
 
 
 def run(qtbot: QtBot, page: JudgePage) -> None:
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(page.control.ended):
         page.run_button.click()
     wait_for_plan(qtbot, page)
 

@@ -15,7 +15,7 @@ from gui.judge.run_control import default_setup
 from gui.judge.settings_panel import MethodsPanel
 from gui.runs.queue import Queued
 from gui.workspace.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, new_page, press, says, wait_for_plan
+from tests.gui.judge.pages import new_page, press, says, wait_for_plan
 from tests.gui.labels import text_of
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -128,7 +128,7 @@ def test_a_model_that_reasons_thinks_in_a_run_of_the_window(
     said = text_of(page.plan_panel)
     assert "2 items x 1 criterion x 2 methods x both orders = 8" in said
     assert "at most 8 reasoning samples of 6 tokens" in said
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(page.control.ended):
         page.run()
     with RunStore(page.workspace.store_path) as store:
         run = store.run(1)

@@ -37,7 +37,7 @@ def open_run(qtbot: QtBot, page: ResultsPage, run: int) -> ResultsPage:
 
 def open_labels(qtbot: QtBot, page: ResultsPage, labels: Path) -> None:
     """Hold the run against other labels."""
-    with qtbot.waitSignal(page.workspace.gold_changed, timeout=10_000):
+    with qtbot.waitSignal(page.workspace.gold_changed):
         page.gold.open(labels)
     measured(qtbot, page)
 
@@ -49,7 +49,7 @@ def measured(qtbot: QtBot, page: ResultsPage) -> None:
         scores, stale = page.measurer.scores, page._stale or page._later.isActive()
         return scores is not None and scores.explained and not page.measurer.busy and not stale
 
-    qtbot.waitUntil(adjudicated, timeout=20_000)
+    qtbot.waitUntil(adjudicated)
 
 
 def table_of(page: ResultsPage, key: str) -> TableModel:
@@ -76,7 +76,7 @@ def _said(page: ResultsPage, key: str) -> list[str]:
 
 def problem_after(qtbot: QtBot, page: ResultsPage, act: Callable[[], object]) -> SetupError:
     """The problem that the window must show after an act."""
-    with qtbot.waitSignal(page.workspace.problem, timeout=10_000) as problem:
+    with qtbot.waitSignal(page.workspace.problem) as problem:
         act()
     error = problem.args[0]
     assert isinstance(error, SetupError)
@@ -85,7 +85,7 @@ def problem_after(qtbot: QtBot, page: ResultsPage, act: Callable[[], object]) ->
 
 def exported(qtbot: QtBot, page: ResultsPage, act: Callable[[], object]) -> Message:
     """What is said of a file once it is written."""
-    with qtbot.waitSignal(page.workspace.notice, timeout=30_000) as notice:
+    with qtbot.waitSignal(page.workspace.notice) as notice:
         act()
     said = notice.args[0]
     assert isinstance(said, Message)
@@ -97,7 +97,7 @@ def click(button: QAbstractButton) -> None:
 
 
 def override(qtbot: QtBot, page: ResultsPage, item: str, label: Preference) -> None:
-    with qtbot.waitSignal(page.workspace.overrides_changed, timeout=10_000):
+    with qtbot.waitSignal(page.workspace.overrides_changed):
         page.workspace.override(JudgmentKey(item, "safety"), label, None)
 
 

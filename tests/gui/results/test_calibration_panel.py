@@ -64,7 +64,7 @@ def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
     open_labels(qtbot, opened, few_labels)
     opened.tabs.setCurrentIndex(3)
     click(panel.fit_button)
-    qtbot.waitUntil(lambda: panel.proposal is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: panel.proposal is not None)
     assert rows(panel, "quality") == 3
     assert rows(panel, "changes") == 5
     assert not panel._fitted.isVisible()  # until it is unfolded
@@ -72,7 +72,7 @@ def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
     assert panel.apply_button.text() == "Appl&y to run 1"
     assert panel.proposal.calibration.alike
     panel.save(tmp_path / "calibration.json")
-    with qtbot.waitSignal(space.run_changed, timeout=10_000):
+    with qtbot.waitSignal(space.run_changed):
         click(panel.apply_button)
     assert "fitted on few_labels.tsv" in panel.state.text()
     assert re.search(r"before, [\d.]+ \([\d.]+ to [\d.]+\) after; accuracy gain: ", panel.state.text())
@@ -82,18 +82,18 @@ def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
     assert panel.apply_button.isHidden()
     measured(qtbot, opened)
     assert "took part in the fit of the calibration" in doubts(opened)
-    with qtbot.waitSignal(space.run_changed, timeout=10_000):
+    with qtbot.waitSignal(space.run_changed):
         assert panel.off_button.accessibleName() == "Remove the calibration from run 1"
         click(panel.off_button)
     assert "not calibrated" in panel.state.text()
     assert panel._proposed.isHidden()
     panel.load(tmp_path / "calibration.json")
-    qtbot.waitUntil(lambda: panel.proposal is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: panel.proposal is not None)
     assert panel.sheet.section("quality") is None  # a file holds no table
     assert panel._fold.isHidden()
     panel.places_matter.setChecked(True)
     click(panel.fit_button)
-    qtbot.waitUntil(lambda: panel.proposal is not None and panel.proposal.fitted is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: panel.proposal is not None and panel.proposal.fitted is not None)
     assert not panel.proposal.calibration.alike
 
 
@@ -105,13 +105,13 @@ def test_one_label_for_everything_is_said_before_and_after_and_is_not_green(
     made = Calibration(judge_of_run(run.results.run.identity), "x.tsv", "", {"safety": always_b}, {})
     save_calibration(tmp_path / "one.json", made)
     panel.load(tmp_path / "one.json")
-    qtbot.waitUntil(lambda: panel.proposal is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: panel.proposal is not None)
     said = "This calibration gives one label to everything on safety (“B” for all"
     doubted, changes = panel.sheet.section("doubts"), panel.sheet.section("changes")
     assert doubted is not None
     assert shown_text(doubted).startswith(said)
     assert [changes.tables[0].index(row, 5).data() for row in range(5)].count("B") == 1
-    with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
+    with qtbot.waitSignal(opened.workspace.run_changed):
         click(panel.apply_button)
     assert panel._source.text().startswith("Applied")
     assert panel._source.property("role") == "warning"
@@ -139,9 +139,7 @@ def panel(qtbot: QtBot, opened: ResultsPage, demo_gold: Path, tmp_path: Path) ->
 
 def learn(qtbot: QtBot, panel: LearningPanel) -> None:
     click(panel.button)
-    qtbot.waitUntil(
-        lambda: panel.picture.view.isVisible() and not panel.picture._drawing.busy, timeout=60_000
-    )
+    qtbot.waitUntil(lambda: panel.picture.view.isVisible() and not panel.picture._drawing.busy)
 
 
 def has_curve(panel: LearningPanel) -> bool:
@@ -201,7 +199,7 @@ def test_a_curve_can_be_stopped(qtbot: QtBot, opened: ResultsPage, panel: Learni
     assert not panel.button.isEnabled()
     qtbot.waitUntil(panel.busy.isVisible)
     click(panel.busy._button)
-    qtbot.waitUntil(lambda: not opened.workspace.threads.busy(panel._learning._thread_name), timeout=30_000)
+    qtbot.waitUntil(lambda: not opened.workspace.threads.busy(panel._learning._thread_name))
     assert panel.busy.isHidden()
     assert not has_curve(panel)
     assert panel.button.isEnabled()
@@ -223,7 +221,7 @@ def test_too_few_labels_are_told_with_their_number(
 def divide(qtbot: QtBot, page: ResultsPage, by: str) -> Slicing:
     """Choose by hand by what the items are divided."""
     choice = page.slices.choice
-    qtbot.waitUntil(lambda: choice.by.findData(by) > 0, timeout=10_000)
+    qtbot.waitUntil(lambda: choice.by.findData(by) > 0)
     choice.by.setCurrentIndex(choice.by.findData(by))
     choice.by.activated.emit(choice.by.currentIndex())
     qtbot.waitUntil(lambda: page.slices.sliced is not None and page.slices.sliced.division.by == by)
@@ -288,7 +286,7 @@ def test_one_slice_restricts_scores_figures_and_weights(
     assert words in doubts(opened)
     assert set(opened.measurer.scores.gold.ids) == part.known
     assert opened.slices.table.rowCount() == len(division.slices)  # the table shows all of them still
-    with qtbot.waitSignal(opened.slices.choice.changed, timeout=10_000):
+    with qtbot.waitSignal(opened.slices.choice.changed):
         opened.workspace.open_run(1)  # again: what is chosen stays
     measured(qtbot, opened)
     assert words in doubts(opened)
@@ -343,7 +341,7 @@ def test_items_are_divided_by_their_tags_also_by_those_given_while_the_page_is_h
     opened.hide()
     tag(opened.workspace, 2, "Ada", "hard")
     opened.show()
-    qtbot.waitUntil(lambda: choice.slicing is not None and len(choice.slicing.slices[0]) == 3, timeout=10_000)
+    qtbot.waitUntil(lambda: choice.slicing is not None and len(choice.slicing.slices[0]) == 3)
 
 
 def test_who_labels_blind_is_shown_his_own_tags_alone(qtbot: QtBot, opened: ResultsPage) -> None:
@@ -356,11 +354,11 @@ def test_who_labels_blind_is_shown_his_own_tags_alone(qtbot: QtBot, opened: Resu
     reviewer = Reviewer(space)
     reviewer.switch_blind(True)
     choice = opened.slices.choice
-    qtbot.waitUntil(lambda: choice.slicing is not None and choice.slicing != division, timeout=10_000)
+    qtbot.waitUntil(lambda: choice.slicing is not None and choice.slicing != division)
     assert [part.name for part in choice.slicing.slices] == ["mine", "(no tag)"]
     measured(qtbot, opened)
     assert "theirs" not in doubts(opened)
     space.set_author("Cleo")  # who has no tags
-    qtbot.waitUntil(lambda: choice.slicing is None and choice.by.findData("tag") < 0, timeout=10_000)
+    qtbot.waitUntil(lambda: choice.slicing is None and choice.by.findData("tag") < 0)
     reviewer.switch_blind(False)
-    qtbot.waitUntil(lambda: choice.by.findData("tag") > 0, timeout=10_000)
+    qtbot.waitUntil(lambda: choice.by.findData("tag") > 0)

@@ -84,7 +84,7 @@ def test_the_csv_has_the_labels_that_the_run_is_held_against(
     qtbot: QtBot, opened: ResultsPage, save: Save, demo_gold: Path, tmp_path: Path
 ) -> None:
     other = save("other.tsv", demo_gold.read_bytes().replace(b"\tboth_good\t", b"\tboth_bad\t"))
-    with qtbot.waitSignal(opened.workspace.gold_changed, timeout=10_000):
+    with qtbot.waitSignal(opened.workspace.gold_changed):
         opened.gold.open(other)
     exported(qtbot, opened, lambda: opened.export(Form.CSV, tmp_path / "all.csv"))
     with (tmp_path / "all.csv").open(encoding="utf-8", newline="") as file:
@@ -98,12 +98,12 @@ def test_no_file_in_use_is_overwritten(
     qtbot: QtBot, opened: ResultsPage, save: Save, demo_gold: Path
 ) -> None:
     gold = save("chosen.tsv", demo_gold.read_bytes())
-    with qtbot.waitSignal(opened.workspace.gold_changed, timeout=10_000):
+    with qtbot.waitSignal(opened.workspace.gold_changed):
         opened.gold.open(gold)
     examples = save("examples.tsv", b"of the Judge page")
     FileChoice("labelled examples", "", opened).set_path(examples)
     click(opened.calibration.fit_button)
-    qtbot.waitUntil(lambda: opened.calibration.proposal is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: opened.calibration.proposal is not None)
     measured(qtbot, opened)
     for path in (demo_gold, gold, examples, opened.workspace.store_path):
         before = path.read_bytes()
@@ -147,7 +147,7 @@ def test_all_data_are_taken_as_labels_with_a_sentence_that_says_so(
 ) -> None:
     override(qtbot, opened, load_dataset(demo_gold).ids[0], Preference.BOTH_BAD)
     exported(qtbot, opened, lambda: opened.export(Form.CSV, tmp_path / "all.csv"))
-    with qtbot.waitSignal(opened.workspace.notice, timeout=10_000) as said:
+    with qtbot.waitSignal(opened.workspace.notice) as said:
         open_labels(qtbot, opened, tmp_path / "all.csv")
     assert "its human labels are those that annotators gave or accepted (1 of 150" in said.args[0].text
     assert "Against the human labels of all.csv" in opened.gold.status.text()
@@ -290,7 +290,7 @@ def test_the_dialog_writes_its_run_though_another_is_shown_meanwhile_which_has_i
     shutil.copy(two_runs, opened.workspace.store_path)
     dialog = dialog_of(opened, Form.LABELS)
     assert dialog.windowTitle() == "Export run 1 (gold.tsv, demo-judge): submission for sub-task 1"
-    with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
+    with qtbot.waitSignal(opened.workspace.run_changed):
         opened.workspace.open_run(2)
     exported(qtbot, opened, lambda: opened.export(Form.JSON, tmp_path / "all.json"))  # right after
     assert json.loads((tmp_path / "all.json").read_bytes())["weighted_judge"]["from"] == "default"

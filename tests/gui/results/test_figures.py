@@ -124,7 +124,7 @@ def test_all_figures_are_drawn_once_and_those_of_labels_list_the_items_of_each_s
     qtbot: QtBot, panel: FiguresPanel, scores: Scores
 ) -> None:
     panel.show_scores(scores)
-    qtbot.waitUntil(lambda: "right-click" in panel.hint.text(), timeout=30_000)
+    qtbot.waitUntil(lambda: "right-click" in panel.hint.text())
     assert panel.views.keys() == TITLES.keys()
     assert all(view.has_figure for view in panel.views.values())
     assert "best baseline" in panel.views["accuracy"].accessibleDescription()
@@ -180,11 +180,11 @@ def test_figures_are_saved_and_copied(
     panel.show_scores(scores)
     for name in ("figure.svg", "figure.png"):
         panel.files.save("accuracy", tmp_path / name)
-    qtbot.waitUntil((tmp_path / "figure.png").exists, timeout=30_000)
+    qtbot.waitUntil((tmp_path / "figure.png").exists)
     assert b"#ffffff" in (tmp_path / "figure.svg").read_bytes()
     assert QImage(str(tmp_path / "figure.png")).width() > 1000
     panel.files.copy("accuracy")
-    qtbot.waitUntil(lambda: QGuiApplication.clipboard().image().width() > 1000, timeout=30_000)
+    qtbot.waitUntil(lambda: QGuiApplication.clipboard().image().width() > 1000)
 
 
 def test_without_labels_the_panel_says_what_to_do(panel: FiguresPanel, results: RunResults) -> None:

@@ -38,8 +38,8 @@ from gui.results.scores_panel import MeasureModelDialog
 from gui.runs.runs_table import MODE, RunsTableModel
 from gui.widgets.text_views import SheetView
 from gui.workspace.open_run import UnderWay
+from gui.workspace.page import RunPicker
 from gui.workspace.rewriter import Rewriter
-from gui.workspace.run_picker import RunPicker
 from gui.workspace.workspace import Workspace
 from tests.commands import ROOT
 from tests.gui.jobs import done
@@ -93,7 +93,7 @@ def test_the_tables_are_those_of_the_engine(
 
 def test_a_hidden_page_measures_when_it_is_entered(qtbot: QtBot, page: ResultsPage) -> None:
     page.hide()
-    with qtbot.waitSignals([page.workspace.run_changed, page.can_export_changed], timeout=10_000):
+    with qtbot.waitSignals([page.workspace.run_changed, page.can_export_changed]):
         page.workspace.open_run(1)
     assert page.measurer.scores is None
     page.show()
@@ -115,10 +115,10 @@ def test_a_lost_dataset_leaves_what_the_run_says_by_itself(
     assert table_of(page, "labels_given").rowCount() == 5
     assert "nothing to report" in problem_after(qtbot, page, lambda: page.export(Form.REPORT)).problem
     space.open_gold(demo_gold)
-    qtbot.waitUntil(lambda: table_of(page, "accuracy").rowCount() == 6, timeout=10_000)
+    qtbot.waitUntil(lambda: table_of(page, "accuracy").rowCount() == 6)
     assert "run 2 lacks 27 items of gold.tsv, not scored" in doubts(page)
     click(page.gold.own)
-    qtbot.waitUntil(lambda: table_of(page, "accuracy").rowCount() == 0, timeout=10_000)
+    qtbot.waitUntil(lambda: table_of(page, "accuracy").rowCount() == 0)
 
 
 def test_labels_of_other_items_are_refused_with_the_next_step(
@@ -126,7 +126,7 @@ def test_labels_of_other_items_are_refused_with_the_next_step(
 ) -> None:
     other = save("<b>other.tsv", b"id\tinstruction\toutput_a\toutput_b\tsafety_preference\nx\ti\ta\tb\tA\n")
     opened.workspace.open_gold(other)
-    qtbot.waitUntil(lambda: "no id in common" in doubts(opened), timeout=10_000)
+    qtbot.waitUntil(lambda: "no id in common" in doubts(opened))
     assert "Choose labels…" in doubts(opened)
     assert table_of(opened, "labels_given").rowCount() == 5
     assert opened.gold.status.text() == "Against the human labels of <b>other.tsv, chosen on Results"
@@ -136,12 +136,12 @@ def test_labels_of_other_items_are_refused_with_the_next_step(
 def test_what_was_stopped_goes_on(qtbot: QtBot, page: ResultsPage) -> None:
     page.measurer.progress.connect(lambda event: page.measurer.cancel() if event else None)
     page.workspace.open_run(1)
-    qtbot.waitUntil(page.stopped.isVisible, timeout=10_000)
+    qtbot.waitUntil(page.stopped.isVisible)
     assert table_of(page, "accuracy").rowCount() == 0  # nothing is known yet
     page.measurer.progress.disconnect()
     page.measurer.progress.connect(lambda event: page.measurer.cancel() if event and event.total else None)
     page.entered()
-    qtbot.waitUntil(page.scores.go_on_button.isVisible, timeout=10_000)
+    qtbot.waitUntil(page.scores.go_on_button.isVisible)
     qtbot.waitUntil(lambda: not page.measurer.busy)
     assert table_of(page, "accuracy").rowCount() == 6
     page.measurer.progress.disconnect()
@@ -168,12 +168,12 @@ def test_another_run_does_not_show_the_scores_of_the_last(
     qtbot: QtBot, opened: ResultsPage, two_runs: Path
 ) -> None:
     before = opened.measurer.scores
-    with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
+    with qtbot.waitSignal(opened.workspace.run_changed):
         opened.workspace.read_run_again()
     measured(qtbot, opened)
     assert opened.measurer.scores is before  # of the same run
     shutil.copy(two_runs, opened.workspace.store_path)
-    with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
+    with qtbot.waitSignal(opened.workspace.run_changed):
         opened.workspace.open_run(2)
     qtbot.waitUntil(lambda: table_of(opened, "explanations").rowCount() == 0)
     measured(qtbot, opened)
@@ -225,7 +225,7 @@ def test_other_labels_in_the_same_file_are_measured_anew(
 ) -> None:
     tables = []
     for data in (demo_gold.read_bytes(), demo_gold.read_bytes().replace(b"\tboth_good\t", b"\tA\t")):
-        with qtbot.waitSignal(opened.workspace.gold_changed, timeout=10_000):
+        with qtbot.waitSignal(opened.workspace.gold_changed):
             opened.gold.open(save("labels.tsv", data))
         measured(qtbot, opened)
         tables.append(table_of(opened, "accuracy").as_text())
@@ -235,7 +235,7 @@ def test_other_labels_in_the_same_file_are_measured_anew(
 def test_explanations_written_again_are_measured_anew(
     qtbot: QtBot, opened: ResultsPage, demo_gold: Path
 ) -> None:
-    with qtbot.waitSignal(opened.workspace.gold_changed, timeout=10_000):
+    with qtbot.waitSignal(opened.workspace.gold_changed):
         opened.gold.open(demo_gold)  # stays the same while the run is read again
     run = opened.workspace.run
     item = run.results.judged[0]
@@ -247,7 +247,7 @@ def test_explanations_written_again_are_measured_anew(
     with RunStore(opened.workspace.store_path) as store:
         store.add_rewritten(1, {item.position: {"safety": Explanation("Words of no other kind.", other)}})
         store.describe(1, {**store.run(1).manifest, "rewritten": [{"explanations": 1}]})
-    with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
+    with qtbot.waitSignal(opened.workspace.run_changed):
         opened.workspace.read_run_again()
     measured(qtbot, opened)
     assert table_of(opened, "explanations").as_text() != before
@@ -260,7 +260,7 @@ def test_a_run_under_way_is_not_no_run(qtbot: QtBot, page: ResultsPage) -> None:
     page.workspace.tell_judging(UnderWay(1, 94, 240))
     assert page._empty_title.text() == "Run 1 is being judged (94 of 240)"
     assert not page.judge_button.isVisible()
-    with qtbot.waitSignal(page.workspace.run_changed, timeout=10_000):
+    with qtbot.waitSignal(page.workspace.run_changed):
         click(page.so_far_button)
     page.workspace.tell_judging(None)
     assert page._empty_title.text() == "No run yet"
@@ -274,9 +274,9 @@ def test_a_part_of_a_run_says_so_and_can_be_read_again(
     open_run(qtbot, page, run)
     assert page.snapshot.isVisible()
     assert "of 30 items" in page.snapshot.text.text()
-    with qtbot.waitSignal(space.run_changed, timeout=10_000):
+    with qtbot.waitSignal(space.run_changed):
         click(page.snapshot.again_button)
-    with qtbot.waitSignal(space.run_changed, timeout=10_000):
+    with qtbot.waitSignal(space.run_changed):
         space.open_run(1)
     assert not page.snapshot.isVisible()
 
@@ -296,7 +296,7 @@ def test_no_key_of_a_tab_is_another_s_or_a_menu_s(opened: ResultsPage) -> None:
 @pytest.mark.slow
 def test_no_two_tables_are_called_alike(qtbot: QtBot, opened: ResultsPage) -> None:
     opened.calibration.fit_button.click()
-    qtbot.waitUntil(lambda: opened.calibration.sheet.section("quality") is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: opened.calibration.sheet.section("quality") is not None)
     names = [view.accessibleName() for view in opened.findChildren(QTableView)]
     assert len(names) > 10
     assert sorted(names) == sorted(set(names))
@@ -440,7 +440,7 @@ def test_what_each_way_alone_would_have_said_stands_in_a_table_and_lists_say_how
     assert ["Elicitation methods" in tip for tip in tips] == [False, True]
     picker = RunPicker(space)
     qtbot.addWidget(picker)
-    with qtbot.waitSignal(space.runs_changed, timeout=10_000):
+    with qtbot.waitSignal(space.runs_changed):
         space.refresh_runs()
     entries = [str(picker.itemData(place, Qt.ItemDataRole.ToolTipRole)) for place in range(2)]
     assert (
@@ -480,16 +480,16 @@ def test_a_model_fills_its_column(
 ) -> None:
     few = save("few.tsv", b"\n".join(demo_gold.read_bytes().split(b"\n")[:2]))
     page.workspace.open_gold(few)
-    qtbot.waitUntil(lambda: page.workspace.has_chosen_gold, timeout=10_000)
+    qtbot.waitUntil(lambda: page.workspace.has_chosen_gold)
     opened = open_run(qtbot, page, 1)
     click(opened.scores.model_buttons[measure])
     dialog = opened.findChild(MeasureModelDialog)
     assert isinstance(dialog, MeasureModelDialog)
     dialog.choose(file)
-    qtbot.waitUntil(dialog.start.isEnabled, timeout=10_000)
+    qtbot.waitUntil(dialog.start.isEnabled)
     click(dialog.start)
     table = table_of(opened, "explanations")
-    qtbot.waitUntil(lambda: table.index(0, column).data() not in {"-", None}, timeout=60_000)
+    qtbot.waitUntil(lambda: table.index(0, column).data() not in {"-", None})
     assert opened.workspace.state.recent(
         "encoders" if measure is ModelMeasure.BERTSCORE else "agreement-models"
     )
@@ -501,5 +501,5 @@ def test_a_file_that_cannot_measure_is_refused_in_the_dialog(
     dialog = MeasureModelDialog(ModelMeasure.BERTSCORE, opened.workspace)
     qtbot.addWidget(dialog)
     dialog.choose(save("<b>x.gguf", b"not a model"))
-    qtbot.waitUntil(lambda: "<b>x.gguf" in dialog.status.text(), timeout=10_000)
+    qtbot.waitUntil(lambda: "<b>x.gguf" in dialog.status.text())
     assert not dialog.start.isEnabled()

@@ -60,7 +60,7 @@ def rates(panel: WeightedScoringPanel) -> str:
 
 
 def adjudicated(qtbot: QtBot, panel: WeightedScoringPanel, before: str) -> None:
-    qtbot.waitUntil(lambda: rates(panel) != before, timeout=10_000)
+    qtbot.waitUntil(lambda: rates(panel) != before)
 
 
 def test_win_rates_are_those_of_the_engine(panel: WeightedScoringPanel, demo_store: Path) -> None:
@@ -90,7 +90,7 @@ def test_the_last_of_many_quick_changes_counts(qtbot: QtBot, panel: WeightedScor
         panel.threshold.slider.setValue(tenths)
     panel.threshold.field.setValue(9.99)
     panel.threshold.field.setValue(10.0)
-    qtbot.waitUntil(lambda: "tie 100.0 %" in rates(panel), timeout=10_000)
+    qtbot.waitUntil(lambda: "tie 100.0 %" in rates(panel))
 
 
 def test_without_any_weight_it_says_so(qtbot: QtBot, panel: WeightedScoringPanel) -> None:
@@ -102,7 +102,7 @@ def test_without_any_weight_it_says_so(qtbot: QtBot, panel: WeightedScoringPanel
 
 
 def test_too_few_labels_for_all_weights_are_refused(qtbot: QtBot, panel: WeightedScoringPanel) -> None:
-    with qtbot.waitSignal(panel._workspace.problem, timeout=20_000) as told:
+    with qtbot.waitSignal(panel._workspace.problem) as told:
         QTest.mouseClick(panel.fit_button, Qt.MouseButton.LeftButton)
     assert "10 for each are 60, so 30 are missing" in str(told.args[0])
 
@@ -112,7 +112,7 @@ def test_fitted_weights_come_with_what_they_are_worth(qtbot: QtBot, panel: Weigh
         panel.controls[criterion].field.setValue(0)  # takes no part: 30 items are enough for two
     before = panel.request
     QTest.mouseClick(panel.fit_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: panel.request != before, timeout=20_000)
+    qtbot.waitUntil(lambda: panel.request != before)
     assert max(panel.request.weights.values()) == 10.0
     assert panel.request.weights["naturalness"] == 0
     assert "cross-validated on 30 items" in panel._fit_table.as_text()
@@ -182,7 +182,7 @@ def test_weights_of_another_run_are_not_set(
     before = panel.request
     panel.fit_weights()
     show(panel, scores_of(demo_store, gold))
-    qtbot.waitUntil(lambda: not any(map(threads.busy, ThreadName)), timeout=20_000)
+    qtbot.waitUntil(lambda: not any(map(threads.busy, ThreadName)))
     qtbot.waitUntil(lambda: "comparisons" in panel.summary.text())
     assert panel.request == before
     assert panel.fit_button.text() == "Fi&t weights to human labels"

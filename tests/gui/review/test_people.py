@@ -32,6 +32,7 @@ from tests.gui.review.steps import Open, Page, add_run, pick, wanted_elsewhere
 from tests.gui.window.test_words import held
 
 LONG = "W" * 255
+limits_files = pytest.mark.skipif(sys.platform == "win32", reason="has no limit for the size of files")
 
 
 def labels(page: Page, item_id: str) -> list[str]:
@@ -555,29 +556,19 @@ def test_what_is_being_noted_is_a_draft_soon_also_while_one_types_on(
     dialog.reject()
 
 
-def test_blind_the_notes_of_others_are_hidden(page: Page) -> None:
-    note(page, "A is better", "a-wins")
-    page.workspace.set_author("Ben")
-    page.reviewer.blind_button.click()
-    line = page.reviewer.note
-    assert (line.note, line.text.text(), line.text.toolTip()) == (None, "", "")
-    assert page.list.annotators.tag.isHidden()
-    page.press("N")
-    assert line.dialog is not None
-    assert line.dialog.field.toPlainText() == ""
-    line.dialog.reject()
-
-
-def test_blind_only_the_own_tags_are_offered(page: Page) -> None:
+def test_blind_the_notes_of_others_are_hidden_and_only_the_own_tags_are_offered(page: Page) -> None:
+    line, item = page.reviewer.note, page.item
     note(page, "A is better", "a-wins")
     page.workspace.set_author("Ben")
     page.press("J")
     note(page, "Odd", "odd")
     page.reviewer.blind_button.click()
-    page.press("J")
+    page.list.choose(item)
+    assert (line.note, line.text.text(), line.text.toolTip()) == (None, "", "")
+    assert page.list.annotators.tag.isHidden()
     page.press("N")
-    line = page.reviewer.note
     assert line.dialog is not None
+    assert line.dialog.field.toPlainText() == ""
     page.until(lambda: not page.workspace.threads.busy(ThreadName.STORE))
     known = line.dialog.tag.completer().model()
     assert [known.index(row, 0).data() for row in range(known.rowCount())] == ["odd"]
@@ -599,7 +590,7 @@ def test_before_the_first_note_a_name_is_asked_for(page: Page) -> None:
     dialog.reject()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="has no limit for the size of files")
+@limits_files
 def test_what_a_full_disk_does_not_take_is_told_at_once_and_not_shown(page: Page) -> None:
     item = page.item
     with disk_that_holds(10), page.signal(page.workspace.problem, timeout=0) as told:
@@ -607,21 +598,16 @@ def test_what_a_full_disk_does_not_take_is_told_at_once_and_not_shown(page: Page
     assert "your annotation is not stored" in told.args[0].problem
     assert "is full" in told.args[0].problem
     assert (page.cell(item, STATE), page.item) == ("", item)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="has no limit for the size of files")
-def test_what_waits_for_the_store_is_shown_on_where_the_disk_takes_no_more(page: Page) -> None:
-    item = page.item
     with held(page.store):
         page.press("S")
         assert page.cell(item, STATE) == "»"
         page.list.choose(item)
         with disk_that_holds(10), page.signal(page.workspace.problem, timeout=0):
             page.press("T")
-        assert page.cell(item, STATE) == "»"
+        assert page.cell(item, STATE) == "»"  # what waits for the store is shown on
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="has no limit for the size of files")
+@limits_files
 def test_a_note_that_a_full_disk_does_not_take_stays_in_its_dialog(page: Page) -> None:
     dialog = page.note()
     dialog.field.setPlainText("odd wording")
@@ -643,6 +629,10 @@ def choose_random(page: Page) -> list[str]:
         drawn = in_drawn_order([item.item_id for item in opened.judged(1)], seed=0)
     page.until(lambda: page.list.table.row_of(drawn[0]) == 0)
     return drawn
+
+
+def seeds(page: Page) -> dict[str, int | None]:
+    return {each.item_id: each.seed for each in page.reviews.confirmations}
 
 
 def origins(page: Page) -> dict[str, Origin | None]:
@@ -701,7 +691,7 @@ def test_the_least_sure_unlabelled_items_are_no_sample_and_the_list_says_so(page
     assert filters.order.findData(ListOrder.MOST_UNCERTAIN.value) < 0  # it tells of labels
 
 
-def test_who_chooses_a_random_sample_is_at_its_top(page: Page) -> None:
+def test_who_chooses_a_random_sample_is_at_its_top_also_blind_and_by_filters_it_is_none(page: Page) -> None:
     drawn = choose_random(page)
     page.list.filters.choose_order(ListOrder.DATASET)
     page.until(lambda: page.list.table.row_of(drawn[0]) != 0)
@@ -709,15 +699,13 @@ def test_who_chooses_a_random_sample_is_at_its_top(page: Page) -> None:
     order = page.list.filters.order
     order.setFocus()
     page.qtbot.keyClick(order, Qt.Key.Key_R)
-    assert page.list.filters.list_order is ListOrder.RANDOM
+    page.until(lambda: page.list.filters.list_order is ListOrder.RANDOM)
     page.until(lambda: page.item == drawn[0])
     assert page.session.origin is Origin.RANDOM
-
-
-def test_a_random_sample_can_be_labelled_blind_and_by_filters_it_is_none(page: Page) -> None:
+    page.list.filters.choose_order(ListOrder.UNCERTAINTY)
     page.reviewer.blind_button.click()
-    first, *_others = choose_random(page)
-    page.list.choose(first)
+    choose_random(page)
+    page.list.choose(drawn[0])
     assert page.session.origin is Origin.RANDOM
     page.reviewer.blind_button.click()
     assert page.list.filters.list_order is ListOrder.UNCERTAINTY  # as before
@@ -759,10 +747,6 @@ def test_another_seed_draws_another_sample_and_labels_keep_theirs(page: Page) ->
     assert again is not None
     assert "5 labels by seed 0, 5 labels by seed 7" in again.said.text()
     again.reject()
-
-
-def seeds(page: Page) -> dict[str, int | None]:
-    return {each.item_id: each.seed for each in page.reviews.confirmations}
 
 
 def test_a_seed_that_no_field_can_hold_can_be_changed_too(qtbot: QtBot) -> None:

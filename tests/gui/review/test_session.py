@@ -16,8 +16,8 @@ from engine.core.judgments import JudgedItem, JudgmentKey, ReviewState
 from engine.data.dataset import Dataset
 from engine.results.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
-from gui.review.progress import IN_STATE, Blind, Drafts, Progress
-from gui.review.review_jobs import Review
+from gui.review.progress import IN_STATE, Drafts, Progress
+from gui.review.review_jobs import Blind, Review
 from gui.review.session import Change, ReviewedJudgment, ReviewSession
 from gui.widgets.label_mark import LABEL_WORDS
 from gui.workspace.open_run import OpenRun

@@ -1,7 +1,6 @@
 """Runs of a window that nobody looks at: the computer stays awake, the title says how far they are."""
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,12 +24,11 @@ from gui.runs.queue import QueueState, RunQueue
 from gui.runs.run_desk import KEEP_AWAKE, RunDesk
 from gui.runs.runs_dialog import RunsDialog
 from gui.window.dialogs import SettingsDialog
-from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
 from gui.workspace.state import PageName, State
 from gui.workspace.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, plan_of, press
-from tests.gui.windows import end_window
+from tests.gui.judge.pages import plan_of, press
+from tests.gui.steps import is_open, whole_window
 from tests.inhibitors import asked, inhibitor, runs
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -46,20 +44,10 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def main_content(qtbot: QtBot, tmp_path: Path, demo_store: Path, demo_gold: Path) -> Iterator[MainContent]:
+def main_content(qtbot: QtBot, demo_copy: Path, demo_gold: Path) -> Iterator[MainContent]:
     """A window on a store with the demo run, which is open."""
-    shutil.copy(demo_store, tmp_path / "runs.sqlite")
-    frame = MainWindow(State(tmp_path / "state"))
-    frame.state.set_number("last/run", 1)
-    frame.show()
-    made = MainContent(frame, tmp_path / "runs.sqlite")
-    made.begin(demo_gold)
-    qtbot.waitUntil(lambda: made.workspace.run is not None and made.workspace.dataset is not None)
-    yield made
-    made.runs.queue.pause()
-    made.run_control.stop()
-    qtbot.waitUntil(lambda: not made.run_control.running, timeout=A_WHILE)
-    end_window(made)
+    with whole_window(qtbot, demo_copy.parent, demo_gold, run=1) as made:
+        yield made
 
 
 @pytest.fixture
@@ -81,11 +69,6 @@ def put_two(queue: RunQueue, setup: RunSetup) -> None:
         queue.add(replace(setup, items=items))
 
 
-def is_open(main_content: MainContent, run_id: int) -> bool:
-    run = main_content.workspace.run
-    return run is not None and run.id == run_id
-
-
 @needs_linux
 def test_the_computer_stays_awake_while_a_queue_goes_on_and_no_longer(
     qtbot: QtBot, workspace: Workspace, setup: RunSetup, told: Path
@@ -95,9 +78,9 @@ def test_the_computer_stays_awake_while_a_queue_goes_on_and_no_longer(
     put_two(desk.queue, setup)
     watch, panel = desk.watch, page.run_panel
     page.control.progressed.connect(lambda: seen.add(watch.awake))
-    with qtbot.waitSignal(desk.queue.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(desk.queue.ended):
         desk.queue.start()
-        qtbot.waitUntil(lambda: "stays awake" in panel.text, timeout=A_WHILE)
+        qtbot.waitUntil(lambda: "stays awake" in panel.text)
     assert True in seen
     qtbot.waitUntil(lambda: not watch.awake)
     assert "stays awake" not in panel.text
@@ -111,7 +94,7 @@ def test_the_computer_sleeps_where_a_person_lets_it(
 ) -> None:
     workspace.state.set_text(KEEP_AWAKE, KeepAwake.NO)
     page, _desk = new_desk(qtbot, workspace)
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(page.control.ended):
         page.control.start(setup)
     assert not asked(told)
 
@@ -135,7 +118,7 @@ def test_the_queue_of_a_minimised_window_is_told_and_its_last_run_is_shown(
     put_two(main_content.runs.queue, setup)
     frame.windowTitleChanged.connect(titles.add)
     frame.showMinimized()
-    with qtbot.waitSignal(main_content.runs.queue.ended, timeout=A_WHILE) as ended:
+    with qtbot.waitSignal(main_content.runs.queue.ended) as ended:
         main_content.runs.queue.start()
     assert frame.isMinimized()
     assert str(ended.args[0]).endswith(": 2 done.")
@@ -144,7 +127,7 @@ def test_the_queue_of_a_minimised_window_is_told_and_its_last_run_is_shown(
     assert any(title.endswith(" %, run 2 of 2 - gold.tsv - Tiebreak") for title in titles)
     assert frame.windowTitle() == "gold.tsv - Tiebreak"
     frame.showNormal()
-    qtbot.waitUntil(partial(is_open, main_content, 3), timeout=A_WHILE)
+    qtbot.waitUntil(partial(is_open, main_content.workspace, 3))
     assert notices.count == 1  # of a run that is shown nobody need be told
     assert notices.text.endswith(": 2 done.")
     assert notices.isHidden()  # nobody waits for it: it covers nothing
@@ -156,17 +139,17 @@ def test_runs_of_a_queue_that_are_not_shown_are_told(
 ) -> None:
     frame, notices = main_content.frame, main_content.notices
     put_two(main_content.runs.queue, setup)
-    with qtbot.waitSignal(main_content.runs.queue.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(main_content.runs.queue.ended):
         main_content.runs.queue.start()
         main_content.workspace.open_run(1)
     assert notices.count == 3
     assert notices.text.endswith(": 2 done.")
-    assert is_open(main_content, 1)
+    assert is_open(main_content.workspace, 1)
     assert notices.isHidden()
     notices.toggle()
     press(notices, "›")
     press(notices, "Show run 3")
-    qtbot.waitUntil(partial(is_open, main_content, 3), timeout=A_WHILE)
+    qtbot.waitUntil(partial(is_open, main_content.workspace, 3))
     assert frame.page is PageName.RESULTS
     assert notices.count == 2
 
@@ -189,8 +172,8 @@ def test_the_open_run_is_closed_where_it_is_deleted(qtbot: QtBot, main_content: 
     space.begun.keep(UNFINISHED, [{"run": 1, "setup": {}}])
     main_content.runs.show_runs()
     (dialog,) = main_content.frame.findChildren(RunsDialog)
-    qtbot.waitUntil(lambda: dialog.order.rowCount() == 1, timeout=A_WHILE)
-    with qtbot.waitSignal(space.runs_deleted, timeout=A_WHILE):
+    qtbot.waitUntil(lambda: dialog.order.rowCount() == 1)
+    with qtbot.waitSignal(space.runs_deleted):
         dialog._delete([1], with_decisions=True)
     assert space.run is None
     assert main_content.frame.state.number("last/run", 7) == 0
@@ -198,7 +181,7 @@ def test_the_open_run_is_closed_where_it_is_deleted(qtbot: QtBot, main_content: 
     assert main_content.run_control.unfinished_run is None
     for page in main_content.pages:  # each can live without a run
         main_content.frame.show_page(page.NAME)
-    qtbot.waitUntil(lambda: not space.runs, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not space.runs)
     dialog.close()
 
 
@@ -227,7 +210,7 @@ def test_a_run_that_a_command_deleted_is_said_to_be_gone_once(
     space.state.set_number("last/run", 1)
     with RunStore(space.store_path) as store:
         store.delete([1])
-    with qtbot.waitSignal(space.problem, timeout=A_WHILE) as problem:
+    with qtbot.waitSignal(space.problem) as problem:
         space.open_run(1)
     assert "Run 1 was deleted on 20" in problem.args[0].problem
     assert space.state.number("last/run", 7) == 0
@@ -242,11 +225,11 @@ def test_resume_in_the_list_of_runs_goes_on_at_once_and_during_another_run_in_th
             with store.begin(plan_of(replace(setup, items=items)).identity()):
                 pass
     main_content.workspace.refresh_runs()
-    qtbot.waitUntil(lambda: len(main_content.workspace.runs) == 3, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(main_content.workspace.runs) == 3)
     main_content.frame.show_page(PageName.DATASET)
     main_content.runs.show_runs()
     (dialog,) = main_content.frame.findChildren(RunsDialog)
-    with qtbot.waitSignal(main_content.run_control.started, timeout=A_WHILE):
+    with qtbot.waitSignal(main_content.run_control.started):
         dialog.choose(2)
         dialog.resume()
     assert dialog.isHidden()
@@ -258,7 +241,7 @@ def test_resume_in_the_list_of_runs_goes_on_at_once_and_during_another_run_in_th
     assert [entry.run_id for entry in main_content.runs.queue.entries] == [3]
     assert again.said.text().startswith("In the queue: first 2 of gold.tsv")
     again.accept()
-    qtbot.waitUntil(lambda: not main_content.run_control.running, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not main_content.run_control.running)
     with RunStore(main_content.workspace.store_path) as store:
         assert [run.judged for run in store.runs()] == [30, 1, 0]
 
@@ -280,12 +263,12 @@ def test_runs_that_were_not_finished_are_put_into_the_queue_one_after_another(
 
 def test_an_audit_that_is_described_waits_in_the_queue(qtbot: QtBot, main_content: MainContent) -> None:
     page, queue = main_content.judge, main_content.runs.queue
-    qtbot.waitUntil(lambda: page.picker.path == demo_model(), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: page.picker.path == demo_model())
     notes: list[str] = []
     page.workspace.note.connect(notes.append)
-    with qtbot.waitSignal(queue.changed, timeout=A_WHILE):
+    with qtbot.waitSignal(queue.changed):
         page.audit()
-    qtbot.waitUntil(lambda: len(notes) > 1, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(notes) > 1)
     assert notes[-1].startswith("In the queue: ")
     assert "Perturbations that could not be made: " in notes[-1]
     (entry,) = queue.entries

@@ -1,25 +1,26 @@
-"""The table of actions: each of its keys does something, and the tables of keys in docs/ are made of it."""
+"""The table of actions: each of its keys does something. And the diagnostics that a menu copies."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cogapp import Cog
-from PySide6.QtGui import QAction, QShortcut
+from PySide6.QtGui import QAction, QGuiApplication, QShortcut
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from gui.judge.rubric_dialog import RubricDialog, RubricRequest
 from gui.judge.rubric_edit import EditedRubric
 from gui.widgets.action_table import PAGES, RUBRIC_EDITOR
-from gui.window.dialogs import KeysDialog
+from gui.window.dialogs import DiagnosticsCopier, KeysDialog
 from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
-from gui.workspace.state import PageName, State
+from gui.workspace.state import BLIND, PageName, State
+from gui.workspace.workspace import Workspace
+from tests.commands import ROOT
 from tests.gui.labels import text_of
 from tests.gui.windows import end_window
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
@@ -58,5 +59,41 @@ def test_the_list_of_keys_begins_with_those_of_the_page_and_has_all(qtbot: QtBot
     assert said.index("Next, previous item") < said.index("Quit") < said.index("Rank again")
 
 
-def test_the_tables_of_keys_in_the_docs_are_those_of_the_table() -> None:
-    assert Cog().main(["cog", "--check", "-I", str(ROOT), str(ROOT / "docs" / "window.md")]) == 0
+def test_the_diagnostics_are_copied_with_the_screen_and_changed_settings(
+    qtbot: QtBot, workspace: Workspace
+) -> None:
+    workspace.state.set_text("theme", "Grandma")
+    workspace.state.set_text(BLIND, "on")
+    workspace.state.set_number("text_size", 150)
+    workspace.set_author("Grandma")
+    copier = DiagnosticsCopier(workspace)
+    with qtbot.waitSignals([workspace.note, workspace.note]):
+        copier.copy()
+    text = QGuiApplication.clipboard().text()
+    assert "on offscreen, style" in text
+    assert "  text size: 150 %\n  blind: on\n" in text
+    assert "theme" not in text
+    assert "Grandma" not in text
+
+
+_TELLING = """
+from pathlib import Path
+from engine.core.events import CancelToken
+from gui.window.submission_jobs import tell
+from gui.workspace.threads import JobControl
+told = tell([("screen", "small")], [], Path("none.sqlite"))(JobControl(CancelToken(), print))
+print(told)
+"""
+
+
+def test_they_are_told_where_llama_cpp_cannot_be_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # In a process of its own: this one may have loaded it already.
+    monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(tmp_path))
+    done = subprocess.run(
+        [sys.executable, "-c", _TELLING], cwd=ROOT, capture_output=True, encoding="utf-8", check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "  llama.cpp: llama.cpp cannot be loaded: FileNotFoundError\n" in done.stdout
+    assert "  screen: small\n" in done.stdout

@@ -13,25 +13,18 @@ from pytestqt.qtbot import QtBot
 from engine.data.dataset import load_dataset
 from engine.system.paths import demo_dataset
 from gui.dataset import outputs_dialog
-from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
-from gui.workspace.state import PageName, State
-from tests.gui.windows import end_window
+from gui.workspace.state import PageName
+from tests.gui.steps import whole_window
 
-A_WHILE = 60_000
 INSTRUCTIONS = 5
 MOST_CLICKS = 10
 
 
 @pytest.fixture
 def main_content(qtbot: QtBot, tmp_path: Path, demo_tried: None) -> Iterator[MainContent]:
-    frame = MainWindow(State(tmp_path / "state"))
-    frame.resize(1280, 720)
-    frame.show()
-    made = MainContent(frame, tmp_path / "runs.sqlite")
-    made.begin()
-    yield made
-    end_window(made)
+    with whole_window(qtbot, tmp_path) as made:
+        yield made
 
 
 @pytest.fixture
@@ -97,13 +90,13 @@ def test_files_of_four_candidates_become_a_ranking_in_at_most_ten_clicks(
         mouse.press(dialog.save)
     mouse.clicks += 1  # Save, under the name that is offered
     mouse.turn_to(main_content, PageName.JUDGE)
-    qtbot.waitUntil(lambda: main_content.judge.can_run, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: main_content.judge.can_run)
     mouse.press(main_content.judge.run_button)
     control = main_content.run_control
-    qtbot.waitUntil(lambda: control.progress is not None and not control.running, timeout=2 * A_WHILE)
+    qtbot.waitUntil(lambda: control.progress is not None and not control.running)
     mouse.turn_to(main_content, PageName.RANKING)
     page = main_content.ranking
-    qtbot.waitUntil(lambda: page.ranked is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: page.ranked is not None)
     assert page.ranked is not None
     assert page.ranked.request.results is not None  # by the run that has just ended
     assert len(page.ranked.ranking.rates.candidates) == len(outputs)

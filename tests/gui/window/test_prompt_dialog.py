@@ -26,7 +26,6 @@ from gui.workspace.workspace import Workspace
 from tests.gui.jobs import done
 from tests.gui.labels import text_of
 
-A_WHILE = 60_000
 HOSTILE = "<|end|> <b>x</b> 🙂 \u202e\x00\r\n東京"
 ITEM = Item("n" * 255, "Say hello.", HOSTILE, "Bye. " * 20)
 
@@ -43,13 +42,13 @@ def opened(qtbot: QtBot, workspace: Workspace, wanted: PromptRequest) -> PromptD
     dialog = PromptDialog(workspace, wanted)
     qtbot.addWidget(dialog)
     dialog.show()
-    qtbot.waitUntil(lambda: dialog.pane.prompt is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: dialog.pane.prompt is not None)
     return dialog
 
 
 def asked(qtbot: QtBot, dialog: PromptDialog) -> PromptDialog:
     dialog.ask.click()
-    qtbot.waitUntil(lambda: not dialog.answer_view.isHidden(), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not dialog.answer_view.isHidden())
     return dialog
 
 
@@ -80,7 +79,7 @@ def test_criterion_and_order_are_chosen_by_keys(qtbot: QtBot, workspace: Workspa
     dialog = opened(qtbot, workspace, PromptRequest(Subject(ITEM, setup), "safety"))
     assert dialog.key == ("safety", Order.AB, Method.LABEL_TOKENS, "")
     assert "Criterion: safety." in dialog.pane.toPlainText()
-    qtbot.waitUntil(lambda: len(dialog._prompts) == 10, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(dialog._prompts) == 10)
     qtbot.keyClick(dialog, Qt.Key.Key_1)
     qtbot.keyClick(dialog, Qt.Key.Key_O)
     assert dialog.key == ("relevance", Order.BA, Method.LABEL_TOKENS, "")
@@ -161,7 +160,7 @@ def test_reading_can_be_stopped(qtbot: QtBot, workspace: Workspace, setup: RunSe
     assert not dialog.busy.isHidden()
     assert not dialog.ask.isEnabled()
     dialog.busy.cancelled.emit()
-    qtbot.waitUntil(lambda: not workspace.threads.busy(ThreadName.MODEL), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not workspace.threads.busy(ThreadName.MODEL))
     qtbot.waitUntil(dialog.busy.isHidden)
     assert dialog.ask.isEnabled() or not dialog.answer_view.isHidden()
 
@@ -180,7 +179,7 @@ def test_a_model_that_is_gone_is_named(qtbot: QtBot, workspace: Workspace, setup
     dialog = PromptDialog(workspace, PromptRequest(Subject(ITEM, gone), "safety"))
     qtbot.addWidget(dialog)
     dialog.show()
-    qtbot.waitUntil(lambda: not dialog.notice.isHidden(), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not dialog.notice.isHidden())
     assert "gone.gguf" in dialog.notice.text
     assert not dialog.ask.isEnabled()
 
@@ -214,7 +213,7 @@ def test_the_question_of_each_way_is_looked_at(qtbot: QtBot, workspace: Workspac
     dialog.order.setCurrentIndex(1)
     dialog.method.setCurrentIndex(5)
     qtbot.keyClick(dialog, Qt.Key.Key_W)
-    qtbot.waitUntil(lambda: dialog.pane.prompt is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: dialog.pane.prompt is not None)
     assert dialog.key == ("safety", Order.BA, Method.POINTWISE_GRADE, "B")
     prompt = dialog.pane.prompt
     assert prompt is not None
@@ -263,4 +262,4 @@ def test_the_text_is_there_while_other_work_has_the_model(
     dialog.ask.click()
     assert "Waiting for other work" in text_of(dialog.busy)
     run.cancel()
-    qtbot.waitUntil(lambda: not dialog.answer_view.isHidden(), timeout=A_WHILE)
+    qtbot.waitUntil(lambda: not dialog.answer_view.isHidden())

@@ -1,28 +1,41 @@
-"""Submissions in the window: opened with the dataset that they answer, refused, checked, not written over."""
+"""Submissions in the window: opened with what they answer, completed, checked, not written over; and files of
+any kind that are opened in the wrong place.
+"""
 
-from collections.abc import Callable, Iterator
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import JUDGE_ALONE, new_override
 from engine.core.health import NOT_LOOKED_AT
-from engine.core.items import Preference
-from engine.core.judgments import JudgmentKey
-from engine.data.submission import read_submission
+from engine.core.items import Prediction, Preference
+from engine.core.judgments import CriterionCalibration, JudgmentKey
+from engine.core.rubric import ELOQUENT
+from engine.data.rubrics.files import rubric_text
+from engine.data.submission import Submission, read_submission, write_submission
+from engine.results.calibration import Calibration, judge_of_run, save_calibration
 from engine.store.run_store import RunStore
+from engine.system.paths import demo_model
+from gui.results.export_dialog import ExportDialog
 from gui.results.export_jobs import Form
+from gui.review.review_table import MARKS
 from gui.widgets.action_table import keys_of
 from gui.window.dialogs import CheckDialog
-from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
-from gui.workspace.run_picker import CHECK, OPEN_SUBMISSION
-from gui.workspace.state import PageName, State
-from tests.gui.steps import whole_window
+from gui.workspace.page import CHECK, OPEN_SUBMISSION
+from gui.workspace.state import PageName
+from tests.gui.review.steps import current, press, save
+from tests.gui.steps import dataset_of, run_of, whole_window
 
 LONG = "n" * 251 + ".tsv"
 
@@ -36,9 +49,7 @@ def main_content(qtbot: QtBot, tmp_path: Path, demo_gold: Path) -> Iterator[Main
 
 @pytest.fixture
 def submission(demo_store: Path, tmp_path: Path) -> Path:
-    path = tmp_path / "baseline.tsv"
-    path.write_bytes(demo_store.with_name("submission.tsv").read_bytes())
-    return path
+    return Path(shutil.copy(demo_store.with_name("submission.tsv"), tmp_path / "baseline.tsv"))
 
 
 def with_lines(path: Path, *lines: str) -> Path:
@@ -47,18 +58,18 @@ def with_lines(path: Path, *lines: str) -> Path:
     return path
 
 
-def is_open(main_content: MainContent) -> str:
+def open_one(main_content: MainContent) -> str:
     """What is open, by its title; empty where no run is."""
     run = main_content.workspace.run
     return run.results.run.title if run else ""
 
 
 def wait_for(qtbot: QtBot, main_content: MainContent, title: str) -> None:
-    qtbot.waitUntil(lambda: is_open(main_content) == title)
+    qtbot.waitUntil(lambda: open_one(main_content) == title and bool(main_content.review.list.shown))
     qtbot.waitUntil(lambda: main_content.frame.page is PageName.REVIEW)
 
 
-def press(widget: QPushButton | None) -> None:
+def click(widget: QPushButton | None) -> None:
     assert widget is not None
     widget.click()
 
@@ -145,9 +156,9 @@ def test_where_no_dataset_has_its_ids_it_says_so_and_asks(
     assert box is not None
     assert "few.tsv answers 3 items." in box.text()
     assert "gold.tsv has 2 of them." in box.informativeText()
-    assert is_open(main_content) == ""
+    assert open_one(main_content) == ""
     assert not main_content.workspace.runs
-    press(button(box, "Use gold.tsv"))
+    click(button(box, "Use gold.tsv"))
     wait_for(qtbot, main_content, "Submission few.tsv")
     assert "ids that are not in the dataset (1), omitted: x9." in main_content.notices.text
 
@@ -158,7 +169,7 @@ def test_the_dataset_may_be_chosen(qtbot: QtBot, main_content: MainContent, tmp_
     other.write_text("id\tinstruction\toutput_a\toutput_b\nx9\tq\ta\tb\n", encoding="utf-8")
     main_content.submissions.open(with_lines(tmp_path / "few.tsv", "x9\tA"))
     qtbot.waitUntil(lambda: main_content.submissions.question is not None)
-    press(button(main_content.submissions.question, "Choose dataset…"))
+    click(button(main_content.submissions.question, "Choose dataset…"))
     qtbot.waitUntil(lambda: bool(main_content.frame.findChildren(QFileDialog)))
     [dialog] = main_content.frame.findChildren(QFileDialog)
     assert "few.tsv answers" in dialog.windowTitle()
@@ -181,7 +192,7 @@ def test_a_wrong_file_is_refused_and_nothing_is_kept(
             path.write_bytes(data)
         main_content.submissions.open(path)
         qtbot.waitUntil(lambda said=said: said in main_content.notices.text)  # type: ignore[misc]
-        assert is_open(main_content) == ""
+        assert open_one(main_content) == ""
         assert main_content.submissions.question is None
     main_content.submissions.open(with_lines(tmp_path / "few.tsv", "x9\tA"), demo_gold)
     qtbot.waitUntil(lambda: "few.tsv answers no item of gold.tsv" in main_content.notices.text)
@@ -195,17 +206,10 @@ def test_a_wrong_file_is_refused_and_nothing_is_kept(
 def test_a_dataset_and_its_submission_are_opened_together(
     qtbot: QtBot, tmp_path: Path, demo_gold: Path, submission: Path, swapped: bool
 ) -> None:
-    frame = MainWindow(State(tmp_path / "fresh"))
-    qtbot.addWidget(frame)
-    frame.show()
-    main_content = MainContent(frame, tmp_path / "runs.sqlite")
-    try:
-        main_content.begin(*([submission, demo_gold] if swapped else [demo_gold, submission]))
+    files = [submission, demo_gold] if swapped else [demo_gold, submission]
+    with whole_window(qtbot, tmp_path, *files) as main_content:
         wait_for(qtbot, main_content, "Submission baseline.tsv")
-        assert main_content.workspace.dataset is not None
-        assert main_content.workspace.dataset.path == demo_gold
-    finally:
-        assert main_content.end()
+        assert dataset_of(main_content.workspace).path == demo_gold
 
 
 @pytest.mark.slow
@@ -233,9 +237,8 @@ def test_a_run_that_ends_names_the_submission_that_stays_and_its_long_name_widen
     space, frame = main_content.workspace, main_content.frame
     width, least = frame.width(), frame.minimumSizeHint().width()
     main_content.submissions.open(long)
-    qtbot.waitUntil(lambda: is_open(main_content).startswith("Submission R&D"))
-    assert space.run is not None
-    called = space.run.results.run.called
+    qtbot.waitUntil(lambda: open_one(main_content).startswith("Submission R&D"))
+    called = run_of(space).results.run.called
     assert called.startswith("the submission R&Dn")
     qtbot.waitUntil(lambda: any(run.called == called for run in space.runs))
     space.tell_ended(7, "has finished", NOT_LOOKED_AT)
@@ -249,7 +252,7 @@ def test_a_run_that_ends_names_the_submission_that_stays_and_its_long_name_widen
 def test_keys_and_the_list_of_runs_lead_to_the_question_for_a_file(
     qtbot: QtBot, main_content: MainContent
 ) -> None:
-    assert ("Ctrl+Shift+O", "Open submission") in keys_of("Everywhere")
+    assert ("Ctrl+Shift+O", "Open submission") in [(one.keys, what) for one, what in keys_of("Everywhere")]
     picker = main_content.results.picker
     assert picker.itemText(picker.count() - 1) == OPEN_SUBMISSION
     wanted: list[Callable[[], object]] = [
@@ -330,3 +333,277 @@ def test_nobody_offers_to_write_its_explanations_again(
     desk.override_label(next(label for label in Preference if label not in checked))
     qtbot.waitUntil(lambda: not desk.card.stale.isHidden())
     assert main_content.review.stale.isHidden()
+
+
+TAKEN = (0, 1, 12, 40, 41, 42, 77, 98)
+"""Places of items that are taken away: the first, the last, neighbours, single ones."""
+EMPTIED = 50
+"""The place of one that loses a label and keeps its explanation."""
+_KEYS = {"A": Preference.A, "B": Preference.B, "G": Preference.BOTH_GOOD, "X": Preference.BOTH_BAD}
+WHY = "Response A is right."
+
+
+@pytest.fixture
+def baseline(shared_data: Path) -> Path:
+    return shared_data / "eloquent" / "second_subtask_sample_submission.tsv"
+
+
+@pytest.fixture
+def of_the_lab(qtbot: QtBot, tmp_path: Path, shared_data: Path) -> Iterator[MainContent]:
+    """A window with the items that the baseline answers."""
+    items = shared_data / "eloquent" / "validation.tsv"
+    with whole_window(qtbot, tmp_path, items, author="Ada") as made:
+        yield made
+
+
+def without(whole: Submission, places: Sequence[int], path: Path) -> Path:
+    """A submission without some of its items, in a file."""
+    rows = tuple(row for place, row in enumerate(whole.rows) if place not in places)
+    write_submission(path, replace(whole, rows=rows))
+    return path
+
+
+def exported(qtbot: QtBot, main_content: MainContent, path: Path) -> bytes:
+    main_content.results.export(Form.EXPLAINED, path)
+    qtbot.waitUntil(path.exists)
+    return path.read_bytes()
+
+
+def measured(main_content: MainContent) -> int:
+    """How many items Results has measured."""
+    scores = main_content.results.measurer.scores
+    return len(scores.system.rows) if scores is not None else 0
+
+
+@pytest.mark.slow
+def test_the_baseline_without_eight_items_is_completed_with_keys(
+    qtbot: QtBot, of_the_lab: MainContent, baseline: Path, tmp_path: Path
+) -> None:
+    whole = read_submission(baseline)
+    rows, empty = list(whole.rows), whole.criteria[2]
+    why = rows[EMPTIED].predictions[empty].explanation
+    rows[EMPTIED] = replace(
+        rows[EMPTIED], predictions={**rows[EMPTIED].predictions, empty: Prediction(None, why)}
+    )
+    of_the_lab.submissions.open(without(replace(whole, rows=tuple(rows)), TAKEN, tmp_path / "part.tsv"))
+    wait_for(qtbot, of_the_lab, "Submission part.tsv")
+    page, run = of_the_lab.review, of_the_lab.workspace.run
+    assert run is not None
+    assert "ids missing (8 of 99)" in of_the_lab.notices.text
+    assert "The 8 missing items are in Review" in of_the_lab.notices.text
+    assert exported(qtbot, of_the_lab, tmp_path / "as-it-was.tsv") == (tmp_path / "part.tsv").read_bytes()
+    places = sorted([*TAKEN, EMPTIED])
+    lacking = [whole.rows[place].id for place in places]
+    table = page.list.table
+    assert [item.item_id for item in table.listing.items[:9]] == lacking
+    assert "∅5" in table.index(0, MARKS).data()
+    assert "∅1" in table.index(places.index(EMPTIED), MARKS).data()
+    qtbot.waitUntil(lambda: current(page) == lacking[0] and not page.desk.card.reason.isHidden())
+    assert page.desk.card.reason.text() == "The submission does not answer this item."
+    for number, place in enumerate(places):
+        assert current(page) == lacking[number]
+        with qtbot.waitSignal(of_the_lab.workspace.note) as told:
+            qtbot.keyClick(page, Qt.Key.Key_Return)  # not yet
+        assert told.args[0].startswith("Label it first: ")
+        said = dict(rows[place].predictions)
+        for at, criterion in enumerate(whole.criteria):
+            if place == EMPTIED and criterion != empty:
+                continue
+            press(qtbot, page, str(at + 1))
+            key = "ABGX"[(number + at) % 4]
+            with qtbot.waitSignal(of_the_lab.workspace.overrides_changed):
+                press(qtbot, page, key)
+            said[criterion] = Prediction(_KEYS[key], why if place == EMPTIED else None)
+        if number == 0:  # and why, of one
+            press(qtbot, page, "1E")
+            QTest.keyClicks(page.desk.card.editor.field, WHY)
+            with qtbot.waitSignal(of_the_lab.workspace.overrides_changed):
+                save(qtbot, page.desk.card.editor.field)
+            said[whole.criteria[0]] = Prediction(Preference.A, WHY)
+        rows[place] = replace(rows[place], predictions=said)
+        with qtbot.waitSignal(of_the_lab.workspace.reviewed):
+            qtbot.keyClick(page, Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda done=place: current(page) != whole.rows[done].id)  # type: ignore[misc]
+    expected = tmp_path / "expected.tsv"
+    write_submission(expected, replace(whole, rows=tuple(rows)))
+    assert exported(qtbot, of_the_lab, tmp_path / "whole.tsv") == expected.read_bytes()
+    assert "it answers all 99 items" not in of_the_lab.notices.text  # 39 of them have no explanation
+
+
+@pytest.mark.slow
+def test_one_that_an_earlier_version_kept_is_completed_as_it_is_opened(
+    qtbot: QtBot, of_the_lab: MainContent, baseline: Path, tmp_path: Path
+) -> None:
+    whole = read_submission(baseline)
+    of_the_lab.submissions.open(without(whole, TAKEN, tmp_path / "part.tsv"))
+    wait_for(qtbot, of_the_lab, "Submission part.tsv")
+    with RunStore(of_the_lab.workspace.store_path) as store, store._file.writing(1) as db:
+        db.execute("DELETE FROM judged_item WHERE run_id = 1 AND position IN (0, 1, 12, 40, 41, 42, 77, 98)")
+        db.execute("DELETE FROM unscored WHERE run_id = 1")
+    with qtbot.waitSignal(of_the_lab.workspace.run_changed):
+        of_the_lab.workspace.read_run_again()
+    run = of_the_lab.workspace.run
+    assert run is not None
+    assert (run.results.run.judged, len(run.results.judged), run.results.left) == (91, 99, 8)
+
+
+@pytest.mark.slow
+def test_results_and_exports_say_that_it_is_complete(
+    qtbot: QtBot, of_the_lab: MainContent, baseline: Path, tmp_path: Path
+) -> None:
+    whole = read_submission(baseline)
+    of_the_lab.submissions.open(without(whole, TAKEN, tmp_path / "part.tsv"))
+    wait_for(qtbot, of_the_lab, "Submission part.tsv")
+    with RunStore(of_the_lab.workspace.store_path) as store:
+        for place in TAKEN:
+            for criterion, said in whole.rows[place].predictions.items():
+                item_id = whole.rows[place].id
+                store.annotate(1, new_override(item_id, criterion, said.preference, said.explanation, "Ada"))
+    of_the_lab.frame.show_page(PageName.RESULTS)
+    with qtbot.waitSignal(of_the_lab.workspace.run_changed):
+        of_the_lab.workspace.read_run_again()
+    qtbot.waitUntil(lambda: measured(of_the_lab) == 99)
+    assert exported(qtbot, of_the_lab, tmp_path / "whole.tsv") == baseline.read_bytes()
+    qtbot.waitUntil(lambda: "it answers all 99 items completely" in of_the_lab.notices.text)
+    run = of_the_lab.workspace.run
+    assert run is not None
+    check = CheckDialog(of_the_lab.workspace, run)
+    qtbot.addWidget(check)
+    qtbot.waitUntil(lambda: check.outcome.text() == "No problems: it is complete.")
+    what = of_the_lab.results._exported()
+    assert what is not None
+    dialog = ExportDialog(Form.EXPLAINED, what, tmp_path, of_the_lab.workspace.threads)
+    qtbot.addWidget(dialog)
+    assert dialog.facts["Items"].text() == "91 of 99 answered, 8 labelled by annotators"
+    assert not dialog.unfinished.isVisibleTo(dialog)
+    of_the_lab.notices.dismiss_all()
+    with qtbot.waitSignals([of_the_lab.submissions.opened, of_the_lab.workspace.run_changed]):
+        of_the_lab.submissions.open(tmp_path / "part.tsv")  # once more
+    assert not re.findall("91 of the 99|lacks|missing", of_the_lab.notices.text)
+    qtbot.waitUntil(lambda: of_the_lab.frame.page is PageName.REVIEW)
+    of_the_lab.results.whose.choose(JUDGE_ALONE)
+    of_the_lab.frame.show_page(PageName.RESULTS)
+    qtbot.waitUntil(lambda: measured(of_the_lab) == 91)
+
+
+NEUTRAL = CriterionCalibration(1, (0, 0, 0, 0), None, 1)
+
+
+@pytest.fixture
+def judged(qtbot: QtBot, demo_copy: Path, demo_gold: Path) -> Iterator[MainContent]:
+    """A window with the demo run of `demo_gold`, which is not open."""
+    with whole_window(qtbot, demo_copy.parent, demo_gold) as made:
+        yield made
+
+
+def step(qtbot: QtBot, main_content: MainContent, problem: str, words: str) -> None:
+    """Wait until a notice says a problem, and press its button."""
+    qtbot.waitUntil(lambda: problem in main_content.notices.text)
+    main_content.notices.take_keys()
+    buttons = main_content.notices.findChildren(QPushButton)
+    next(each for each in buttons if each.text().replace("&", "") == words).click()
+
+
+def test_a_submission_that_is_opened_as_dataset_is_opened_as_one_by_a_button(
+    qtbot: QtBot, judged: MainContent, submission: Path
+) -> None:
+    judged.datasets.open(submission)
+    step(qtbot, judged, "baseline.tsv: is a submission, not a dataset of pairs.", "Open as submission")
+    qtbot.waitUntil(lambda: judged.frame.page is PageName.REVIEW)
+    run = judged.workspace.run
+    assert run is not None
+    assert run.results.run.title == "Submission baseline.tsv"
+    assert judged.dataset.notice.isHidden()
+    assert "not a dataset" not in judged.notices.text
+    assert judged.workspace.dataset is not None
+
+
+def test_a_dataset_that_is_opened_as_submission_is_opened_by_a_button(
+    qtbot: QtBot, judged: MainContent, demo_gold: Path, tmp_path: Path
+) -> None:
+    other = Path(shutil.copy(demo_gold, tmp_path / "other.tsv"))
+    judged.frame.show_page(PageName.RESULTS)
+    judged.submissions.open(other)
+    step(qtbot, judged, "other.tsv: is a dataset of pairs, not a submission.", "Open as dataset")
+    qtbot.waitUntil(lambda: judged.workspace.dataset.path == other)  # type: ignore[union-attr]
+    assert judged.frame.page is PageName.DATASET
+
+
+@pytest.mark.slow
+def test_a_submission_chosen_as_labels_is_opened_by_a_button(
+    qtbot: QtBot, judged: MainContent, submission: Path
+) -> None:
+    judged.workspace.open_run(1)
+    qtbot.waitUntil(lambda: judged.workspace.run is not None)
+    judged.results.gold.open(submission)
+    step(qtbot, judged, "is a submission, not a dataset", "Open as submission")
+    qtbot.waitUntil(lambda: judged.frame.page is PageName.REVIEW)
+
+
+def test_a_dataset_that_is_added_to_compare_is_opened_by_a_button(
+    qtbot: QtBot, judged: MainContent, submission: Path, demo_gold: Path, tmp_path: Path
+) -> None:
+    other = Path(shutil.copy(demo_gold, tmp_path / "other.tsv"))
+    judged.frame.show_page(PageName.COMPARE)
+    judged.compare.choosing.add_files([submission, other])
+    step(qtbot, judged, "other.tsv: is a dataset of pairs, not a submission.", "Open as dataset")
+    qtbot.waitUntil(lambda: judged.workspace.dataset.path == other)  # type: ignore[union-attr]
+    assert judged.compare.choosing.systems.all_files == (submission,)
+    assert judged.compare.notice.isHidden()
+
+
+def calibration(judged: MainContent, path: Path) -> None:
+    with RunStore(judged.workspace.store_path) as store:
+        judge = judge_of_run(store.run(1).identity)
+    save_calibration(path, Calibration(judge, "gold.tsv", "", dict.fromkeys(ELOQUENT.names, NEUTRAL), {}))
+
+
+def rubric(_main_content: MainContent, path: Path) -> None:
+    path.write_text(rubric_text(ELOQUENT).replace("eloquent", "mine").replace("ELOQUENT", "mine"), "utf-8")
+
+
+def model(_main_content: MainContent, path: Path) -> None:
+    shutil.copy(demo_model(), path)
+
+
+Made = Callable[[MainContent, Path], None]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "make", "there"),
+    [
+        ("c.json", calibration, lambda window: window.results.tabs.currentIndex() == 3),
+        ("own.toml", rubric, lambda window: window.workspace.rubric.path is not None),
+        ("sha256-12", model, lambda window: window.judge.picker.path.name == "sha256-12"),
+    ],
+)
+def test_what_is_dropped_is_opened_where_it_belongs(
+    qtbot: QtBot,
+    judged: MainContent,
+    tmp_path: Path,
+    name: str,
+    make: Made,
+    there: Callable[[MainContent], bool],
+) -> None:
+    judged.workspace.open_run(1)
+    qtbot.waitUntil(lambda: judged.workspace.run is not None)
+    make(judged, tmp_path / name)
+    judged.frame.files_dropped.emit([tmp_path / name])
+    qtbot.waitUntil(lambda: there(judged))
+    assert judged.frame.page is (PageName.RESULTS if make is calibration else PageName.JUDGE)
+
+
+def test_what_the_window_does_not_open_is_named(qtbot: QtBot, judged: MainContent) -> None:
+    judged.frame.files_dropped.emit([judged.workspace.store_path])
+    qtbot.waitUntil(lambda: "runs.sqlite: is a run store, not" in judged.notices.text)
+    assert "TIEBREAK_HOME" in judged.notices.text
+
+
+def test_a_calibration_without_a_run_says_what_is_missing(
+    qtbot: QtBot, judged: MainContent, tmp_path: Path
+) -> None:
+    calibration(judged, tmp_path / "c.json")
+    judged.workspace.run = None
+    judged.frame.files_dropped.emit([tmp_path / "c.json"])
+    qtbot.waitUntil(lambda: "no run is open for this calibration" in judged.notices.text)

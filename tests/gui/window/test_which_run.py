@@ -20,9 +20,9 @@ from engine.system.paths import demo_model
 from gui.results.export_jobs import Form
 from gui.runs.queue import QueueState
 from gui.window.main_content import MainContent
-from gui.workspace.run_picker import OfferedRun, RunPicker
+from gui.workspace.page import OfferedRun, RunPicker
 from gui.workspace.state import PageName
-from tests.gui.steps import is_open, whole_window
+from tests.gui.steps import is_open, run_of, whole_window
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("demo_tried")]
 _FINISHED = "Run 2 has finished (gold.tsv, demo-judge)."
@@ -95,8 +95,7 @@ def test_a_run_that_is_stopped_half_way_is_shown(
     with qtbot.waitSignal(control.ended):
         control.stop()
     qtbot.waitUntil(lambda: is_open(main_content.workspace, 2))
-    assert main_content.workspace.run is not None
-    assert not main_content.workspace.run.results.run.complete
+    assert not run_of(main_content.workspace).results.run.complete
 
 
 def test_nothing_moves_under_the_hands_of_who_reviews_another_run(
@@ -151,8 +150,7 @@ def test_each_run_of_a_queue_is_shown_until_something_is_chosen(
     queue, opened = main_content.runs.queue, list[int]()
 
     def follow() -> None:
-        assert main_content.workspace.run is not None
-        opened.append(main_content.workspace.run.id)
+        opened.append(run_of(main_content.workspace).id)
         if len(opened) == 2:
             main_content.workspace.open_run(1)  # a person looks something up while the third one is judged
 

@@ -1,4 +1,4 @@
-"""What a person says in a window: kept where the store is held, where two windows are open, at the end."""
+"""What annotators say in a window: kept where the store is held, shown in another window, handed over."""
 
 import os
 import shutil
@@ -6,15 +6,16 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QTimer
+from PySide6.QtGui import QAction
 from pytestqt.qtbot import QtBot
 
-from engine.annotations.records import Kind
+from engine.annotations.records import AnnotationKind
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.store.run_store import RunStore
@@ -22,6 +23,7 @@ from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
 from gui.workspace.state import PageName, State
 from tests.full_disk import disk_that_holds
+from tests.gui.steps import run_of, whole_window
 from tests.gui.windows import end_window
 
 KEY = JudgmentKey("1", "safety")
@@ -33,19 +35,9 @@ def store(demo_store: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(demo_store, tmp_path / "runs.sqlite"))
 
 
-@contextmanager
-def window(qtbot: QtBot, store: Path) -> Iterator[MainContent]:
+def window(qtbot: QtBot, store: Path) -> AbstractContextManager[MainContent]:
     """A window on the store, its run open; Ada labels."""
-    state = State(store.parent)
-    state.set_number("last/run", 1)
-    state.set_text("author", "Ada")
-    main_content = MainContent(MainWindow(state), store)
-    main_content.begin()
-    try:
-        qtbot.waitUntil(lambda: main_content.workspace.run is not None)
-        yield main_content
-    finally:
-        end_window(main_content)
+    return whole_window(qtbot, store.parent, run=1, author="Ada")
 
 
 @contextmanager
@@ -73,9 +65,8 @@ def test_words_for_a_store_that_is_held_are_said_to_wait_and_stored_once_it_is_f
             assert str(store.parent) in main_content.notices.text
             qtbot.waitUntil(lambda: "database is locked" in main_content.notices.text)
         with qtbot.waitSignal(space.words.all_stored):
-            assert space.run is not None
-            assert not space.run.results.overrides
-        assert [each.preference for each in space.run.results.overrides.values()] == [Preference.BOTH_BAD]
+            assert not run_of(space).results.overrides
+        assert [each.preference for each in run_of(space).results.overrides.values()] == [Preference.BOTH_BAD]
         assert main_content.notices.count == 0
 
 
@@ -129,7 +120,9 @@ def test_a_window_closes_at_once_also_where_the_store_is_held_and_loses_nothing(
     assert program.returncode == 0
     assert took < 8  # a busy computer takes its time; before, it was ten seconds and the label was lost
     with RunStore(path) as opened:
-        assert [each.preference for each in opened.annotations(1, Kind.OVERRIDE)] == [Preference.BOTH_BAD]
+        assert [each.preference for each in opened.annotations(1, AnnotationKind.OVERRIDE)] == [
+            Preference.BOTH_BAD
+        ]
         assert [draft.text for draft in opened.drafts(1)] == ["begun"]
 
 
@@ -162,7 +155,7 @@ def test_a_disk_that_does_not_take_the_memory_of_the_window_is_told_once(qtbot: 
         assert "The window's state" in main_content.notices.text
         assert main_content.notices.count == told + 1
         state.save()
-        assert State(store.parent).number("text_size", 0) == 102
+        assert State(store.parent / "state").number("text_size", 0) == 102
 
 
 @pytest.mark.slow
@@ -189,3 +182,64 @@ def test_what_is_being_typed_is_a_draft_soon_also_while_one_types_on(
         written = review.desk.card.editor.text
         qtbot.waitUntil(lambda: drafts() == [written])
         review.desk.card.editor.left.emit(written)
+
+
+Open = Callable[[str], MainContent]
+
+
+@pytest.fixture
+def opened(demo_store: Path, tmp_path: Path) -> Iterator[Open]:
+    """Opens a window of a person on one store with a demo run."""
+    path = Path(shutil.copy(demo_store, tmp_path / "runs.sqlite"))
+    made: list[MainContent] = []
+
+    def opened(author: str) -> MainContent:
+        frame = MainWindow(State(tmp_path / author))
+        frame.show()
+        made.append(MainContent(frame, path))
+        made[-1].workspace.set_author(author)
+        return made[-1]
+
+    yield opened
+    for main_content in made:
+        end_window(main_content)
+
+
+def entries(main_content: MainContent) -> dict[str, QAction]:
+    """Those of the menus that concern labels of people."""
+    actions = main_content.frame.menuBar().findChildren(QAction)
+    named = {action.text().replace("&", ""): action for action in actions}
+    return {title: action for title, action in named.items() if "nnotations" in title}
+
+
+def test_labels_go_out_and_in_by_the_menu_once_a_run_is_open(opened: Open, qtbot: QtBot) -> None:
+    main_content = opened("Ada")
+    found = entries(main_content)
+    assert sorted(found) == ["Annotations of all annotators…", "Import annotations…", "My annotations…"]
+    assert not any(action.isEnabled() for action in found.values())
+    with qtbot.waitSignal(main_content.workspace.run_changed):
+        main_content.workspace.open_run(1)
+    assert all(action.isEnabled() for action in found.values())
+
+
+@pytest.mark.slow
+def test_what_is_said_in_one_window_is_shown_in_the_other_and_nobody_is_disturbed(
+    opened: Open, qtbot: QtBot
+) -> None:
+    here, there = opened("Ada"), opened("Ben")
+    for main_content in (here, there):
+        with qtbot.waitSignal(main_content.workspace.run_changed):
+            main_content.workspace.open_run(1)
+    here.frame.show_page(PageName.REVIEW)
+    page = here.review
+    qtbot.waitUntil(lambda: bool(page.session.item_id))
+    key = page.session.key
+    page.desk.edit()
+    page.desk.card.editor.field.setPlainText("I am writing.")
+    with qtbot.waitSignal(here.workspace.reviewed):
+        there.workspace.override(key, Preference.BOTH_GOOD, None)
+    assert page.session.key == key
+    assert page.desk.card.editor.field.toPlainText() == "I am writing."
+    shown = page.session.shown
+    assert shown is not None
+    assert ("Ben", Preference.BOTH_GOOD) in shown.annotators

@@ -17,7 +17,7 @@ from gui.workspace.threads import EngineThreads, JobControl, LatestTask, Task, T
 from tests.stack import CAN_BE_SEEN, stack_bytes
 
 
-class JudgePredictions:
+class Received:
     """What is heard of a task, in order, and on which threads."""
 
     def __init__(self, task: Task) -> None:
@@ -38,8 +38,8 @@ class JudgePredictions:
         return [kind for kind, _ in self.all]
 
 
-def received_to_the_end(qtbot: QtBot, task: Task) -> JudgePredictions:
-    received = JudgePredictions(task)
+def received_to_the_end(qtbot: QtBot, task: Task) -> Received:
+    received = Received(task)
     qtbot.waitUntil(lambda: "ended" in received.kinds)
     return received
 
@@ -78,7 +78,7 @@ def test_a_job_tells_its_events_in_order_and_then_its_result(qtbot: QtBot, threa
 def test_a_job_does_not_work_on_the_thread_of_the_window(qtbot: QtBot, threads: EngineThreads) -> None:
     worker_threads = (ThreadName.FILES, ThreadName.STORE)
     received = [
-        JudgePredictions(threads.start(thread_name, lambda _: threading.get_ident()))
+        Received(threads.start(thread_name, lambda _: threading.get_ident()))
         for thread_name in worker_threads
     ]
     qtbot.waitUntil(lambda: all("ended" in listener.kinds for listener in received))
@@ -171,7 +171,7 @@ def test_a_result_that_was_on_its_way_when_its_job_was_abandoned_is_not_heard(
 ) -> None:
     made = threading.Event()
     task = threads.start(ThreadName.FILES, lambda _: made.set())
-    received = JudgePredictions(task)
+    received = Received(task)
     assert made.wait(10)
     task.abandon()
     qtbot.waitUntil(lambda: task.done)
@@ -180,9 +180,7 @@ def test_a_result_that_was_on_its_way_when_its_job_was_abandoned_is_not_heard(
 
 def test_many_quick_jobs_end_once_each(qtbot: QtBot, threads: EngineThreads) -> None:
     worker_threads = list(ThreadName)
-    received = [
-        JudgePredictions(threads.start(worker_threads[number % 4], returns(number))) for number in range(400)
-    ]
+    received = [Received(threads.start(worker_threads[number % 4], returns(number))) for number in range(400)]
     qtbot.waitUntil(lambda: all("ended" in listener.kinds for listener in received))
     assert [listener.all for listener in received] == [
         [("finished", number), ("ended", None)] for number in range(400)

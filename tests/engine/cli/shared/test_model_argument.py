@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.shared.data_arguments import model_file
+from engine.cli.shared.arguments import model_file
+from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import SetupError
 from engine.system.paths import demo_model, models_folder
 from tests.commands import ROOT, run_here
@@ -63,7 +64,7 @@ def test_a_name_that_nothing_has_is_refused_with_where_to_look(put: Put) -> None
     put("goose.gguf")
     with pytest.raises(SetupError, match="sparrow: there is no such file here, and no model") as caught:
         model_file("sparrow")
-    assert "main.py models lists" in str(caught.value.hint)
+    assert "main.py models lists" in OPTIONS.of(caught.value.hint)
 
 
 @pytest.mark.parametrize(("models", "listed", "rest"), [(2, 2, ""), (10, 10, ""), (12, 10, "  and 2 more.")])
