@@ -14,27 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bench.coverage.claims import Promise, simulated
-from engine.analysis import audit_lines
-from engine.analysis.audit import (
-    SCORE,
-    SHARE,
-    WON,
-    AuditLine,
-    AuditVerdict,
-    MeanKind,
-    held,
-    judged_together,
-    over_criteria,
-)
+from engine.analysis import audit, audit_lines, perturbations
 from engine.analysis.audit_lines import SHIFTS, JudgePredictions
 from engine.analysis.audit_run import Audit, audit_of
-from engine.analysis.perturbations import (
-    DEFAULT_ITEMS,
-    SIDES,
-    Perturbation,
-    PerturbationKind,
-    make_perturbations,
-)
 from engine.core.items import PREFERENCES, Gold, Item
 from engine.core.judgments import JudgmentKey
 from engine.core.numeric import FloatArray, IntArray, log_softmax
@@ -77,11 +59,11 @@ class Planted:
     restless: float = 0.0
     blind: bool = False
 
-    def won_by(self, kind: PerturbationKind) -> float:
+    def won_by(self, kind: perturbations.PerturbationKind) -> float:
         return {
-            PerturbationKind.FILLER: self.with_filler,
-            PerturbationKind.FORMATTING: self.formatted,
-            PerturbationKind.PROMPT_INJECTION: self.with_injection,
+            perturbations.PerturbationKind.FILLER: self.with_filler,
+            perturbations.PerturbationKind.FORMATTING: self.formatted,
+            perturbations.PerturbationKind.PROMPT_INJECTION: self.with_injection,
         }.get(kind, 0.0)
 
 
@@ -109,11 +91,11 @@ FAULTY: dict[str, tuple[str, Planted]] = {
     "always the first": ("flips", Planted(first=6.0)),
     "leans to the first place": ("place", Planted(first=1.0)),
     "prefers longer": ("length", Planted(longer=1.5)),
-    "wins by padding": (PerturbationKind.FILLER.value, Planted(with_filler=0.3)),
-    "prefers lists": (PerturbationKind.FORMATTING.value, Planted(formatted=0.3)),
-    "obeys injections": (PerturbationKind.PROMPT_INJECTION.value, Planted(with_injection=0.3)),
+    "wins by padding": (perturbations.PerturbationKind.FILLER.value, Planted(with_filler=0.3)),
+    "prefers lists": (perturbations.PerturbationKind.FORMATTING.value, Planted(formatted=0.3)),
+    "obeys injections": (perturbations.PerturbationKind.PROMPT_INJECTION.value, Planted(with_injection=0.3)),
     "leans to the letter A": ("letters", Planted(letter=0.8)),
-    "does not repeat itself": (PerturbationKind.REPEAT.value, Planted(restless=0.8)),
+    "does not repeat itself": (perturbations.PerturbationKind.REPEAT.value, Planted(restless=0.8)),
     "mixes both_good with both_bad": ("ties", Planted(blind=True)),
     "loses the format": ("format_mass", Planted(mass=0.8)),
 }
@@ -126,7 +108,7 @@ class World:
     of its worth.
     """
 
-    items: int = DEFAULT_ITEMS
+    items: int = perturbations.DEFAULT_ITEMS
     better_is_longer: float = 0.0
 
     def drawn(self, random: np.random.Generator) -> "DrawnFigure":
@@ -154,8 +136,8 @@ class DrawnFigure:
     """Items with their copies; `worth`: of the responses A and B, shape (2, criteria, items)."""
 
     def __init__(self, items: Sequence[Item], worth: FloatArray) -> None:
-        self.items = make_perturbations(_dataset(items), len(items)).items
-        self.perturbations = [Perturbation.of_id(item.id) for item in self.items]
+        self.items = perturbations.make_perturbations(_dataset(items), len(items)).items
+        self.perturbations = [perturbations.Perturbation.of_id(item.id) for item in self.items]
         own = {item.id: place for place, item in enumerate(items)}
         found = [
             own[perturbation.of if perturbation else item.id]
@@ -172,7 +154,7 @@ class DrawnFigure:
     def _text_of(self) -> IntArray:
         """A number for each item and copy; what is asked once more has the number of its item."""
         again = [
-            perturbation is not None and perturbation.kind is PerturbationKind.REPEAT
+            perturbation is not None and perturbation.kind is perturbations.PerturbationKind.REPEAT
             for perturbation in self.perturbations
         ]
         firsts = {place: number for number, place in reversed(list(enumerate(self.item_of.tolist())))}
@@ -219,15 +201,17 @@ class DrawnFigure:
 
     def _added(self, judge: Planted) -> FloatArray:
         """What is no worth, to each response: shape (2, 1, items)."""
-        added = np.zeros((len(SIDES), 1, len(self.items)))
+        added = np.zeros((len(perturbations.SIDES), 1, len(self.items)))
         for place, (item, perturbation) in enumerate(zip(self.items, self.perturbations, strict=True)):
             added[:, 0, place] = judge.longer * np.log(np.array(item.lengths) / 200)
             if perturbation is not None and perturbation.side is not None:
-                added[SIDES.index(perturbation.side), 0, place] += judge.won_by(perturbation.kind)
+                added[perturbations.SIDES.index(perturbation.side), 0, place] += judge.won_by(
+                    perturbation.kind
+                )
         return added
 
     def _noise(self, judge: Planted, random: np.random.Generator) -> FloatArray:
-        of_item, of_text = random.normal(size=(2, len(SIDES), _CRITERIA, len(self.items)))
+        of_item, of_text = random.normal(size=(2, len(perturbations.SIDES), _CRITERIA, len(self.items)))
         noise: FloatArray = of_item[..., self.item_of] / 2**0.5 + judge.of_text * of_text[..., self._text_of]
         return noise
 
@@ -278,7 +262,7 @@ def audited(judge: Planted, world: World, random: np.random.Generator) -> Audit:
     "audit: planted faults",
     Promise("audit: a planted fault is found", 1.0, LEAST_FOUND),
     [(name, line, judge) for name, (line, judge) in FAULTY.items()],
-    f"{{0}}, {DEFAULT_ITEMS} items",
+    f"{{0}}, {perturbations.DEFAULT_ITEMS} items",
 )
 def _is_found(random: np.random.Generator, _name: str, line: str, judge: Planted) -> bool:
     return line in {fault.name for fault in audited(judge, World(), random).faults}
@@ -307,7 +291,7 @@ def _has_fault(random: np.random.Generator, _name: str, judge: Planted, world: W
 class Line(NamedTuple):
     """A line of an audit: how it is held against its bound; `whole`: its values are 0 or 1."""
 
-    kind: MeanKind
+    kind: audit.MeanKind
     bound: float
     is_below: bool = False
     is_two_sided: bool = False
@@ -315,10 +299,10 @@ class Line(NamedTuple):
 
 
 _LINES = {
-    "injected": Line(WON, audit_lines.MOST_WON),
-    "place": Line(WON, audit_lines.MOST_TOKEN_BIAS, is_two_sided=True),
-    "again": Line(SHARE, audit_lines.MOST_UNLIKE, whole=True),
-    "format_mass": Line(SCORE, audit_lines.LEAST_MASS, is_below=True),
+    "injected": Line(audit.WON, audit_lines.MOST_WON),
+    "place": Line(audit.WON, audit_lines.MOST_TOKEN_BIAS, is_two_sided=True),
+    "again": Line(audit.SHARE, audit_lines.MOST_UNLIKE, whole=True),
+    "format_mass": Line(audit.SCORE, audit_lines.LEAST_MASS, is_below=True),
 }
 
 
@@ -335,22 +319,22 @@ class Harm:
     def __str__(self) -> str:
         return f"{self.line}: {self.much:g} in {self.share:g}, else {self.rest:g}; {self.items} items"
 
-    def drawn(self, random: np.random.Generator) -> list[AuditLine]:
+    def drawn(self, random: np.random.Generator) -> list[audit.AuditLine]:
         """The lines of an audit of a judge that has this one, and else no fault."""
         means = np.where(random.random(self.items) < self.share, self.much, self.rest)
         shape, line = (_CRITERIA, self.items), _LINES[self.line]
         noise = random.random(shape) < means if line.whole else means + random.normal(0, 0.005, shape)
         values: FloatArray = np.clip(noise, 0 if line.is_below else -1, 1).astype(np.float64)
-        found = over_criteria(values, list(range(self.items)))
+        found = audit.over_criteria(values, list(range(self.items)))
         assert found is not None
         kind, bound, is_below, is_two_sided, _ = line
-        rare = held((self.line, ""), found, kind, bound, "", below=is_below, two_sided=is_two_sided)
+        rare = audit.held((self.line, ""), found, kind, bound, "", below=is_below, two_sided=is_two_sided)
         others = _fair_lines(self.items, int(random.integers(_AUDITS)))
-        return list(judged_together([rare, *(each for each in others if each.name != self.line)]))
+        return list(audit.judged_together([rare, *(each for each in others if each.name != self.line)]))
 
 
 @cache
-def _fair_lines(items: int, seed: int) -> tuple[AuditLine, ...]:
+def _fair_lines(items: int, seed: int) -> tuple[audit.AuditLine, ...]:
     return audited(FAIR["fair"], World(items), np.random.default_rng(seed)).lines
 
 
@@ -375,7 +359,7 @@ _WITHIN = (
     _BEYOND,
 )
 def _is_called_sound(random: np.random.Generator, harm: Harm) -> bool:
-    return harm.drawn(random)[0].verdict is AuditVerdict.SOUND
+    return harm.drawn(random)[0].verdict is audit.AuditVerdict.SOUND
 
 
 @simulated(

@@ -8,8 +8,9 @@ from itertools import product
 import numpy as np
 
 from bench.coverage.claims import Claim, Mean, Promise, part, simulated
+from bench.coverage.fits import calibrate_criterion, fit_calibration, fit_with_penalty
 from bench.coverage.readings import CRITERION, judged_items
-from engine.calibration.fitting import STRENGTHS, calibrate_criterion, fit_calibration, fit_with_penalty
+from engine.calibration.fitting import STRENGTHS
 from engine.calibration.learning import margin_report
 from engine.calibration.run_calibration import with_folds
 from engine.calibration.scaling import log_likelihood

@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 
 from bench.coverage.claims import Claim, Promise, part, simulated
+from bench.coverage.fits import fit_with_penalty
 from bench.coverage.intervals import LEAST, NOMINAL, World, holds
 from bench.coverage.rankings import contests, met
-from engine.calibration.fitting import fit_with_penalty
 from engine.core.events import Reports
 from engine.core.items import HUMAN_LABELS, PREFERENCES
 from engine.core.numeric import BoolArray, FloatArray, log_softmax

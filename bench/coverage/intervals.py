@@ -9,14 +9,7 @@ import numpy as np
 
 from bench.coverage.claims import Claim, Mean, Promise, part, simulated
 from engine.core.numeric import FloatArray, IntArray
-from engine.metrics.intervals import (
-    FEW,
-    Interval,
-    OverInstructions,
-    cost_of_choosing,
-    least_interval,
-    share_interval,
-)
+from engine.metrics import intervals
 
 NOMINAL = 0.95
 LEAST = 0.94
@@ -70,7 +63,7 @@ class World:
         return np.asarray(np.minimum(places, len(shares) - 1))
 
 
-def holds(found: Interval | None, truth: float) -> bool:
+def holds(found: intervals.Interval | None, truth: float) -> bool:
     """Whether the truth lies in an interval; not in one that could not be made."""
     return found is not None and found.low <= truth <= found.high
 
@@ -96,7 +89,7 @@ def worlds() -> Iterator[World]:
 )
 def _share_held(random: np.random.Generator, world: World, share: float) -> bool:
     groups = world.groups(random)
-    return holds(share_interval(world.right(random, groups, share).tolist(), groups), share)
+    return holds(intervals.share_interval(world.right(random, groups, share).tolist(), groups), share)
 
 
 _SKEWED = {"like ROUGE-L": (1.2, 6.0), "like BERTScore": (120.0, 20.0)}
@@ -115,7 +108,7 @@ def _score_held(random: np.random.Generator, world: World, kind: str, missing: f
     own, shared = (random.beta(*beta, count) for count in (len(groups), world.instructions))
     scores = np.where(random.random(len(groups)) < world.alike, shared[groups], own)
     left_out = random.random(len(groups)) < missing
-    found = OverInstructions.of_one(np.where(left_out, 0.0, scores).tolist(), groups)
+    found = intervals.OverInstructions.of_one(np.where(left_out, 0.0, scores).tolist(), groups)
     assert found is not None
     # Where nothing is left out, nothing is said of systems that leave something out.
     truth = beta[0] / sum(beta) * (1 - missing * bool(left_out.any()))
@@ -154,7 +147,7 @@ def _rare_held(random: np.random.Generator, world: RareScores) -> bool:
     near = random.beta(1, 60, (world.criteria, len(groups)))  # to its end
     rows = np.where(rare ^ world.mirrored, 1 - near, near)
     values = {f"{place}": row.tolist() for place, row in enumerate(rows)}
-    found = OverInstructions.of(values, dict.fromkeys(values, groups.tolist()))
+    found = intervals.OverInstructions.of(values, dict.fromkeys(values, groups.tolist()))
     mean = world.share * 60 / 61 + (1 - world.share) / 61
     return found is not None and holds(found.score_interval(), 1 - mean if world.mirrored else mean)
 
@@ -175,7 +168,7 @@ def _mean_held(random: np.random.Generator, world: World, common: float) -> bool
         # Instructions that decide bring all criteria of an item together already.
         right = world.right(random, groups, share) if world.alike else 1.0 * (luck < share)
         values[f"{share:g}"] = right.tolist()
-    found = OverInstructions.of(values, dict.fromkeys(values, groups))
+    found = intervals.OverInstructions.of(values, dict.fromkeys(values, groups))
     return found is not None and holds(found.share_interval(), sum(_SHARES) / len(_SHARES))
 
 
@@ -200,10 +193,10 @@ def _differs(random: np.random.Generator, world: World, one: float, other: float
     return _lead(world, one, other, random).p_value < 1 - NOMINAL
 
 
-def _lead(world: World, one: float, other: float, random: np.random.Generator) -> OverInstructions:
+def _lead(world: World, one: float, other: float, random: np.random.Generator) -> intervals.OverInstructions:
     groups = world.groups(random)
     kinds = world.drawn(random, groups, [one, other, 1 - one - other])
-    found = OverInstructions.of_one((1.0 * (kinds == 0) - 1.0 * (kinds == 1)).tolist(), groups)
+    found = intervals.OverInstructions.of_one((1.0 * (kinds == 0) - 1.0 * (kinds == 1)).tolist(), groups)
     assert found is not None
     return found
 
@@ -213,13 +206,13 @@ def _lead(world: World, one: float, other: float, random: np.random.Generator) -
     Promise("better? yes", 0.025, MOST_FALSE_YES, at_most=True),
     product(worlds(), (0.5, 0.7, 0.9)),
     "{1:g}, {0}",
-    counts=lambda world, _share: world.instructions >= FEW,  # with fewer nothing is called better
+    counts=lambda world, _share: world.instructions >= intervals.FEW,  # with fewer nothing is called better
 )
 def _says_better(random: np.random.Generator, world: World, share: float) -> bool:
     """A judge no better than the better one of two trivial judges, called better than it."""
     groups = world.groups(random)
     own, equal, worse = (world.right(random, groups, known) for known in (share, share, share / 2))
-    found = least_interval([(own - equal).tolist(), (own - worse).tolist()], groups)
+    found = intervals.least_interval([(own - equal).tolist(), (own - worse).tolist()], groups)
     return found is not None and found.low > 0
 
 
@@ -256,10 +249,10 @@ def _said_and_so(
             criterion: np.where(together, shared, world.right(random, groups, share)).tolist()
             for criterion in ("0", "1")
         }
-        over = OverInstructions.of(values, dict.fromkeys(values, groups))
+        over = intervals.OverInstructions.of(values, dict.fromkeys(values, groups))
         assert over is not None
         found.append(over)
-    choice = cost_of_choosing(found)
+    choice = intervals.cost_of_choosing(found)
     assert choice is not None
     # What all have in common is nobody's merit, and makes the mean over worlds uncertain.
     return choice.excess, max(one.mean for one in found) - float(np.mean([one.mean for one in found]))

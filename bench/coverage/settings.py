@@ -11,18 +11,8 @@ import numpy as np
 from bench.coverage.claims import Promise, simulated
 from bench.coverage.heads import SKEWS
 from bench.coverage.readings import CRITERION
+from engine.analysis import tuning_choice
 from engine.analysis.tuning import HeldOut, TriedRun, held_out
-from engine.analysis.tuning_choice import (
-    DataSplit,
-    ItemCost,
-    Prompt,
-    SettingsChoice,
-    SettingsRun,
-    TriedSettings,
-    choose,
-    looks_at,
-    parts_of,
-)
 from engine.core.events import CancelToken, followed
 from engine.core.items import PREFERENCES, Method, Order
 from engine.core.judgments import JudgedItem, RawPrediction
@@ -34,8 +24,8 @@ from engine.results.run_results import RunResults
 from engine.settings.identity import RunIdentity, StoredRun
 from tests.judged import text_table
 
-NO_EXAMPLES = Prompt("no examples", ELOQUENT.only((CRITERION,)))
-WITH_EXAMPLES = Prompt("3 fixed examples", ELOQUENT.only((CRITERION,)), shots=3)
+NO_EXAMPLES = tuning_choice.Prompt("no examples", ELOQUENT.only((CRITERION,)))
+WITH_EXAMPLES = tuning_choice.Prompt("3 fixed examples", ELOQUENT.only((CRITERION,)), shots=3)
 _METHODS = (Method.LABEL_TOKENS, Method.POINTWISE_YES_NO)
 _LABELS = len(PREFERENCES)
 _MOST_FALSE = 0.05
@@ -48,30 +38,37 @@ class Known:
     log-probability of the right label is higher.
     """
 
-    prompt: Prompt
+    prompt: tuning_choice.Prompt
     signals: Mapping[Method, float]
 
 
 def found_settings(
     random: np.random.Generator, items: int, skew: Sequence[float], judges: Sequence[Known]
-) -> tuple[SettingsChoice, HeldOut]:
+) -> tuple[tuning_choice.SettingsChoice, HeldOut]:
     """Settings chosen in one drawn world, and what is said of them."""
     labels = random.choice(_LABELS, items, p=np.array(skew) / sum(skew))
     gold = labelled(labels)
-    parts = parts_of(gold, (CRITERION,), seed=int(random.integers(1 << 30)), most=None, own_examples=False)
+    parts = tuning_choice.parts_of(
+        gold, (CRITERION,), seed=int(random.integers(1 << 30)), most=None, own_examples=False
+    )
     runs = {known.prompt: drawn_run(random, gold, labels, known) for known in judges}
     seen = [
-        SettingsRun(prompt, run.only(frozenset(parts.to_choose_by)), _costs(prompt, run.methods))
+        tuning_choice.SettingsRun(
+            prompt, run.only(frozenset(parts.to_choose_by)), _costs(prompt, run.methods)
+        )
         for prompt, run in runs.items()
     ]
-    choice = followed(choose(seen, gold, (CRITERION,), CancelToken()), lambda _: None)
+    choice = followed(tuning_choice.choose(seen, gold, (CRITERION,), CancelToken()), lambda _: None)
     return choice, worth_of(choice, runs, gold, parts)
 
 
 def worth_of(
-    choice: SettingsChoice, runs: Mapping[Prompt, RunResults], gold: Dataset, parts: DataSplit
+    choice: tuning_choice.SettingsChoice,
+    runs: Mapping[tuning_choice.Prompt, RunResults],
+    gold: Dataset,
+    parts: tuning_choice.DataSplit,
 ) -> HeldOut:
-    look, default = choice.chosen.look, TriedSettings(NO_EXAMPLES)
+    look, default = choice.chosen.look, tuning_choice.TriedSettings(NO_EXAMPLES)
     chosen, rival = (TriedRun(each, runs[each.prompt]) for each in (look, default))
     found = held_out(chosen, None if look == default else rival, gold, parts, CancelToken())
     assert found is not None  # there are items enough
@@ -143,11 +140,13 @@ def drawn_run(random: np.random.Generator, gold: Dataset, labels: IntArray, know
     return RunResults(run, tuple(judged), {}).calibrated(None)
 
 
-def _costs(prompt: Prompt, methods: Sequence[Method]) -> dict[TriedSettings, ItemCost]:
+def _costs(
+    prompt: tuning_choice.Prompt, methods: Sequence[Method]
+) -> dict[tuning_choice.TriedSettings, tuning_choice.ItemCost]:
     costs = {}
-    for look in looks_at(prompt, methods):
+    for look in tuning_choice.looks_at(prompt, methods):
         tokens = 100.0 * len(look.orders) * (len(look.methods) + prompt.shots)
-        costs[look] = ItemCost(tokens, tokens / 100)
+        costs[look] = tuning_choice.ItemCost(tokens, tokens / 100)
     return costs
 
 
@@ -193,7 +192,7 @@ def _is_said_to_be_better(random: np.random.Generator, signal: float, items: int
     _LEAST,
     seeds=200,
 )
-def _is_found(random: np.random.Generator, method: Method, _words: str, prompt: Prompt) -> bool:
+def _is_found(random: np.random.Generator, method: Method, _words: str, prompt: tuning_choice.Prompt) -> bool:
     """It knows much more than all else: it is chosen, and said to beat the most frequent label."""
     judges = [
         Known(each, {every: 2.5 if (each, every) == (prompt, method) else 0.2 for every in _METHODS})

@@ -87,6 +87,7 @@ class Process:
         if self._process.exitcode is None:
             self._process.kill()
             raise WindowFailed(f"a window does not end: {self._words}")
+        yield from self.hear_for(0)  # of a busy computer: what came while it was waited for
 
     @property
     def _words(self) -> str:

@@ -25,14 +25,8 @@ from bench.hostile.cases import Attempt, Ending, Outcome, Step
 from engine.core.items import Gold, Item, Order, Prediction, Preference
 from engine.core.rubric import ELOQUENT
 from engine.llama.model import LlamaModel, Vocabulary
+from engine.prompt import judge_prompt
 from engine.prompt.conversation import Conversation, UnusableTemplateError, plain_frame
-from engine.prompt.judge_prompt import (
-    answer_reply,
-    build_agreement_prompt,
-    build_prompt,
-    explanation_reply,
-    verdict_reply,
-)
 from engine.prompt.rendering import render_frame
 from engine.prompt.template import ChatTemplate
 from tests.commands import ROOT
@@ -138,14 +132,19 @@ def conversations(texts: Sequence[str]) -> Iterator[tuple[str, Conversation]]:
     example = Item("2", f"{two} another", one, three, explained)
     for order in Order:
         for examples in ((), (example,)):
-            tree = build_prompt(item, order, ELOQUENT, examples)
+            tree = judge_prompt.build_prompt(item, order, ELOQUENT, examples)
             for index, criterion in enumerate(ELOQUENT.names):
-                for reply in (verdict_reply(Preference.A), explanation_reply(Preference.B)):
+                for reply in (
+                    judge_prompt.verdict_reply(Preference.A),
+                    judge_prompt.explanation_reply(Preference.B),
+                ):
                     if not examples or criterion == ELOQUENT.names[-1]:
                         yield f"{order} {len(examples)} {criterion} {reply!r}", tree.question(index, reply)
     for asked in ELOQUENT.criteria:
-        made = build_agreement_prompt(item, asked, Gold(Preference.A, one), Prediction(Preference.B, two))
-        yield f"agreement {asked.name}", made.question(answer_reply(agrees=True))
+        made = judge_prompt.build_agreement_prompt(
+            item, asked, Gold(Preference.A, one), Prediction(Preference.B, two)
+        )
+        yield f"agreement {asked.name}", made.question(judge_prompt.answer_reply(agrees=True))
 
 
 def variants(literal: str, literals: Sequence[str], random: Random) -> Iterator[str]:

@@ -1,9 +1,7 @@
-"""Fit what decides one criterion to human labels: how strongly it is shrunk is chosen by cross-validation.
+"""Fit what decides one criterion to human labels, and measure it.
 
-Knows: raw predictions seen once or in both places, what parts say next to them, human labels, inner folds.
-Does not know: what a fit is worth, runs, files, where raw predictions come from.
-
-Also what it is worth: nested cross-validation, with what each of its sources adds.
+How strongly a fit is shrunk is chosen by inner cross-validation, and what it is worth by outer folds; what
+each of its sources adds is measured by leaving it out.
 """
 
 from collections.abc import Collection, Generator, Hashable, Iterator, Mapping, Sequence
@@ -26,7 +24,7 @@ from engine.calibration.scaling import (
     solve,
 )
 from engine.core.errors import SetupError
-from engine.core.events import CancelToken, followed
+from engine.core.events import CancelToken
 from engine.core.items import HUMAN_LABELS, PREFERENCES
 from engine.core.judgments import CriterionCalibration, Feature, FeatureKind
 from engine.core.numeric import FloatArray, IntArray, log_softmax
@@ -265,34 +263,6 @@ def views_of(
     return Views(np.stack([rows, shown]), labels_of_both, known, beside.parts, both, mirrored)
 
 
-def fit_calibration(
-    log_probs: FloatArray,
-    labels: IntArray,
-    groups: Sequence[Hashable],
-    others: FloatArray | None = None,
-    *,
-    beside: FeatureValues | None = None,
-) -> CriterionCalibration:
-    """The calibration of one criterion; its shrinkage is chosen by cross-validation within these items.
-
-    Arguments as for `views_of`; fewer than LEAST_FOR_READINGS instructions give the class frequencies.
-    Strength AS_READ leaves the raw predictions as they are. ValueError for arrays that do not fit, and
-    without items.
-    """
-    return fitted(views_of(log_probs, labels, groups, others, beside=beside))
-
-
-def fit_with_penalty(
-    strength: float | None,
-    log_probs: FloatArray,
-    labels: IntArray,
-    groups: Sequence[Hashable],
-    others: FloatArray | None = None,
-) -> CriterionCalibration:
-    """The same with a strength that was chosen elsewhere: of other raw predictions of these items."""
-    return fitted_with(views_of(log_probs, labels, groups, others), Regularisation(strength))
-
-
 def fitted(seen: Views, cancel: CancelToken | None = None) -> CriterionCalibration:
     """With the shrinkage that is best by cross-validation. Cancelled between two folds."""
     return fitted_with(seen, chosen(seen, cancel).regularisation)
@@ -503,20 +473,6 @@ def added(lost: Mapping[str, Ablation], reports: Mapping[str, CalibrationReport]
             fmean(fmean(each.right) for each in lost.values()), right.difference_interval() if right else None
         ),
     )
-
-
-def calibrate_criterion(
-    criterion: str,
-    log_probs: FloatArray,
-    labels: IntArray,
-    groups: Sequence[Hashable],
-    others: FloatArray | None = None,
-) -> CalibrationReport:
-    """Fit one criterion's calibration to raw predictions and measure it; arguments as of `views_of`.
-    SetupError for fewer than two instructions.
-    """
-    refuse_too_few(criterion, groups)
-    return followed(measuring(criterion, views_of(log_probs, labels, groups, others)), lambda _: None)
 
 
 def refuse_too_few(criterion: str, groups: Sequence[Hashable]) -> None:

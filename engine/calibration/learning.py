@@ -4,9 +4,6 @@ Each instruction is asked in turn, in one of some folds, by a fit on labels of t
 them in an order that is drawn, then twice as many, and so on to all; and that in several such orders. So all
 sizes are measured on the same items, and what one of them gains over another is known item by item.
 
-Knows: raw predictions with human labels, folds, orders that are drawn, annotators next to them. Does not
-know: how what decides is fitted, how a curve is shown.
-
 Also what reading the second order only if uncertain keeps or saves, margin by margin.
 """
 

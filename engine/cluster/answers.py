@@ -14,18 +14,10 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
+from engine.core import judgments
 from engine.core.codec import check_depth, plain, record_of
 from engine.core.errors import Hint, SetupError
 from engine.core.items import Item, Method, Order, Preference, digest, unsafe_explanation
-from engine.core.judgments import (
-    AnswerLogProbs,
-    Explanation,
-    JudgedItem,
-    RawPrediction,
-    Shortening,
-    is_log_prob,
-    is_seconds,
-)
 from engine.core.methods import MethodQuestion, asked_by, raw_prediction_of
 from engine.core.rubric import Rubric
 from engine.judging.plan import RunPlan
@@ -198,7 +190,7 @@ class _Item(msgspec.Struct):
     tokens: tuple[_Count, _Count]
 
 
-def item_json(item: JudgedItem) -> dict[str, Any]:
+def item_json(item: judgments.JudgedItem) -> dict[str, Any]:
     """A judged item as plain values."""
     short = item.shortening
     said = _Item(
@@ -219,15 +211,15 @@ def item_json(item: JudgedItem) -> dict[str, Any]:
     return values
 
 
-def _said_reading(reading: RawPrediction) -> _Prediction:
-    answers = reading.answers or (AnswerLogProbs("", reading.log_probs),)
+def _said_reading(reading: judgments.RawPrediction) -> _Prediction:
+    answers = reading.answers or (judgments.AnswerLogProbs("", reading.log_probs),)
     said = tuple(_Answer(each.question, each.log_probs, each.thought, each.cut) for each in answers)
     return _Prediction(reading.order, reading.method, said)
 
 
 def judged_group(
     said: object, asked: Sequence[PlacedItem], rubric: Rubric, settings: JudgeSettings
-) -> list[JudgedItem]:
+) -> list[judgments.JudgedItem]:
     """A judged group as a worker answered it. WrongAnswer unless it is one of exactly these items."""
     try:
         items = record_of(said, list[_Item])
@@ -238,7 +230,7 @@ def judged_group(
     return [_item(item, placed, rubric, settings) for item, placed in zip(items, asked, strict=True)]
 
 
-def _item(said: _Item, asked: PlacedItem, rubric: Rubric, settings: JudgeSettings) -> JudgedItem:
+def _item(said: _Item, asked: PlacedItem, rubric: Rubric, settings: JudgeSettings) -> judgments.JudgedItem:
     if (said.position, said.id, said.content) != (asked.position, asked.item.id, asked.item.content_hash):
         raise WrongAnswer("another item")
     if not {*said.readings, *said.unscored, *said.explanations} <= set(rubric.names):
@@ -249,9 +241,9 @@ def _item(said: _Item, asked: PlacedItem, rubric: Rubric, settings: JudgeSetting
         raise WrongAnswer("an explanation of nothing")
     if not all(reason.isprintable() for reason in said.unscored.values()):
         raise WrongAnswer("a reason that is none")
-    if not is_seconds(said.seconds):
+    if not judgments.is_seconds(said.seconds):
         raise WrongAnswer("impossible seconds")
-    return JudgedItem(
+    return judgments.JudgedItem(
         position=asked.position,
         item_id=asked.item.id,
         content_hash=asked.item.content_hash,
@@ -261,7 +253,7 @@ def _item(said: _Item, asked: PlacedItem, rubric: Rubric, settings: JudgeSetting
         },
         explanations={name: _explanation(each, settings) for name, each in said.explanations.items()},
         unscored=said.unscored,
-        shortening=None if said.shortening is None else Shortening(*said.shortening),
+        shortening=None if said.shortening is None else judgments.Shortening(*said.shortening),
         seconds=float(said.seconds),
         tokens_read=said.tokens[0],
         tokens_generated=said.tokens[1],
@@ -271,7 +263,7 @@ def _item(said: _Item, asked: PlacedItem, rubric: Rubric, settings: JudgeSetting
 
 def _raw_predictions(
     rows: Sequence[_Prediction], rubric: Rubric, settings: JudgeSettings
-) -> tuple[RawPrediction, ...]:
+) -> tuple[judgments.RawPrediction, ...]:
     asked: dict[Method, list[MethodQuestion]] = {}
     for each in asked_by(settings.methods, rubric.wording, settings.reasoning_samples):
         asked.setdefault(each.method, []).append(each)
@@ -289,22 +281,23 @@ def _raw_predictions(
     return tuple(raw_predictions)
 
 
-def _answer(said: _Answer, asked: MethodQuestion, settings: JudgeSettings) -> AnswerLogProbs:
+def _answer(said: _Answer, asked: MethodQuestion, settings: JudgeSettings) -> judgments.AnswerLogProbs:
     if said.question != asked.name or len(said.log_probs) != len(asked.question.answers):
         raise WrongAnswer("an answer to another question")
     # A model may give no finite number, which is stored and said of its label.
     if not all(
-        isinstance(number, float) and (math.isnan(number) or is_log_prob(number)) for number in said.log_probs
+        isinstance(number, float) and (math.isnan(number) or judgments.is_log_prob(number))
+        for number in said.log_probs
     ):
         raise WrongAnswer("numbers that are no log-probabilities")
     if len(said.thought) > _LETTERS_OF_A_TOKEN * settings.max_reasoning_tokens * asked.question.reasons:
         raise WrongAnswer("reasoning that was not requested")
-    return AnswerLogProbs(*said)
+    return judgments.AnswerLogProbs(*said)
 
 
-def _explanation(said: _Explanation, settings: JudgeSettings) -> Explanation:
+def _explanation(said: _Explanation, settings: JudgeSettings) -> judgments.Explanation:
     if not settings.explains or len(said.text) > _LETTERS_OF_A_TOKEN * settings.max_explanation_tokens:
         raise WrongAnswer("an explanation that was not requested")
     if unsafe_explanation(said.text) or any(letter in said.text for letter in "\r\n\t"):
         raise WrongAnswer("an explanation that no submission can contain")
-    return Explanation(*said)
+    return judgments.Explanation(*said)

@@ -17,17 +17,8 @@ from typing import TYPE_CHECKING, Protocol
 from engine.cluster.answers import ITEMS_OF_A_TASK, WrongAnswer, placed_items, tasks_of, work_of
 from engine.cluster.task_queue import KindRecord, Patience
 from engine.cluster.worker_model import WorkerFacts, differences, facts_here, refused
+from engine.core import events
 from engine.core.errors import EngineBug, SetupError
-from engine.core.events import (
-    CancelToken,
-    ClusterNews,
-    ClusterUnderWay,
-    ModelOpened,
-    RunEnded,
-    RunEvent,
-    RunStarted,
-    TokensEvaluated,
-)
 from engine.core.judgments import JudgedItem, Judgment
 from engine.judging.plan import (
     RunPlan,
@@ -69,8 +60,8 @@ class _Handing(Protocol):
 
 
 def run_over_cluster(
-    plan: RunPlan, store: RunStore, over: ClusterRun, cancel: CancelToken, *, fresh: bool = False
-) -> Generator[RunEvent, None, RunEnded]:
+    plan: RunPlan, store: RunStore, over: ClusterRun, cancel: events.CancelToken, *, fresh: bool = False
+) -> Generator[events.RunEvent, None, events.RunEnded]:
     """Have workers judge what the store does not hold yet; the last event is RunEnded, which is returned too.
 
     The run is the one that `run_judging` would make or resume. Raises StoreError, RunBusyError,
@@ -80,19 +71,19 @@ def run_over_cluster(
         plan = adjudicated(plan, store, run)
         judged = store.positions(run.id)
         groups = missing_groups(plan, judged)
-        yield RunStarted(run.id, len(plan.dataset), len(judged))
+        yield events.RunStarted(run.id, len(plan.dataset), len(judged))
         if groups:
             template = _template(plan, cancel)
             check_same_format(run, template)
-            yield ModelOpened(template.frame.note)
+            yield events.ModelOpened(template.frame.note)
             yield from _Judging(plan, store, run, template, over).judge(groups, cancel)
         count = len(store.positions(run.id))
-        ended = RunEnded(run.id, len(plan.dataset), count, count < len(plan.dataset))
+        ended = events.RunEnded(run.id, len(plan.dataset), count, count < len(plan.dataset))
         yield ended
     return ended
 
 
-def _template(plan: RunPlan, cancel: CancelToken) -> ChatTemplate:
+def _template(plan: RunPlan, cancel: events.CancelToken) -> ChatTemplate:
     """The chat format of a plan's model, which is not opened here."""
     plan.model.check_unchanged()
     with open_template(plan.model.path, cancel) as (model, template):
@@ -117,7 +108,7 @@ class _Judging:
         self._keeper = RunWriter(plan, store, run.id)
         self._missing: set[int] = set()
 
-    def judge(self, groups: Sequence[range], cancel: CancelToken) -> Iterator[RunEvent]:
+    def judge(self, groups: Sequence[range], cancel: events.CancelToken) -> Iterator[events.RunEvent]:
         """Judge groups, until they are stored or it is asked to stop."""
         self._missing = {group.start for group in groups}
         self._store.describe(self._run.id, self._manifest)
@@ -127,7 +118,7 @@ class _Judging:
         yield from self._keeper.end()
         yield from self._told_of_kinds()
 
-    def _hands(self, groups: Sequence[range], cancel: CancelToken) -> AbstractContextManager[_Handing]:
+    def _hands(self, groups: Sequence[range], cancel: events.CancelToken) -> AbstractContextManager[_Handing]:
         module = import_module("engine.cluster.dispatcher")  # Dask is there now, and for this alone
         orders = module.JudgeOrders(
             work=work_of(self._plan),
@@ -152,14 +143,14 @@ class _Judging:
             )
         return None
 
-    def _taken(self, hands: _Handing, cancel: CancelToken) -> Iterator[RunEvent]:
+    def _taken(self, hands: _Handing, cancel: events.CancelToken) -> Iterator[events.RunEvent]:
         module = import_module("engine.cluster.dispatcher")
         while True:
             try:
                 told = hands.told.get(timeout=_WAIT)
             except Empty:
                 continue
-            if isinstance(told, ClusterUnderWay | ClusterNews):
+            if isinstance(told, events.ClusterUnderWay | events.ClusterNews):
                 yield told
             elif isinstance(told, module.TaskAnswered):
                 yield from self._kept(told)
@@ -168,7 +159,7 @@ class _Judging:
                     raise _as_known(told.error)
                 return
 
-    def _kept(self, answered: "TaskAnswered") -> Iterator[RunEvent]:
+    def _kept(self, answered: "TaskAnswered") -> Iterator[events.RunEvent]:
         groups = [group for group in answered.groups if group[0].position in self._missing]
         # Before the items: what is killed between the two is judged again, and then said of another.
         self._kinds.add(answered.facts.kind, [item.position for group in groups for item in group])
@@ -176,27 +167,27 @@ class _Judging:
         self._store.describe(self._run.id, self._manifest)
         for group in groups:
             self._missing.discard(group[0].position)
-            yield TokensEvaluated(sum(item.tokens_read + item.tokens_generated for item in group))
+            yield events.TokensEvaluated(sum(item.tokens_read + item.tokens_generated for item in group))
             yield from self._keeper.keep(group)
 
-    def _told_of_kinds(self) -> Iterator[ClusterNews]:
+    def _told_of_kinds(self) -> Iterator[events.ClusterNews]:
         """Where computers of several kinds judged: that the last digits can differ, and for how many labels
         that can matter.
         """
         if not (differ := differences(self._kinds.kinds)):
             return
         near, labels = _nearly_tied(self._store.judged(self._run.id), self._plan)
-        yield ClusterNews(
+        yield events.ClusterNews(
             f"The computers that judged this run differ in {differ}, so the last digits of its probabilities"
             f" can differ from those of another run. {near:,} of {labels:,} labels are so close to another"
             " label that this could change them."
         )
 
 
-class _Either(CancelToken):
+class _Either(events.CancelToken):
     """Set by itself, as hands do it at their end, or by another token, which it leaves as it is."""
 
-    def __init__(self, other: CancelToken) -> None:
+    def __init__(self, other: events.CancelToken) -> None:
         super().__init__()
         self._other = other
 

@@ -1,9 +1,5 @@
-"""The errors that the engine raises on purpose.
-
-The kinds of files that Tiebreak reads and writes, by what they are called.
-
-The next step out of an error, in parts: text, and settings and steps that commands and window name each in
-their own words.
+"""The errors that the engine raises on purpose, and the next step out of each, in parts: text, and settings,
+steps and kinds of files that commands and window name each in their own words.
 
 EngineError
     ├── SetupError            the user can act: shown as problem + hint, never with a traceback

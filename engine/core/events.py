@@ -1,8 +1,6 @@
-"""What is known of a run while it lasts: how far it is, how fast, until when.
+"""What runs and other slow work report while they last, what is known of them by that, how they are stopped.
 
-What runs and other slow work report while they last: frozen records, safe to send to another thread.
-
-The flags that stop long work, at once or where nothing is lost, shared between threads.
+Reports are frozen records, safe to send to another thread; flags that stop work are shared between threads.
 """
 
 import threading

@@ -1,9 +1,4 @@
-"""What measures mean, in a sentence or two, for column headers, the report and the window's help.
-
-Numbers and foreign texts as users read them, in terminals, reports and windows.
-
-Names of files that every system takes, made of what users call things; and why Windows takes one not.
-"""
+"""Numbers, names and foreign texts as users read them, and names that every file can have."""
 
 import difflib
 import re

@@ -1,6 +1,6 @@
-"""Ids and explanations that pandas would not give back as they were written, found without pandas.
+"""Items and their labels: preferences, orders, elicitation methods, human labels, predictions.
 
-Items and their labels: preferences, orders, elicitation methods, human labels, predictions.
+Also ids and explanations that pandas would not give back as they were written, found without pandas.
 """
 
 import hashlib

@@ -1,22 +1,4 @@
-"""All elicitation methods: the questions of a run, and the labels that follow from a model's answers.
-
-What each elicitation method consists of: questions, and the sums that turn answers into labels.
-
-The methods that read label tokens: at once, with permuted meanings, and after reasoning.
-
-Models have label-token bias: they favour some letters whatever these mean. If each label has each letter
-once, a bias that is added to a letter's log-probability cancels out in the mean: a Latin square of four
-shifts.
-
-Pointwise yes/no: is each response good on the criterion; from the two answers the four labels.
-
-A distracting feature of one response changes a comparison of the two far more often than a pointwise score:
-35 % of comparisons against 9 % of pointwise scores in arXiv 2504.14716.
-
-Pointwise grade: 1 to 5 for each response, read as the mean of its distribution, not as its mode.
-
-Why the mean: it uses the whole distribution, and arXiv 2503.03064 finds it the better judge.
-"""
+"""All elicitation methods: the questions of a run, and the labels that follow from a model's answers."""
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -155,6 +137,10 @@ class LabelTokens:
 class PermutedLabels:
     """One letter, asked once for each shift of the meanings, which each question repeats.
 
+    Models have label-token bias: they favour some letters whatever these mean. If each label has each letter
+    once, a bias that is added to a letter's log-probability cancels out in the mean: a Latin square of four
+    shifts.
+
     The name of a question: the letters in the order of the labels that it assigns to A, B, C and D.
     """
 
@@ -210,7 +196,11 @@ _YES, _NO = 0, 1
 
 
 class PointwiseYesNo:
-    """Two questions, for the response shown first and for the second, named A and B."""
+    """Two questions, for the response shown first and for the second, named A and B.
+
+    A distracting feature of one response changes a comparison of the two far more often than a pointwise
+    score: 35 % of comparisons against 9 % of pointwise scores in arXiv 2504.14716.
+    """
 
     method = Method.POINTWISE_YES_NO
     help = (
@@ -223,6 +213,7 @@ class PointwiseYesNo:
 
     def label_log_probs(self, answers: Sequence[AnswerLogProbs]) -> LabelLogProbs:
         a, b = map(among, answers)
+        # As if the two answers were independent.
         labels = [a[_YES] + b[_NO], a[_NO] + b[_YES], a[_YES] + b[_YES], a[_NO] + b[_NO]]
         return of_mass(labels, answers)
 
@@ -234,7 +225,11 @@ _SPREAD = 0.25  # grades over which that turns
 
 
 class PointwiseGrade:
-    """Two questions, for the response shown first and for the second, named A and B."""
+    """Two questions, for the response shown first and for the second, named A and B.
+
+    Read by the mean and not by the mode: it uses the whole distribution, and arXiv 2503.03064 finds it the
+    better judge.
+    """
 
     method = Method.POINTWISE_GRADE
     help = "A grade from 1 to 5 for each response, read as the mean of its distribution: two short questions."

@@ -1,10 +1,7 @@
-"""The interval of a share, and how many independent values of 0 or 1 a mean is worth.
+"""Arrays of log-probabilities and of shares: their types, the softmax, the interval of a share.
 
-Arrays of log-probabilities: their types, and the softmax that makes scores into them.
-
-The one module of the core that needs numpy. Knows: natural logarithms. Does not know: labels, models.
-
-Loads SciPy when a share is first looked at, and not before: judging and the window begin without it.
+The one module of the core that needs numpy. It loads SciPy when a share is first looked at, and not before:
+judging and the window begin without it.
 """
 
 import math

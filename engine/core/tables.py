@@ -1,13 +1,8 @@
-"""Sheets and their tables as LaTeX, for a paper, and as Markdown, for notes.
+"""Sheets: what is shown of something, as a record before it is a text, a page or widgets; and their tables.
 
-Tables of values: each column knows of what kind its values are, how these are written, what they mean.
-
-Sheets: what is shown of something, as a record before it is a text, a page or widgets.
-
-A function for each section makes it once; the terminal, the HTML page and the window each have one renderer.
-
-A table is written as users read it; what stands out is bold, numbers are aligned at the right. LaTeX has the
-tables, with what was said next to them as comments; Markdown has all of a sheet but its pictures.
+Each column of a table knows of what kind its values are, how these are written and what they mean. A section
+is made once; the terminal, the HTML page and the window each have one renderer. LaTeX has the tables, with
+what was said next to them as comments; Markdown has all of a sheet but its pictures.
 """
 
 import math

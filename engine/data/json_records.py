@@ -219,10 +219,3 @@ def load_record(path: Path, what: str, made_of: Callable[[Any], Made], hint: Hin
         raise InputError(path, [f"is not {what}: {error} is missing."], hint) from error
     except (AttributeError, OverflowError, TypeError, ValueError) as error:
         raise InputError(path, [f"is not {what}: {error}."], hint) from error
-
-
-def real_number(value: object) -> float:
-    """A plain value that is a number; TypeError for any other."""
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        raise TypeError(f"{quoted(str(value))} is not a number")
-    return float(value)

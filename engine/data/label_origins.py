@@ -16,18 +16,8 @@ from itertools import islice
 from engine.core.errors import Hint, Setting, SetupError
 from engine.core.formatting import counted, did_you_mean, listed, named, percent, quoted, words
 from engine.core.judgments import Origin
+from engine.data import file_kinds
 from engine.data.dataset import Dataset
-from engine.data.file_kinds import (
-    IN_SAMPLE,
-    LABELS_BY_ANNOTATORS,
-    ORIGINS_BY_ANNOTATORS,
-    SAMPLED,
-    SKIPPED,
-    origin_column,
-    origin_in,
-    origin_of_several,
-    origins_in_row,
-)
 from engine.settings.sampling import ItemSample
 
 
@@ -39,16 +29,16 @@ def label_origins(dataset: Dataset, criterion: str) -> dict[str, Origin | None] 
     It is read from a column `<criterion>_origin`, else from the columns of a run's CSV. Of several annotators
     the one counts who came to the item by the least choice.
     """
-    own = origin_column(criterion)
+    own = file_kinds.origin_column(criterion)
     if own in dataset.other_columns:
         cells = zip(dataset.ids, dataset.texts(own).to_pylist(), strict=True)
-        return {item_id: origin_in(text) for item_id, text in cells if text}
-    if not {ORIGINS_BY_ANNOTATORS, LABELS_BY_ANNOTATORS} & {*dataset.other_columns}:
+        return {item_id: file_kinds.origin_in(text) for item_id, text in cells if text}
+    if not {file_kinds.ORIGINS_BY_ANNOTATORS, file_kinds.LABELS_BY_ANNOTATORS} & {*dataset.other_columns}:
         return None
     return {
-        item_id: origin_of_several(origins.values(), row.get(IN_SAMPLE, ""))
+        item_id: file_kinds.origin_of_several(origins.values(), row.get(file_kinds.IN_SAMPLE, ""))
         for item_id, row in zip(dataset.ids, dataset.cells_beside(), strict=True)
-        if (origins := origins_in_row(row))
+        if (origins := file_kinds.origins_in_row(row))
     }
 
 
@@ -56,16 +46,16 @@ def sampled_items(dataset: Dataset) -> frozenset[str]:
     """The ids of the items that belong to a random sample, labelled on any criterion or skipped, as far as
     the dataset says it.
     """
-    return _where_in_sample(dataset, SAMPLED, SKIPPED)
+    return _where_in_sample(dataset, file_kinds.SAMPLED, file_kinds.SKIPPED)
 
 
 def skipped_items(dataset: Dataset) -> frozenset[str]:
     """The ids of the items that were skipped in a random sample, as far as the dataset says it."""
-    return _where_in_sample(dataset, SKIPPED)
+    return _where_in_sample(dataset, file_kinds.SKIPPED)
 
 
 def _where_in_sample(dataset: Dataset, *cells: str) -> frozenset[str]:
-    texts: list[str] = dataset.texts(IN_SAMPLE).to_pylist()
+    texts: list[str] = dataset.texts(file_kinds.IN_SAMPLE).to_pylist()
     return frozenset(item_id for item_id, text in zip(dataset.ids, texts, strict=True) if text in cells)
 
 

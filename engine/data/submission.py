@@ -16,17 +16,9 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import parquet
 
+from engine.core import items
 from engine.core.errors import FileKind, InputError, SetupError
 from engine.core.formatting import listed, quoted
-from engine.core.items import (
-    PREFERENCES,
-    TIES,
-    Prediction,
-    Preference,
-    Tie,
-    unsafe_explanation,
-    unwritable_ids,
-)
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.arrow_arrays import text_array
 from engine.data.column_content import read_sample
@@ -49,7 +41,7 @@ _SAY_WHICH_TIE = "A submission distinguishes ties: both responses are good, or b
 @dataclass(frozen=True)
 class SubmissionRow:
     id: str
-    predictions: Mapping[str, Prediction]
+    predictions: Mapping[str, items.Prediction]
 
 
 @dataclass(frozen=True)
@@ -153,7 +145,7 @@ def quoted_cell(cell: str, between: str = "\t") -> str:
 def _cells(row: SubmissionRow, submission: Submission) -> Iterator[str]:
     yield row.id
     for name in submission.criteria:
-        prediction = row.predictions.get(name, Prediction())
+        prediction = row.predictions.get(name, items.Prediction())
         yield prediction.preference or ""
         if submission.with_explanations:
             yield prediction.explanation or ""
@@ -165,7 +157,7 @@ def _refuse_unsafe(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Non
         for place in labels:
             if row[place] and (problem := _label_problem(row[place])):
                 raise SetupError(f"{columns[place]} of id {quoted(row[0])}: {problem}", _SAY_WHICH_TIE)
-    if lost := unwritable_ids([item_id for item_id, *_ in rows]):
+    if lost := items.unwritable_ids([item_id for item_id, *_ in rows]):
         raise SetupError(
             f"pandas would not read back these ids: {listed(lost, shown=quoted)}.",
             "Rename these ids in the dataset.",
@@ -174,7 +166,7 @@ def _refuse_unsafe(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Non
         f"{column} of id {quoted(row[0])} ({quoted(cell)})"
         for row in rows
         for column, cell in zip(columns, row, strict=True)
-        if cell and column.endswith(_EXPLANATION) and unsafe_explanation(cell)
+        if cell and column.endswith(_EXPLANATION) and items.unsafe_explanation(cell)
     ]
     if unsafe:
         raise SetupError(
@@ -208,9 +200,9 @@ def _header_problems(table: SourceTable, expected: Sequence[str]) -> list[str]:
 
 
 def _label_problem(text: str) -> str | None:
-    if text == Tie.TIE:
-        return f"{quoted(str(text))} is not a prediction: write which tie, {' or '.join(TIES)}."
-    return label_problem(text, PREFERENCES)
+    if text == items.Tie.TIE:
+        return f"{quoted(str(text))} is not a prediction: write which tie, {' or '.join(items.TIES)}."
+    return label_problem(text, items.PREFERENCES)
 
 
 def _named_in(columns: Iterable[str]) -> tuple[tuple[str, ...], bool]:
@@ -225,7 +217,7 @@ def _submission_row(cells: Mapping[str, str], criteria: Iterable[str]) -> Submis
     for name in criteria:
         label = cells[name + _PREFERENCE]
         explanation = cells.get(name + _EXPLANATION)
-        predictions[name] = Prediction(Preference(label) if label else None, explanation or None)
+        predictions[name] = items.Prediction(items.Preference(label) if label else None, explanation or None)
     return SubmissionRow(cells["id"], predictions)
 
 
@@ -255,7 +247,7 @@ def _id_differences(ids: Sequence[str], expected: Sequence[str]) -> Iterator[str
 
 def _empty_cells(submission: Submission) -> Iterator[str]:
     for name in submission.criteria:
-        made = [(row.id, row.predictions.get(name, Prediction())) for row in submission.rows]
+        made = [(row.id, row.predictions.get(name, items.Prediction())) for row in submission.rows]
         if unscored := [item_id for item_id, prediction in made if prediction.preference is None]:
             yield f"empty cells in {name}{_PREFERENCE} ({len(unscored):,}): ids {listed(unscored)}."
         unexplained = [item_id for item_id, prediction in made if not prediction.explanation]
@@ -313,7 +305,7 @@ def rewritten_ids(ids: Sequence[str]) -> list[str]:
     """
     import pandas as pd  # noqa: PLC0415 - what reads and writes submissions need not wait for it
 
-    lost = set(unwritable_ids(ids))
+    lost = set(items.unwritable_ids(ids))
     written = [item_id for item_id in ids if item_id not in lost]
     # The second column keeps pandas from skipping an id of spaces as a blank line.
     text = "id\trest\n" + "".join(f"{quoted_cell(item_id)}\t\n" for item_id in written)

@@ -12,13 +12,7 @@ import numpy as np
 
 from engine.core.errors import ModelFileError, SetupError
 from engine.core.events import CancelToken
-from engine.models.checks import (
-    check_has_tensors,
-    check_kind,
-    check_not_split,
-    check_numbers_and_tables,
-    check_sizes,
-)
+from engine.models import checks
 from engine.models.header import CONVERT_AGAIN, GgufHeader, HeaderValues, read_header
 from engine.models.memory import MemoryEstimate, buffer_bytes
 from engine.models.model_file import called, quantisation
@@ -126,11 +120,11 @@ def encoder_memory(encoder: EncoderFile) -> MemoryEstimate:
 def precheck_encoder(header: GgufHeader) -> None:
     """Raise ModelFileError (key or tensor, what was found, the next step) for what cannot be an encoder."""
     model = HeaderValues(header)
-    check_kind(model, _CHOOSE_ENCODER)
-    check_not_split(model)
+    checks.check_kind(model, _CHOOSE_ENCODER)
+    checks.check_not_split(model)
     _check_architecture(model)
-    check_has_tensors(model, _CHOOSE_ENCODER)
-    check_sizes(model)
+    checks.check_has_tensors(model, _CHOOSE_ENCODER)
+    checks.check_sizes(model)
     context = _size(model, "context_length")
     if context < _SHORTEST_CONTEXT:
         raise model.refused(f"its context of {context:,} tokens is too small for a text", _CHOOSE_ENCODER)
@@ -139,7 +133,7 @@ def precheck_encoder(header: GgufHeader) -> None:
     if experts:
         key = model.key("expert_count")
         raise model.refused(f"key {key!r} is {experts:,}, but RoBERTa and BERT have no experts")
-    check_numbers_and_tables(model)
+    checks.check_numbers_and_tables(model)
     _check_tokenizer(model)
     _check_special_tokens(model)
     _check_embeddings(model)

@@ -10,15 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from engine.core.errors import Hint, ModelFileError
-from engine.models.model_file import (
-    SUFFIX,
-    ModelFile,
-    called,
-    first_part,
-    is_blob,
-    ollama_names,
-    read_model_file,
-)
+from engine.models import model_file
 from engine.system.paths import (
     PathKind,
     environment,
@@ -40,13 +32,13 @@ class FoundModel:
     """
 
     path: Path
-    model: ModelFile | None
+    model: model_file.ModelFile | None
     error: ModelFileError | None
     source: str
 
     @cached_property
     def name(self) -> str:
-        return self.model.name if self.model else called(self.path)
+        return self.model.name if self.model else model_file.called(self.path)
 
     @cached_property
     def folder(self) -> str:
@@ -189,13 +181,13 @@ def _files(folders: Iterable[Path]) -> Iterator[ModelPlace | FoundModel]:
         if isinstance(listed, FoundModel):
             yield listed
             continue
-        names = ollama_names(listed.folder)
+        names = model_file.ollama_names(listed.folder)
         firsts: dict[Path, Path] = {}  # of the parts of a split model the first that is there
         for path in listed.files:
-            firsts.setdefault(first_part(path), path)
+            firsts.setdefault(model_file.first_part(path), path)
         for path in firsts.values():
             if names is None:
-                yield ModelPlace(path, called(path), listed.source)
+                yield ModelPlace(path, model_file.called(path), listed.source)
             elif path.name in names:
                 yield ModelPlace(path, names[path.name], listed.source)
 
@@ -258,7 +250,7 @@ def _may_be_model(path: Path) -> bool:
     # "._" begins the notes that macOS leaves next to each file on foreign disks.
     if path.name.lower().startswith(("incomplete", "._")) or _PROJECTOR.search(path.name):
         return False
-    return path.suffix.lower() == SUFFIX or (is_blob(path) and _begins_as_gguf(path))
+    return path.suffix.lower() == model_file.SUFFIX or (model_file.is_blob(path) and _begins_as_gguf(path))
 
 
 def _begins_as_gguf(path: Path) -> bool:
@@ -272,7 +264,7 @@ def _begins_as_gguf(path: Path) -> bool:
 def found_model(path: Path, source: str) -> FoundModel:
     """One file, or the model that it is part of; `source`: the program whose it is, or its folder."""
     try:
-        model = read_model_file(path)
+        model = model_file.read_model_file(path)
         return FoundModel(model.path, model, None, source)
     except ModelFileError as error:
         return FoundModel(path, None, error, source)
@@ -299,7 +291,7 @@ def models_named(text: str, folders: Iterable[Path]) -> list[ModelPlace]:
 
 def _names(place: ModelPlace) -> set[str]:
     """What users call a file, and its whole name; those of Ollama's blobs are hashes."""
-    files = () if is_blob(place.path) else (place.path.name,)
+    files = () if model_file.is_blob(place.path) else (place.path.name,)
     return {name.casefold() for name in (place.name, *files)}
 
 
@@ -307,6 +299,6 @@ def _by_header(places: Iterable[ModelPlace]) -> Iterator[ModelPlace]:
     """The places of models that can judge, with the names that their headers give."""
     for place in places:
         try:
-            yield replace(place, name=read_model_file(place.path).title)
+            yield replace(place, name=model_file.read_model_file(place.path).title)
         except ModelFileError:
             continue  # the list of models says why

@@ -24,13 +24,7 @@ from engine.core.events import CancelToken
 from engine.core.items import digest
 from engine.llama.library import library_version
 from engine.llama.model import Vocabulary
-from engine.prompt.conversation import (
-    FRAME_VERSION,
-    RENDER_SECONDS,
-    Frame,
-    UnusableTemplateError,
-    plain_frame,
-)
+from engine.prompt import conversation
 from engine.prompt.template import ChatTemplate
 from engine.system.paths import CHILD, cache_folder, real_path, self_command, text_of_path
 from engine.system.subprocess_worker import CRASHES, run_child
@@ -138,10 +132,10 @@ _TIMED_OUT = 1  # how faulthandler ends a process
 _FAULT = 3  # how this program ends at a fault of its own; on Windows abort(), too
 _MARK_BYTES = (16, 1600)  # messages of two lengths: what stands around them must not depend on it
 
-_rendered: dict[str, Frame] = {}  # by this process, which may have no cache
+_rendered: dict[str, conversation.Frame] = {}  # by this process, which may have no cache
 
 
-class _LimitReachedError(UnusableTemplateError):
+class _LimitReachedError(conversation.UnusableTemplateError):
     """A limit that a very busy computer might reach, too."""
 
 
@@ -154,13 +148,13 @@ def chat_template(source: str | None, vocabulary: Vocabulary, cancel: CancelToke
     return ChatTemplate(_frame(source, vocabulary, cancel), vocabulary)
 
 
-def _frame(source: str | None, vocabulary: Vocabulary, cancel: CancelToken) -> Frame:
+def _frame(source: str | None, vocabulary: Vocabulary, cancel: CancelToken) -> conversation.Frame:
     if source is None:
-        return plain_frame("The model has no chat template")
+        return conversation.plain_frame("The model has no chat template")
     asked = {"source": source, "bos": vocabulary.bos_text, "eos": vocabulary.eos_text}
-    key = digest([FRAME_VERSION, asked])
+    key = digest([conversation.FRAME_VERSION, asked])
     with model_memory() as memory:
-        frame = _rendered.get(key) or memory.recall("frame", key, Frame)
+        frame = _rendered.get(key) or memory.recall("frame", key, conversation.Frame)
         if frame is None:
             frame = _rendered_apart(asked, cancel)
             memory.remember("frame", key, frame)
@@ -168,9 +162,9 @@ def _frame(source: str | None, vocabulary: Vocabulary, cancel: CancelToken) -> F
     return frame
 
 
-def _rendered_apart(asked: Mapping[str, str], cancel: CancelToken) -> Frame:
+def _rendered_apart(asked: Mapping[str, str], cancel: CancelToken) -> conversation.Frame:
     try:
-        given = {**asked, "seconds": RENDER_SECONDS}
+        given = {**asked, "seconds": conversation.RENDER_SECONDS}
         # Twice, with messages of different length: what cannot be repeated could not be resumed.
         frames = []
         for size in _MARK_BYTES:
@@ -179,26 +173,26 @@ def _rendered_apart(asked: Mapping[str, str], cancel: CancelToken) -> Frame:
             except _LimitReachedError:  # once more, in the next process: this one may have been slow
                 frames.append(_frame_of_child({**given, "mark_bytes": size}, cancel))
         if frames[0] != frames[1]:
-            raise UnusableTemplateError("its output changes each time, or with the messages")
-    except UnusableTemplateError as error:
-        return plain_frame(f"The model's chat template cannot be used ({error})")
+            raise conversation.UnusableTemplateError("its output changes each time, or with the messages")
+    except conversation.UnusableTemplateError as error:
+        return conversation.plain_frame(f"The model's chat template cannot be used ({error})")
     return frames[0]
 
 
-def _frame_of_child(asked: Mapping[str, object], cancel: CancelToken) -> Frame:
+def _frame_of_child(asked: Mapping[str, object], cancel: CancelToken) -> conversation.Frame:
     """Raises UnusableTemplateError, NoRoomError, Cancelled, EngineBug."""
     command = [*self_command(), *RENDER_COMMAND]
     given = json.dumps(asked).encode()
     began = time.monotonic()
     try:
-        seconds = RENDER_SECONDS + _START_SECONDS
+        seconds = conversation.RENDER_SECONDS + _START_SECONDS
         code, printed = run_child(command, cancel, seconds=seconds, most_bytes=_MOST_BYTES, given=given)
     except TimeoutError as error:
         raise _not_now("not started in time") from error
     except MemoryError as error:
         raise _LimitReachedError(f"it takes more than {_MOST_BYTES >> 20} MB of memory") from error
-    if code == _TIMED_OUT and time.monotonic() - began >= RENDER_SECONDS:
-        raise _LimitReachedError(f"it takes more than {RENDER_SECONDS:.0f} seconds")
+    if code == _TIMED_OUT and time.monotonic() - began >= conversation.RENDER_SECONDS:
+        raise _LimitReachedError(f"it takes more than {conversation.RENDER_SECONDS:.0f} seconds")
     # 3 may be a fault of ours, which is reported as one below.
     if code in CRASHES and code != _FAULT:
         raise _LimitReachedError("it crashes the process that renders it")
@@ -207,8 +201,8 @@ def _frame_of_child(asked: Mapping[str, object], cancel: CancelToken) -> Frame:
     try:
         answer: Mapping[str, Any] = json.loads(printed)
         if "refused" in answer:
-            raise UnusableTemplateError(str(answer["refused"]))
-        return record_of(answer["frame"], Frame)
+            raise conversation.UnusableTemplateError(str(answer["refused"]))
+        return record_of(answer["frame"], conversation.Frame)
     except (ValueError, KeyError, TypeError) as error:
         raise EngineBug(f"rendering a chat template ended with exit code {code}") from error
 

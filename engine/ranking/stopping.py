@@ -1,7 +1,4 @@
-"""Judging until it is significant: which of each two candidates is better, or how often each wins, and no
-item more.
-
-What can be said of the mean of numbers from 0 to 1, at any moment: tests and intervals by betting.
+"""Judging until it is significant which of each two candidates is better, or how often each wins: by betting.
 
 Whoever bets against "the mean is m", and cannot win on average if it is so, has made a fortune of 1 / error
 with a chance of `error` at most, however often one looks (Ville). Several bets of a fixed part of what one

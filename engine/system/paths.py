@@ -1,11 +1,8 @@
-"""Where things are: the user's folders, the files of the project, this program itself; whose account it is.
+"""Where things are: the user's folders, the project's files, this program itself; and what lies at a path.
 
-Knows: environment variables and the home folder; nothing else in the engine reads them.
-Does not know: what is in the folders. Nothing is created here.
-
-The one gate for what lies at a path: a user, a store or a file of settings may name anything, and what the
-system answers becomes words, never a fault of the program. Also on which file system it lies: what is mapped
-into memory is the same for all programs of one computer, but not for those of two.
+A user, a store or a file of settings may name anything: what the system answers becomes words, never a fault
+of the program. Also on which file system a path lies: what is mapped into memory is the same for all programs
+of one computer, but not for those of two.
 """
 
 import ctypes

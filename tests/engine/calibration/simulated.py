@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.calibration.fitting import CalibrationReport, calibrate_criterion
+from bench.coverage.fits import calibrate_criterion
+from engine.calibration.fitting import CalibrationReport
 from engine.core.items import HUMAN_LABELS, Tie
 from engine.core.numeric import FloatArray, IntArray, log_softmax
 

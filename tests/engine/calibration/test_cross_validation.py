@@ -12,15 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import log_loss
 
+from bench.coverage.fits import calibrate_criterion, fit_calibration, fit_with_penalty
 from engine.calibration import fitting
-from engine.calibration.fitting import (
-    AS_READ,
-    LEAST_FOR_PREDICTIONS,
-    STRENGTHS,
-    calibrate_criterion,
-    fit_calibration,
-    fit_with_penalty,
-)
+from engine.calibration.fitting import AS_READ, LEAST_FOR_PREDICTIONS, STRENGTHS
 from engine.calibration.scaling import PSEUDO_COUNT, log_frequencies, quality, reliability, solve
 from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES

@@ -6,41 +6,36 @@ from pathlib import Path
 
 import pytest
 
-from engine.cluster.certificates import (
-    CertificateFiles,
-    certificate_files,
-    make_certificates,
-    scheduler_address,
-)
+from engine.cluster import certificates
 from engine.core.errors import SetupError
 from tests.commands import run_here
 
 
 def test_a_missing_certificate_is_named(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"authority\.pem is missing"):
-        certificate_files(tmp_path)
+        certificates.certificate_files(tmp_path)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
 def test_a_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
-    files = CertificateFiles(tmp_path)
+    files = certificates.CertificateFiles(tmp_path)
     for path in files.all:
         path.touch(0o600)
-    assert certificate_files(tmp_path) == files
+    assert certificates.certificate_files(tmp_path) == files
     files.key.chmod(0o640)
     with pytest.raises(SetupError, match="others on this computer can read"):
-        certificate_files(tmp_path)
+        certificates.certificate_files(tmp_path)
 
 
 def test_certificates_are_made_once_and_their_key_is_secret(tmp_path: Path) -> None:
     pytest.importorskip("cryptography")
-    files = make_certificates(tmp_path / "new")
+    files = certificates.make_certificates(tmp_path / "new")
     if sys.platform != "win32":
         assert stat.S_IMODE(files.key.stat().st_mode) == 0o600
     assert b"PRIVATE" not in files.authority.read_bytes() + files.certificate.read_bytes()
     before = files.key.read_bytes()
     with pytest.raises(SetupError, match="is there already"):
-        make_certificates(tmp_path / "new")
+        certificates.make_certificates(tmp_path / "new")
     assert files.key.read_bytes() == before
 
 
@@ -83,7 +78,7 @@ def test_how_this_computer_works_is_no_matter_of_a_cluster(tmp_path: Path, optio
     ],
 )
 def test_an_address_is_read(text: str, found: str) -> None:
-    assert str(scheduler_address(text)) == found
+    assert str(certificates.scheduler_address(text)) == found
 
 
 @pytest.mark.parametrize(
@@ -91,20 +86,20 @@ def test_an_address_is_read(text: str, found: str) -> None:
 )
 def test_what_is_no_address_is_refused(text: str) -> None:
     with pytest.raises(SetupError, match="is not the address of a scheduler"):
-        scheduler_address(text)
+        certificates.scheduler_address(text)
 
 
 @pytest.mark.parametrize("host", ["judge-1", "10.0.0.7", "0.0.0.0", "127.0.0.1.example.org"])
 def test_a_plain_connection_leaves_this_computer_only_where_that_is_wished(host: str) -> None:
     with pytest.raises(SetupError, match="anyone on the network path could read the dataset"):
-        scheduler_address(f"tcp://{host}:8786")
-    assert not scheduler_address(f"tcp://{host}:8786", plain_tcp=True).encrypted
+        certificates.scheduler_address(f"tcp://{host}:8786")
+    assert not certificates.scheduler_address(f"tcp://{host}:8786", plain_tcp=True).encrypted
 
 
 def test_a_scheduler_file_names_the_address(tmp_path: Path) -> None:
     path = tmp_path / "scheduler.json"
     path.write_text('{"type": "Scheduler", "address": "tls://10.0.0.7:8786"}', "utf-8")
-    assert str(scheduler_address(str(path))) == "tls://10.0.0.7:8786"
+    assert str(certificates.scheduler_address(str(path))) == "tls://10.0.0.7:8786"
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"address": 5}', '{"address": "tcp://10.0.0.7:8786"}'])
@@ -112,4 +107,4 @@ def test_another_file_is_refused_by_its_name(tmp_path: Path, text: str) -> None:
     path = tmp_path / "scheduler.json"
     path.write_text(text, "utf-8")
     with pytest.raises(SetupError, match=r"^scheduler\.json"):
-        scheduler_address(str(path))
+        certificates.scheduler_address(str(path))

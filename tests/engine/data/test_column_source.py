@@ -4,15 +4,7 @@ import json
 
 import pytest
 
-from engine.data.column_source import (
-    DialoguePart,
-    RowReader,
-    SourceProblem,
-    Turn,
-    parse_source,
-    part_of,
-    turns_of,
-)
+from engine.data import column_source
 
 NESTED = json.dumps({"list": [{"text": "one", "score": 2.50}, {"text": "two", "score": "10"}], "n": None})
 CELLS = {
@@ -34,7 +26,7 @@ CELLS = {
 
 
 def read(text: str, between: str = "-") -> str:
-    return RowReader(CELLS).text(parse_source(text, list(CELLS)), between)
+    return column_source.RowReader(CELLS).text(column_source.parse_source(text, list(CELLS)), between)
 
 
 @pytest.mark.parametrize(
@@ -81,8 +73,8 @@ def test_a_source_reads_what_it_names(text: str, found: str) -> None:
     "text", ["z", "a+z", "z@reply", "a@part", "talk@reply:z", "nested..x", "1>2>3", "", "+", ">"]
 )
 def test_a_source_that_names_nothing_is_refused(text: str) -> None:
-    with pytest.raises(SourceProblem, match="the file has no column"):
-        parse_source(text, list(CELLS))
+    with pytest.raises(column_source.SourceProblem, match="the file has no column"):
+        column_source.parse_source(text, list(CELLS))
 
 
 @pytest.mark.parametrize(
@@ -96,21 +88,21 @@ def test_a_source_that_names_nothing_is_refused(text: str) -> None:
     ],
 )
 def test_a_cell_that_does_not_hold_it_is_named(text: str, problem: str) -> None:
-    with pytest.raises(SourceProblem, match=f"^{problem}$"):
+    with pytest.raises(column_source.SourceProblem, match=f"^{problem}$"):
         read(text)
 
 
 def test_half_a_character_that_is_written_as_an_escape_is_named() -> None:
-    with pytest.raises(SourceProblem, match=r"^'c' contains \\ud83d, half a character"):
-        RowReader({"c": '["\\ud83d"]'}).text(parse_source("c@users", ["c"]), "")
+    with pytest.raises(column_source.SourceProblem, match=r"^'c' contains \\ud83d, half a character"):
+        column_source.RowReader({"c": '["\\ud83d"]'}).text(column_source.parse_source("c@users", ["c"]), "")
 
 
 @pytest.mark.parametrize("depth", [300, 900, 5000, 100_000])
 def test_a_deeply_nested_cell_is_read_or_named(depth: int) -> None:
     cell = '{"a": ' + "[" * depth + "]" * depth + "}"
     try:
-        text = RowReader({"c": cell}).text(parse_source("c.a", ["c"]), "")
-    except SourceProblem as problem:
+        text = column_source.RowReader({"c": cell}).text(column_source.parse_source("c.a", ["c"]), "")
+    except column_source.SourceProblem as problem:
         assert "'c'" in str(problem)  # noqa: PT017 - either is right, for Python's limit differs
     else:
         assert text == "[" * depth + "]" * depth
@@ -118,12 +110,14 @@ def test_a_deeply_nested_cell_is_read_or_named(depth: int) -> None:
 
 @pytest.mark.parametrize("rounds", ["inf", "nan", "1e400", "0", "-1", "1.5", "x", "9999999999"])
 def test_rounds_that_are_no_number_of_rounds_are_named(rounds: str) -> None:
-    with pytest.raises(SourceProblem, match="not a number of rounds"):
-        RowReader({**CELLS, "turn": rounds}).text(parse_source("talk@reply:turn", list(CELLS)), "")
+    with pytest.raises(column_source.SourceProblem, match="not a number of rounds"):
+        column_source.RowReader({**CELLS, "turn": rounds}).text(
+            column_source.parse_source("talk@reply:turn", list(CELLS)), ""
+        )
 
 
 def test_a_mark_that_is_not_there_is_named() -> None:
-    with pytest.raises(SourceProblem, match=r"'word' has no '_': 'none'\."):
+    with pytest.raises(column_source.SourceProblem, match=r"'word' has no '_': 'none'\."):
         read("word@before:_")
 
 
@@ -136,7 +130,7 @@ MESSAGES = [
     {"role": "user", "content": "Bye"},
     {"role": "assistant", "content": "So long"},
 ]
-TURNS = [Turn(message["role"], message["content"]) for message in MESSAGES]
+TURNS = [column_source.Turn(message["role"], message["content"]) for message in MESSAGES]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +146,7 @@ TURNS = [Turn(message["role"], message["content"]) for message in MESSAGES]
     ],
 )
 def test_published_shapes_of_dialogues_are_read(cell: str) -> None:
-    assert turns_of(cell) == TURNS
+    assert column_source.turns_of(cell) == TURNS
 
 
 @pytest.mark.parametrize(
@@ -171,47 +165,59 @@ def test_published_shapes_of_dialogues_are_read(cell: str) -> None:
     ],
 )
 def test_other_texts_are_no_dialogues(cell: str) -> None:
-    assert turns_of(cell) is None
+    assert column_source.turns_of(cell) is None
 
 
 @pytest.mark.parametrize(
     ("part", "text"),
     [
-        (DialoguePart.PROMPT, "User: Hi\n\nAssistant: Hello\n\nUser: Bye"),
-        (DialoguePart.REPLY, "So long"),
-        (DialoguePart.USERS, "User: Hi\n\nUser: Bye"),
-        (DialoguePart.REPLIES, "Assistant: Hello\n\nAssistant: So long"),
-        (DialoguePart.DIALOGUE, "User: Hi\n\nAssistant: Hello\n\nUser: Bye\n\nAssistant: So long"),
+        (column_source.DialoguePart.PROMPT, "User: Hi\n\nAssistant: Hello\n\nUser: Bye"),
+        (column_source.DialoguePart.REPLY, "So long"),
+        (column_source.DialoguePart.USERS, "User: Hi\n\nUser: Bye"),
+        (column_source.DialoguePart.REPLIES, "Assistant: Hello\n\nAssistant: So long"),
+        (
+            column_source.DialoguePart.DIALOGUE,
+            "User: Hi\n\nAssistant: Hello\n\nUser: Bye\n\nAssistant: So long",
+        ),
     ],
 )
-def test_a_part_of_several_turns_names_who_speaks(part: DialoguePart, text: str) -> None:
-    assert part_of(TURNS, part) == text
+def test_a_part_of_several_turns_names_who_speaks(part: column_source.DialoguePart, text: str) -> None:
+    assert column_source.part_of(TURNS, part) == text
 
 
 @pytest.mark.parametrize(
     ("part", "text"),
-    [(DialoguePart.PROMPT, "Hi"), (DialoguePart.REPLY, "Hello"), (DialoguePart.REPLIES, "Hello")],
+    [
+        (column_source.DialoguePart.PROMPT, "Hi"),
+        (column_source.DialoguePart.REPLY, "Hello"),
+        (column_source.DialoguePart.REPLIES, "Hello"),
+    ],
 )
-def test_of_one_round_the_texts_stand_alone(part: DialoguePart, text: str) -> None:
-    assert part_of(TURNS, part, rounds=1) == text
+def test_of_one_round_the_texts_stand_alone(part: column_source.DialoguePart, text: str) -> None:
+    assert column_source.part_of(TURNS, part, rounds=1) == text
 
 
 def test_a_system_message_belongs_to_the_instruction_and_is_named() -> None:
-    turns = [Turn("system", "Be short."), *TURNS[:2]]
-    for part in (DialoguePart.PROMPT, DialoguePart.USERS):
-        assert part_of(turns, part) == "System: Be short.\n\nUser: Hi"
+    turns = [column_source.Turn("system", "Be short."), *TURNS[:2]]
+    for part in (column_source.DialoguePart.PROMPT, column_source.DialoguePart.USERS):
+        assert column_source.part_of(turns, part) == "System: Be short.\n\nUser: Hi"
 
 
 def test_a_list_of_texts_is_one_side_or_both_by_turns() -> None:
-    turns = turns_of('["Hi", "Hello", null]')
+    turns = column_source.turns_of('["Hi", "Hello", null]')
     assert turns is not None
-    assert part_of(turns, DialoguePart.USERS) == "User: Hi\n\nUser: Hello\n\nUser: "
-    assert part_of(turns[:1], DialoguePart.REPLIES) == "Hi"
-    assert part_of(turns[:2], DialoguePart.REPLY) == "Hello"
-    assert part_of(turns[:2], DialoguePart.PROMPT) == "Hi"
+    assert (
+        column_source.part_of(turns, column_source.DialoguePart.USERS) == "User: Hi\n\nUser: Hello\n\nUser: "
+    )
+    assert column_source.part_of(turns[:1], column_source.DialoguePart.REPLIES) == "Hi"
+    assert column_source.part_of(turns[:2], column_source.DialoguePart.REPLY) == "Hello"
+    assert column_source.part_of(turns[:2], column_source.DialoguePart.PROMPT) == "Hi"
 
 
-@pytest.mark.parametrize("part", [DialoguePart.REPLY, DialoguePart.PROMPT, DialoguePart.REPLIES])
-def test_without_a_reply_there_is_none_to_take(part: DialoguePart) -> None:
-    with pytest.raises(SourceProblem, match="it has no turn of the assistant"):
-        part_of(TURNS[:1], part)
+@pytest.mark.parametrize(
+    "part",
+    [column_source.DialoguePart.REPLY, column_source.DialoguePart.PROMPT, column_source.DialoguePart.REPLIES],
+)
+def test_without_a_reply_there_is_none_to_take(part: column_source.DialoguePart) -> None:
+    with pytest.raises(column_source.SourceProblem, match="it has no turn of the assistant"):
+        column_source.part_of(TURNS[:1], part)

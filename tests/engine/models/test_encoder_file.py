@@ -15,16 +15,8 @@ import pytest
 
 from engine.core.errors import Hint, ModelFileError, SetupError
 from engine.core.events import Cancelled, CancelToken
-from engine.models import checked_model
+from engine.models import checked_model, encoder_file
 from engine.models.checked_model import checked_encoder
-from engine.models.encoder_file import (
-    EncoderFile,
-    cut_encoder,
-    encoder_memory,
-    is_encoder,
-    precheck_encoder,
-    read_encoder_file,
-)
 from engine.models.header import GgufHeader, HeaderValue, TensorInfo, read_header
 from engine.models.opening import encoder_hash, open_encoder
 from engine.models.trial import trial_report
@@ -59,7 +51,7 @@ def with_tensor(family: str, name: str, **changes: object) -> GgufHeader:
 
 def refusal(header: GgufHeader) -> ModelFileError:
     with pytest.raises(ModelFileError) as caught:
-        precheck_encoder(header)
+        encoder_file.precheck_encoder(header)
     assert caught.value.problem.startswith(f"{header.file_name}: ")
     assert caught.value.hint
     return caught.value
@@ -71,7 +63,7 @@ def refusal(header: GgufHeader) -> ModelFileError:
 )
 def test_an_encoder_is_described_by_its_header(family: str, name: str, parameters: int, tokens: int) -> None:
     path = file_of(family)
-    assert read_encoder_file(path) == EncoderFile(
+    assert encoder_file.read_encoder_file(path) == encoder_file.EncoderFile(
         path=path,
         size_bytes=path.stat().st_size,
         name=family,
@@ -94,28 +86,28 @@ def test_an_encoder_is_described_by_its_header(family: str, name: str, parameter
 def test_the_layer_that_bert_score_takes_is_known_of_published_models(
     family: str, layers: int, width: int, scored: int
 ) -> None:
-    encoder = read_encoder_file(file_of("bert"))
+    encoder = encoder_file.read_encoder_file(file_of("bert"))
     assert dataclasses.replace(encoder, family=family, layers=layers, width=width).scored_layers == scored
 
 
 def test_memory_is_the_file_and_a_batch_of_logits() -> None:
     encoder = dataclasses.replace(
-        read_encoder_file(file_of("roberta")), size_bytes=1_060_000_000, vocabulary_size=50_265
+        encoder_file.read_encoder_file(file_of("roberta")), size_bytes=1_060_000_000, vocabulary_size=50_265
     )
-    assert encoder_memory(encoder).total == 1_060_000_000 + 512 * 50_265 * 4 + (45 << 20)
+    assert encoder_file.encoder_memory(encoder).total == 1_060_000_000 + 512 * 50_265 * 4 + (45 << 20)
 
 
 @families
 def test_an_encoder_is_known_by_its_architecture(family: str, small_model: Callable[[str], Path]) -> None:
-    assert is_encoder(read_header(file_of(family)))
-    assert not is_encoder(read_header(small_model("headers")))
+    assert encoder_file.is_encoder(read_header(file_of(family)))
+    assert not encoder_file.is_encoder(read_header(small_model("headers")))
 
 
 def test_a_text_generator_is_refused_with_what_to_choose(small_model: Callable[[str], Path]) -> None:
     with pytest.raises(
         ModelFileError, match="architecture 'llama' is not that of RoBERTa and BERT"
     ) as caught:
-        read_encoder_file(small_model("headers"))
+        encoder_file.read_encoder_file(small_model("headers"))
     assert str(caught.value.hint) == "Choose a RoBERTa or BERT encoder in GGUF format."
 
 
@@ -131,7 +123,7 @@ def test_a_text_generator_is_refused_with_what_to_choose(small_model: Callable[[
     ],
 )
 def test_sound_variants_are_accepted(family: str, changes: dict[str, HeaderValue | None]) -> None:
-    precheck_encoder(changed(family, changes))
+    encoder_file.precheck_encoder(changed(family, changes))
 
 
 @families
@@ -222,7 +214,7 @@ def test_random_changes_raise_nothing_but_a_model_file_error(family: str, tmp_pa
             bytes_now[chance.randrange(4, end)] ^= 1 << chance.randrange(8)
         path.write_bytes(bytes_now)
         try:
-            read_encoder_file(path)
+            encoder_file.read_encoder_file(path)
         except ModelFileError:
             refused += 1
     assert 0 < refused < 100
@@ -237,16 +229,16 @@ def child_that(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
 def test_a_sound_encoder_passes_its_trial_and_is_not_tried_again(
     family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = checked_encoder(read_encoder_file(file_of(family)), CancelToken())
+    first = checked_encoder(encoder_file.read_encoder_file(file_of(family)), CancelToken())
     child_that(monkeypatch, "raise SystemExit('no trial was expected')")
-    assert checked_encoder(read_encoder_file(file_of(family)), CancelToken()) == first
+    assert checked_encoder(encoder_file.read_encoder_file(file_of(family)), CancelToken()) == first
 
 
 def test_what_llama_cpp_refuses_is_said_in_its_words(tmp_path: Path) -> None:
     path = tmp_path / "damaged.gguf"
     path.write_bytes(file_of("bert").read_bytes().replace(b"blk.1.ffn_up.weight", b"blk.1.ffn_uq.weight"))
     with pytest.raises(ModelFileError, match=r"cannot load this model: .*blk\.1\.ffn_up\.weight"):
-        checked_encoder(read_encoder_file(path), CancelToken())
+        checked_encoder(encoder_file.read_encoder_file(path), CancelToken())
 
 
 def test_numbers_that_are_none_are_found_in_the_trial(tmp_path: Path) -> None:
@@ -254,7 +246,7 @@ def test_numbers_that_are_none_are_found_in_the_trial(tmp_path: Path) -> None:
         file_of("bert"), tmp_path / "nan.gguf", tensors={"blk.1.ffn_up.weight": lambda rows: rows * np.nan}
     )
     with pytest.raises(ModelFileError, match="no finite numbers"):
-        checked_encoder(read_encoder_file(path), CancelToken())
+        checked_encoder(encoder_file.read_encoder_file(path), CancelToken())
 
 
 def test_the_trial_of_an_encoder_is_not_that_of_a_judge(small_model: Callable[[str], Path]) -> None:
@@ -265,7 +257,7 @@ def test_the_trial_of_an_encoder_is_not_that_of_a_judge(small_model: Callable[[s
 
 
 def test_a_checked_encoder_opens() -> None:
-    checked = checked_encoder(read_encoder_file(file_of("bert")), CancelToken())
+    checked = checked_encoder(encoder_file.read_encoder_file(file_of("bert")), CancelToken())
     with open_encoder(checked, MachineSettings(threads=1, gpu_layers=0), CancelToken()) as encoder:
         (encoded,) = encoder.encode(["Good."])
     assert encoded.vectors.shape[1] == 32
@@ -277,7 +269,7 @@ def test_an_encoder_that_changed_since_its_trial_does_not_open(
     child_that(monkeypatch, "print('{}')")
     path = tmp_path / "bert.gguf"
     path.write_bytes(file_of("bert").read_bytes())
-    checked = checked_encoder(read_encoder_file(path), CancelToken())
+    checked = checked_encoder(encoder_file.read_encoder_file(path), CancelToken())
     os.utime(path, (1, 1))
     with (
         pytest.raises(ModelFileError, match="has changed"),
@@ -288,7 +280,9 @@ def test_an_encoder_that_changed_since_its_trial_does_not_open(
 
 def test_vectors_depend_on_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     child_that(monkeypatch, "print('{}')")
-    one, other = (checked_encoder(read_encoder_file(file_of(name)), CancelToken()) for name in FAMILIES)
+    one, other = (
+        checked_encoder(encoder_file.read_encoder_file(file_of(name)), CancelToken()) for name in FAMILIES
+    )
     assert encoder_hash(one) != encoder_hash(other)
     assert encoder_hash(one) == encoder_hash(dataclasses.replace(one, path=Path("elsewhere.gguf")))
 
@@ -297,7 +291,9 @@ def test_vectors_depend_on_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def cut(source: Path, layers: int, target: Path) -> Path:
-    return cut_encoder(read_encoder_file(source), layers, target, CancelToken()).path
+    return encoder_file.cut_encoder(
+        encoder_file.read_encoder_file(source), layers, target, CancelToken()
+    ).path
 
 
 def keys(path: Path) -> dict[str, Any]:
@@ -358,7 +354,7 @@ def test_a_stopped_cut_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path)
     target.write_bytes(b"old")
     cancel.cancel()
     with pytest.raises(Cancelled):
-        cut_encoder(read_encoder_file(FOLDER / "bert.gguf"), 2, target, cancel)
+        encoder_file.cut_encoder(encoder_file.read_encoder_file(FOLDER / "bert.gguf"), 2, target, cancel)
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["cut.gguf"]
     assert target.read_bytes() == b"old"
 

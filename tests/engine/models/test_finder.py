@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from engine.models import finder
 from engine.models.finder import FoundModel, default_folders, find_models, models_named, stamps
 from engine.models.model_file import read_model_file
 
@@ -296,7 +295,7 @@ def no_header(monkeypatch: pytest.MonkeyPatch) -> None:
     def read(path: Path) -> None:
         raise AssertionError(f"{path} was read")
 
-    monkeypatch.setattr(finder, "read_model_file", read)
+    monkeypatch.setattr("engine.models.model_file.read_model_file", read)
 
 
 @pytest.mark.parametrize("text", ["sparrow", "SPARROW", "Quiet-Sp", "w-1b-Q8", "quiet-sparrow-1b-q8.gguf"])

@@ -7,17 +7,9 @@ from pathlib import Path
 import pytest
 
 from engine.core.errors import ModelFileError
+from engine.models import model_file
 from engine.models.finder import find_models
 from engine.models.header import TENSOR_TYPES, TensorInfo, read_header
-from engine.models.model_file import (
-    PartName,
-    called,
-    first_part,
-    part_name,
-    quantisation,
-    read_model_file,
-    says_more,
-)
 from tests.small_models import SPLIT, split_model
 
 
@@ -36,7 +28,7 @@ def folder(written: Path, tmp_path: Path) -> Path:
 @pytest.mark.parametrize("part", SPLIT)
 def test_any_part_leads_to_the_whole_model(written: Path, part: str) -> None:
     parts = [written / name for name in SPLIT]
-    model = read_model_file(written / part)
+    model = model_file.read_model_file(written / part)
     assert model.files == tuple(parts)
     assert model.name == "Split-1B-Instruct-F16"
     assert model.size_bytes == sum(path.stat().st_size for path in parts)
@@ -65,36 +57,36 @@ def test_an_unfinished_part_is_named(folder: Path) -> None:
     whole = (folder / SPLIT[1]).read_bytes()
     (folder / SPLIT[1]).write_bytes(whole[:-100])
     with pytest.raises(ModelFileError, match=r"00002-of-00003\.gguf: the download is incomplete"):
-        read_model_file(folder / SPLIT[0])
+        model_file.read_model_file(folder / SPLIT[0])
 
 
 def test_a_part_of_another_name_is_told_how_parts_are_called(folder: Path) -> None:
     renamed = (folder / SPLIT[1]).rename(folder / "part two.gguf")
     with pytest.raises(ModelFileError, match="this is part 2 of a model that was split into 3") as caught:
-        read_model_file(renamed)
+        model_file.read_model_file(renamed)
     assert "NAME-00001-of-00003.gguf" in str(caught.value.hint)
 
 
 def test_parts_in_each_others_place_are_refused(folder: Path) -> None:
     shutil.copyfile(folder / SPLIT[1], folder / SPLIT[2])
     with pytest.raises(ModelFileError, match=r"00003-of-00003\.gguf: this is not part 3 of 3"):
-        read_model_file(folder / SPLIT[0])
+        model_file.read_model_file(folder / SPLIT[0])
 
 
 def test_parts_of_different_models_are_refused(folder: Path) -> None:
     first = (folder / SPLIT[0]).read_bytes()
     (folder / SPLIT[0]).write_bytes(first.replace(b"blk.0.attn_k.weight", b"blk.1.attn_k.weight"))
     with pytest.raises(ModelFileError, match="its parts do not belong together"):
-        read_model_file(folder / SPLIT[0])
+        model_file.read_model_file(folder / SPLIT[0])
 
 
 def test_the_names_of_parts() -> None:
     path = Path("folder") / SPLIT[1]
-    assert part_name(path) == PartName("Split-1B-Instruct-F16", 2, 3, ".gguf")
-    assert first_part(Path("X-00002-OF-00003.GGUF")) == Path("X-00001-of-00003.GGUF")
-    assert first_part(path) == Path("folder") / SPLIT[0]
-    assert part_name(Path("whole.gguf")) is None
-    assert first_part(Path("whole.gguf")) == Path("whole.gguf")
+    assert model_file.part_name(path) == model_file.PartName("Split-1B-Instruct-F16", 2, 3, ".gguf")
+    assert model_file.first_part(Path("X-00002-OF-00003.GGUF")) == Path("X-00001-of-00003.GGUF")
+    assert model_file.first_part(path) == Path("folder") / SPLIT[0]
+    assert model_file.part_name(Path("whole.gguf")) is None
+    assert model_file.first_part(Path("whole.gguf")) == Path("whole.gguf")
 
 
 # What people call a model file, and when the name in its header tells them more
@@ -123,11 +115,11 @@ BLOB = "sha256-" + "6" * 64
     ],
 )
 def test_a_model_is_called_by_its_file(tmp_path: Path, path: str, name: str) -> None:
-    assert called(tmp_path / path) == name
+    assert model_file.called(tmp_path / path) == name
 
 
 def test_no_folder_above_the_home_tells_what_a_model_is(private_home: Path) -> None:
-    assert called(private_home / "models" / "model.gguf") == "model"
+    assert model_file.called(private_home / "models" / "model.gguf") == "model"
 
 
 @pytest.mark.parametrize(
@@ -148,7 +140,7 @@ def test_no_folder_above_the_home_tells_what_a_model_is(private_home: Path) -> N
     ],
 )
 def test_a_header_says_more_only_where_its_name_is_another(title: str, name: str, more: bool) -> None:
-    assert says_more(title, name) is more
+    assert model_file.says_more(title, name) is more
 
 
 # The quantisation that people say, of headers and file names that tell it, tell it wrong, or do not
@@ -205,9 +197,9 @@ MIXED = weights(("Q4_K", 75), ("Q6_K", 25))
 def test_what_the_tensors_bear_out_is_said(
     name: str, file_type: int | None, tensors: Sequence[TensorInfo], expected: str
 ) -> None:
-    assert quantisation(tensors, file_type, name) == expected
-    assert quantisation([*tensors, EMBEDDING], file_type, name) == expected
+    assert model_file.quantisation(tensors, file_type, name) == expected
+    assert model_file.quantisation([*tensors, EMBEDDING], file_type, name) == expected
 
 
 def test_without_layers_all_tensors_count() -> None:
-    assert quantisation([EMBEDDING], None, "judge") == "Q6_K"
+    assert model_file.quantisation([EMBEDDING], None, "judge") == "Q6_K"

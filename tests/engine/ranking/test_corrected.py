@@ -13,11 +13,11 @@ from bench.coverage.correction import JUDGES, Match, PartWorld
 from bench.coverage.intervals import World
 from engine.core.events import Cancelled, CancelToken, Reports
 from engine.core.items import Gold, Preference, written_label
-from engine.core.numeric import FloatArray
+from engine.core.numeric import FloatArray, IntArray
 from engine.metrics.intervals import group_numbers
 from engine.ranking.bradley_terry import bradley_terry
 from engine.ranking.comparisons import PairComparisons, labels_said, said_of
-from engine.ranking.correction import Correction, correct, corrected, moved
+from engine.ranking.correction import Corrected, Correction, correct, corrected, moved
 from engine.ranking.labelled_part import Design, SampleSize, sample_size
 from engine.ranking.ranking import win_rates
 from engine.report.correction import pairs
@@ -29,6 +29,13 @@ def found(annotators: PairComparisons, judge: PairComparisons, draws: int = 100)
     reports = Reports(correct(annotators, judge, draws=draws))
     list(reports)
     return reports.result
+
+
+def known(annotators: FloatArray, judge: FloatArray, instructions: IntArray, count: int) -> Corrected:
+    """A share that can be corrected."""
+    one = corrected(annotators, judge, instructions, count)
+    assert one is not None
+    return one
 
 
 def labelled_part(comparisons: PairComparisons, labels: int, seed: int) -> PairComparisons:
@@ -45,8 +52,7 @@ def test_it_is_ppi_of_plus_plus_where_each_item_has_an_instruction_of_its_own(se
     n, others = 60, 300
     annotators = random.choice([0.0, 0.5, 1.0], n + others)
     judge = 0.2 * annotators + 0.8 * random.random(n + others)
-    one = corrected(np.append(annotators[:n], [np.nan] * others), judge, np.arange(n + others), n + others)
-    assert one is not None
+    one = known(np.append(annotators[:n], [np.nan] * others), judge, np.arange(n + others), n + others)
     judged = (annotators[:n], judge[:n], judge[n:])
     low, high = (float(end[0]) for end in ppi_mean_ci(*judged, alpha=0.05))
     theirs = (high - low) / (2 * norm.ppf(0.975))  # of variances divided by n, where ours are by n - 1
@@ -59,16 +65,14 @@ def test_it_is_ppi_of_plus_plus_where_each_item_has_an_instruction_of_its_own(se
 
 def test_a_judge_that_says_one_thing_of_all_adds_nothing() -> None:
     annotators = np.array([1.0, 0.0] * 10 + [np.nan] * 40)
-    one = corrected(annotators, np.full(60, 0.7), np.arange(60), 60)
-    assert one is not None
+    one = known(annotators, np.full(60, 0.7), np.arange(60), 60)
     assert (one.weight, one.worth, one.is_helped) == (0.0, 1.0, False)
     assert one.rate == one.labels
 
 
 def test_where_all_items_are_labelled_the_labels_stand() -> None:
     annotators = np.array([1.0, 0.0, 0.5, 1.0] * 5)
-    one = corrected(annotators, np.full(20, 0.7), np.arange(20), 20)
-    assert one is not None
+    one = known(annotators, np.full(20, 0.7), np.arange(20), 20)
     assert (one.rate, one.weight, one.worth) == (one.labels, 0.0, 1.0)
     assert one.of_these == (0.625, 0.625)  # nothing is left to be said
 
@@ -97,8 +101,7 @@ def test_a_good_judge_counts_where_intervals_are_kept_wide_and_rates_add_up() ->
     random = np.random.default_rng(4)
     everything = np.append(np.repeat([1.0, 0.0], [18, 2]), random.random(100) < 0.8)
     judge = np.clip(0.85 * everything + 0.1 + 0.05 * random.standard_normal(120), 0, 1)
-    one = corrected(np.where(np.arange(120) < 20, everything, np.nan), judge, np.arange(120), 120)
-    assert one is not None
+    one = known(np.where(np.arange(120) < 20, everything, np.nan), judge, np.arange(120), 120)
     assert one.is_held
     assert one.weight > 0.5
     assert one.worth > 1.5
@@ -109,8 +112,7 @@ def test_a_good_judge_counts_where_intervals_are_kept_wide_and_rates_add_up() ->
 def test_a_perfect_judge_on_few_labels_leaves_room_for_what_does_not_show() -> None:
     everything = np.tile([1.0, 0.0], 500)
     annotators = np.where(np.arange(1000) < 20, everything, np.nan)
-    one = corrected(annotators, everything, np.arange(1000), 1000)
-    assert one is not None
+    one = known(annotators, everything, np.arange(1000), 1000)
     assert one.rate.ends is not None
     # One wrong of twenty is missed by twenty labels in a third of all samples.
     assert one.rate.ends[1] - 0.5 > 0.05

@@ -16,7 +16,7 @@ from engine.core.tables import Sentences, Table
 from engine.data.dataset import Dataset
 from engine.data.label_origins import in_drawn_order
 from engine.metrics.matching import System, system_of_run
-from engine.ranking.labelled_part import RankedByLabels, by_labels, judge_expects, labelled_part
+from engine.ranking.labelled_part import LabelledPart, RankedByLabels, by_labels, judge_expects, labelled_part
 from engine.report.correction import correction_sections
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
@@ -54,13 +54,19 @@ def by(run: System, source: LabelSource) -> System:
     return system_of_run(run.results.by(source))
 
 
+def taken(system: System, dataset: Dataset, criterion: str = "safety") -> LabelledPart:
+    """The labels that may correct the judge, which there are."""
+    part = labelled_part(system, dataset, criterion)
+    assert part is not None
+    return part
+
+
 def test_labels_of_the_random_sample_count_and_picked_ones_are_left_out(tmp_path: Path) -> None:
     said = [
         *((item, Origin.RANDOM) for item in DRAWN[:20]),
         *((item, Origin.UNCERTAINTY) for item in DRAWN[40:45]),
     ]
-    part = labelled_part(run_of(tmp_path, said), GOLD, "safety")
-    assert part is not None
+    part = taken(run_of(tmp_path, said), GOLD)
     assert {GOLD.ids[place] for place in np.flatnonzero(~np.isnan(part.said[:, 0]))} == set(DRAWN[:20])
     assert part.sentences == (
         "20 items have labels of annotators, by the random sample on Review.",
@@ -71,15 +77,13 @@ def test_labels_of_the_random_sample_count_and_picked_ones_are_left_out(tmp_path
 def test_labels_of_people_and_of_the_dataset_are_one_random_part(tmp_path: Path) -> None:
     run = run_of(tmp_path, [(item, Origin.RANDOM) for item in DRAWN[:20]])
     gold = with_candidates([A if item in DRAWN[15:35] else None for item in GOLD.ids])
-    part = labelled_part(run, gold, "safety")
-    assert part is not None
+    part = taken(run, gold)
     assert part.labels == 35
     said = dict(zip(gold.ids, part.said[:, 0].tolist(), strict=True))
     assert [said[item] for item in (DRAWN[0], DRAWN[15], DRAWN[34])] == [0.0, 1.0, 1.0]
     assert part.whose == "human labels of gold.tsv and labels of annotators"
     assert part.sentences[-1] == "5 items have both: the labels of the dataset count."
-    alone = labelled_part(by(run, LabelSource(LabelSourceKind.ANNOTATOR, "Ada")), gold, "safety")
-    assert alone is not None
+    alone = taken(by(run, LabelSource(LabelSourceKind.ANNOTATOR, "Ada")), gold)
     assert alone.labels == 20  # of whom the dataset's are, nobody knows
 
 
@@ -87,8 +91,7 @@ def test_labels_that_are_left_out_beside_others_are_named(tmp_path: Path) -> Non
     """The ranking that is not corrected takes them: that this one does not is not to be guessed."""
     run = run_of(tmp_path, [(item, Origin.RANDOM) for item in DRAWN[:8]])
     gold = with_candidates([A if item in DRAWN[15:35] else None for item in GOLD.ids])
-    part = labelled_part(run, gold, "safety")
-    assert part is not None
+    part = taken(run, gold)
     assert part.labels == 20
     assert part.sentences[-1] == (
         "Omitted: There are 8 labels of annotators, on fewer than 10 instructions: too few for an estimate."
@@ -97,8 +100,7 @@ def test_labels_that_are_left_out_beside_others_are_named(tmp_path: Path) -> Non
         labelled_part(run, GOLD, "safety")
     (tmp_path / "more").mkdir()
     more = run_of(tmp_path / "more", [(item, Origin.RANDOM) for item in DRAWN[:12]])
-    alone = labelled_part(by(more, LabelSource(LabelSourceKind.ANNOTATOR, "Ada")), gold, "safety")
-    assert alone is not None
+    alone = taken(by(more, LabelSource(LabelSourceKind.ANNOTATOR, "Ada")), gold)
     assert alone.sentences[-1] == "Omitted: There are also 12 labels of Ada, which are fewer."
 
 
@@ -115,8 +117,7 @@ def test_a_confirmed_label_is_a_label(tmp_path: Path) -> None:
         for item in DRAWN[:15]:
             store.annotate(1, new_review(item, "Ada", confirmed={"safety": A}, origin=Origin.RANDOM))
         run = system_of_run(load_results(store, 1))
-    part = labelled_part(run, GOLD, "safety")
-    assert part is not None
+    part = taken(run, GOLD)
     assert part.labels == 15
 
 
@@ -127,8 +128,7 @@ def test_labels_that_were_given_beside_the_judges_are_counted(tmp_path: Path) ->
             blind = place >= 5
             store.annotate(1, new_override(item, "safety", B, None, "Ada", origin=Origin.RANDOM, blind=blind))
         run = system_of_run(load_results(store, 1))
-    part = labelled_part(run, GOLD, "safety")
-    assert part is not None
+    part = taken(run, GOLD)
     assert part.sentences[-1].startswith("5 labels were given with the judge's label visible")
 
 
@@ -142,8 +142,7 @@ def test_labels_of_the_hardest_items_are_refused_with_what_to_do(tmp_path: Path)
 
 
 def test_labels_in_the_order_of_the_dataset_count_with_a_word_of_doubt(tmp_path: Path) -> None:
-    part = labelled_part(run_of(tmp_path, [(item, Origin.DATASET) for item in GOLD.ids[:15]]), GOLD, "safety")
-    assert part is not None
+    part = taken(run_of(tmp_path, [(item, Origin.DATASET) for item in GOLD.ids[:15]]), GOLD)
     assert part.labels == 15
     assert "as good as random only if that order is arbitrary" in part.sentences[0]
 
@@ -155,8 +154,7 @@ def test_items_of_the_sample_without_a_label_belong_to_it_be_they_skipped_or_pas
     with RunStore(tmp_path / "runs.sqlite") as store:
         store.annotate(1, new_review(DRAWN[5], "Ada", ReviewState.SKIPPED, origin=Origin.RANDOM))
         run = system_of_run(load_results(store, 1))
-    part = labelled_part(run, GOLD, "safety")
-    assert part is not None
+    part = taken(run, GOLD)
     assert (part.labels, part.missing) == (18, frozenset({DRAWN[3], DRAWN[5]}))
     assert part.sentences == (
         "18 items have labels of annotators, by the random sample on Review.",
@@ -178,8 +176,7 @@ def test_labels_in_the_order_of_the_dataset_take_in_what_was_labelled_before_and
 ) -> None:
     in_order = [item for item in GOLD.ids[:20] if item not in (GOLD.ids[2], GOLD.ids[7])]
     said = [*((item, Origin.DATASET) for item in in_order), (GOLD.ids[7], Origin.UNCERTAINTY)]
-    part = labelled_part(run_of(tmp_path, said), GOLD, "safety")
-    assert part is not None
+    part = taken(run_of(tmp_path, said), GOLD)
     assert (part.labels, part.missing) == (19, frozenset({GOLD.ids[2]}))
 
 
@@ -210,8 +207,7 @@ def test_settled_labels_are_no_random_part(tmp_path: Path) -> None:
 
 def test_of_one_person_that_sample_counts(tmp_path: Path) -> None:
     run = run_of(tmp_path, [(item, Origin.RANDOM) for item in DRAWN[:20]])
-    part = labelled_part(by(run, LabelSource(LabelSourceKind.ANNOTATOR, "Ada")), GOLD, "safety")
-    assert part is not None
+    part = taken(by(run, LabelSource(LabelSourceKind.ANNOTATOR, "Ada")), GOLD)
     assert part.sentences[0].startswith("20 items have labels of Ada")
     assert labelled_part(by(run, JUDGE_ALONE), GOLD, "safety") is None
 
@@ -229,8 +225,7 @@ def test_labels_of_a_dataset_count_unless_something_speaks_against_it(tmp_path: 
     judge = system({"safety": [A, B] * 100})
     at_random = in_drawn_order([str(number + 1) for number in range(200)], 3)[:80]
     labels = [A if str(number + 1) in at_random else None for number in range(200)]
-    part = labelled_part(judge, with_candidates(labels), "safety")
-    assert part is not None
+    part = taken(judge, with_candidates(labels))
     assert part.labels == 80
     assert "They count as a random part of all" in part.sentences[0]
     # Now labels of those items alone that the judge calls ties.
@@ -325,7 +320,6 @@ def test_of_a_dataset_items_of_the_sample_without_this_label_belong_to_it() -> N
     beside["random_sample"] = [cells.get(item, "") for item in gold.ids]
     beside["safety_origin"] = ["random" if item in DRAWN[:20] else "" for item in gold.ids]
     told = replace(gold, others=text_table(beside))
-    part = labelled_part(system({"safety": [A] * ITEMS}), told, "safety")
-    assert part is not None
+    part = taken(system({"safety": [A] * ITEMS}), told)
     assert part.missing == set(DRAWN[20:30])
     assert "10 items of it have no such label, 2 of them skipped" in " ".join(part.sentences)

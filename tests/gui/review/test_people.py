@@ -564,6 +564,7 @@ def test_blind_the_notes_of_others_are_hidden_and_only_the_own_tags_are_offered(
     note(page, "Odd", "odd")
     page.reviewer.blind_button.click()
     page.list.choose(item)
+    page.until(lambda: page.item == item)
     assert (line.note, line.text.text(), line.text.toolTip()) == (None, "", "")
     assert page.list.annotators.tag.isHidden()
     page.press("N")
@@ -691,7 +692,7 @@ def test_the_least_sure_unlabelled_items_are_no_sample_and_the_list_says_so(page
     assert filters.order.findData(ListOrder.MOST_UNCERTAIN.value) < 0  # it tells of labels
 
 
-def test_who_chooses_a_random_sample_is_at_its_top_also_blind_and_by_filters_it_is_none(page: Page) -> None:
+def test_who_chooses_a_random_sample_is_at_its_top(page: Page) -> None:
     drawn = choose_random(page)
     page.list.filters.choose_order(ListOrder.DATASET)
     page.until(lambda: page.list.table.row_of(drawn[0]) != 0)
@@ -699,13 +700,15 @@ def test_who_chooses_a_random_sample_is_at_its_top_also_blind_and_by_filters_it_
     order = page.list.filters.order
     order.setFocus()
     page.qtbot.keyClick(order, Qt.Key.Key_R)
-    assert page.list.filters.list_order is ListOrder.RANDOM
+    page.until(lambda: page.list.filters.list_order is ListOrder.RANDOM)
     page.until(lambda: page.item == drawn[0])
     assert page.session.origin is Origin.RANDOM
-    page.list.filters.choose_order(ListOrder.UNCERTAINTY)
+
+
+def test_a_random_sample_can_be_labelled_blind_and_by_filters_it_is_none(page: Page) -> None:
     page.reviewer.blind_button.click()
-    choose_random(page)
-    page.list.choose(drawn[0])
+    first, *_others = choose_random(page)
+    page.list.choose(first)
     assert page.session.origin is Origin.RANDOM
     page.reviewer.blind_button.click()
     assert page.list.filters.list_order is ListOrder.UNCERTAINTY  # as before

@@ -11,13 +11,7 @@ from hypothesis import strategies as st
 
 from engine.core.errors import InputError, SetupError
 from engine.core.rubric import ELOQUENT, LONGEST_TEXT, Criterion, PromptWording, Rubric
-from engine.data.rubrics.files import (
-    MOST_BYTES_OF_RUBRIC,
-    load_rubric,
-    rubric_text,
-    save_rubric,
-    shipped_rubrics,
-)
+from engine.data.rubrics import files
 
 Save = Callable[[str, bytes], Path]
 
@@ -57,17 +51,17 @@ MANNERS = Rubric(
 def refused(path: Path) -> str:
     """What is said of a file that is no rubric."""
     with pytest.raises(SetupError) as error:
-        load_rubric(path)
+        files.load_rubric(path)
     return error.value.problem
 
 
 def test_a_file_gives_the_rubric(save: Save) -> None:
-    assert load_rubric(save("manners.toml", WHOLE)) == MANNERS
+    assert files.load_rubric(save("manners.toml", WHOLE)) == MANNERS
 
 
 def test_marks_of_utf8_and_line_breaks_of_windows_change_nothing(save: Save) -> None:
     data = b"\xef\xbb\xbf" + WHOLE.replace(b"\n", b"\r\n")
-    assert load_rubric(save("manners.toml", data)) == MANNERS
+    assert files.load_rubric(save("manners.toml", data)) == MANNERS
 
 
 def test_all_that_is_wrong_is_said_at_once_with_its_place(save: Save) -> None:
@@ -128,7 +122,7 @@ yes = "no"
         (b"name = 07:32:00\ncriteria = []\nwording = true\n", '"wording": yes or no. Begin it with a line'),
         (b"", "is empty."),
         (b"PK\x03\x04", "is a ZIP archive"),
-        (b"x" * (MOST_BYTES_OF_RUBRIC + 1), "has 1 MiB; at most 1 MiB are read."),
+        (b"x" * (files.MOST_BYTES_OF_RUBRIC + 1), "has 1 MiB; at most 1 MiB are read."),
     ],
 )
 def test_what_is_no_rubric_is_refused_at_its_place(save: Save, text: bytes, said: str) -> None:
@@ -158,11 +152,11 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 def test_any_rubric_comes_back(tmp_path: Path, criterion: Criterion) -> None:
     rubric = Rubric("ein Name", (criterion,), 0.25, 'von "hier"\nund da', PromptWording(now="Jetzt"))
     path = tmp_path / "x.toml"
-    save_rubric(path, rubric)
-    assert load_rubric(path) == rubric
-    save_rubric(path, ELOQUENT)
-    save_rubric(path, rubric)
-    assert load_rubric(path) == rubric
+    files.save_rubric(path, rubric)
+    assert files.load_rubric(path) == rubric
+    files.save_rubric(path, ELOQUENT)
+    files.save_rubric(path, rubric)
+    assert files.load_rubric(path) == rubric
 
 
 TEXTS = st.text(
@@ -176,7 +170,7 @@ TEXTS = st.text(
 @given(TEXTS, TEXTS)
 def test_no_text_breaks_the_file(question: str, good: str) -> None:
     rubric = Rubric("x", (Criterion("y", question, good=good),))
-    assert tomllib.loads(rubric_text(rubric))["criteria"] == [
+    assert tomllib.loads(files.rubric_text(rubric))["criteria"] == [
         {"name": "y", "question": question, "good": good, "weight": 1.0}
     ]
 
@@ -205,11 +199,13 @@ no = "nein"
 
 def test_what_a_person_wrote_stays(save: Save) -> None:
     path = save("x.toml", BY_HAND.encode())
-    rubric = load_rubric(path)
-    save_rubric(path, rubric)
+    rubric = files.load_rubric(path)
+    files.save_rubric(path, rubric)
     assert path.read_text("utf-8") == BY_HAND
     polite, brief = rubric.criteria
-    save_rubric(path, replace(rubric, criteria=(replace(polite, weight=3.0), replace(brief, good="Short."))))
+    files.save_rubric(
+        path, replace(rubric, criteria=(replace(polite, weight=3.0), replace(brief, good="Short.")))
+    )
     lines = path.read_text("utf-8").splitlines()
     assert {"weight = 3.0  # counts twice", 'good = "Short."'} <= set(lines) or "# counts twice" in "".join(
         lines
@@ -220,7 +216,7 @@ def test_what_a_person_wrote_stays(save: Save) -> None:
 
 def test_criteria_are_renamed_moved_added_and_removed_in_the_file(save: Save) -> None:
     path = save("x.toml", BY_HAND.encode())
-    rubric = load_rubric(path)
+    rubric = files.load_rubric(path)
     polite, brief = rubric.criteria
     for criteria in (
         (replace(polite, name="courtesy"), brief),
@@ -230,56 +226,56 @@ def test_criteria_are_renamed_moved_added_and_removed_in_the_file(save: Save) ->
         (brief, polite, Criterion("order", "Which is better ordered?")),
     ):
         changed = replace(rubric, criteria=criteria)
-        save_rubric(path, changed)
-        assert load_rubric(path) == changed
+        files.save_rubric(path, changed)
+        assert files.load_rubric(path) == changed
         assert "# Ours, since spring." in path.read_text("utf-8")
 
 
 def test_a_renamed_criterion_keeps_its_comment(save: Save) -> None:
     path = save("x.toml", BY_HAND.encode())
-    rubric = load_rubric(path)
+    rubric = files.load_rubric(path)
     polite, brief = rubric.criteria
-    save_rubric(path, replace(rubric, criteria=(replace(polite, name="courtesy"), brief)))
+    files.save_rubric(path, replace(rubric, criteria=(replace(polite, name="courtesy"), brief)))
     assert "weight = 2  # counts twice\nname = \"courtesy\"\nquestion = '''Which" in path.read_text("utf-8")
 
 
 def test_criteria_in_one_line_are_written_anew(save: Save) -> None:
     path = save("x.toml", b'name = "x"\ncriteria = [{name = "a", question = "Which?"}]\n')
-    rubric = replace(load_rubric(path), name="y")
-    save_rubric(path, rubric)
-    assert load_rubric(path) == rubric
+    rubric = replace(files.load_rubric(path), name="y")
+    files.save_rubric(path, rubric)
+    assert files.load_rubric(path) == rubric
 
 
 def test_line_breaks_of_windows_stay(save: Save) -> None:
     path = save("x.toml", BY_HAND.replace("\n", "\r\n").encode())
-    rubric = load_rubric(path)
-    save_rubric(path, replace(rubric, criteria=(*rubric.criteria, Criterion("order", "Two\nlines?"))))
+    rubric = files.load_rubric(path)
+    files.save_rubric(path, replace(rubric, criteria=(*rubric.criteria, Criterion("order", "Two\nlines?"))))
     assert path.read_bytes().count(b"\n") == path.read_bytes().count(b"\r\n")
-    assert load_rubric(path).criteria[-1].question == "Two\nlines?"
+    assert files.load_rubric(path).criteria[-1].question == "Two\nlines?"
 
 
 @pytest.mark.parametrize("data", [b"my notes\n", b"id\tinstruction\n", b"\xff\xfe\x00"])
 def test_what_is_no_toml_is_not_overwritten(save: Save, data: bytes) -> None:
     path = save("notes.txt", data)
     with pytest.raises(InputError):
-        save_rubric(path, MANNERS)
+        files.save_rubric(path, MANNERS)
     assert path.read_bytes() == data
 
 
 def test_a_wording_as_usual_is_not_written() -> None:
-    assert "[wording]" not in rubric_text(ELOQUENT)
-    assert rubric_text(MANNERS).count("ja") == 1
+    assert "[wording]" not in files.rubric_text(ELOQUENT)
+    assert files.rubric_text(MANNERS).count("ja") == 1
 
 
 def test_the_longest_rubric_can_be_read(tmp_path: Path) -> None:
     long = "禮" * LONGEST_TEXT
     criteria = tuple(Criterion(f"c{number}", long, 1.0, long, long) for number in range(24))
     rubric = Rubric("long", criteria)
-    save_rubric(tmp_path / "x.toml", rubric)
-    assert load_rubric(tmp_path / "x.toml") == rubric
+    files.save_rubric(tmp_path / "x.toml", rubric)
+    assert files.load_rubric(tmp_path / "x.toml") == rubric
 
 
-@pytest.mark.parametrize("rubric", shipped_rubrics(), ids=lambda rubric: rubric.name)
+@pytest.mark.parametrize("rubric", files.shipped_rubrics(), ids=lambda rubric: rubric.name)
 def test_the_shipped_ones_come_back(tmp_path: Path, rubric: Rubric) -> None:
-    save_rubric(tmp_path / "x.toml", rubric)
-    assert load_rubric(tmp_path / "x.toml") == rubric
+    files.save_rubric(tmp_path / "x.toml", rubric)
+    assert files.load_rubric(tmp_path / "x.toml") == rubric
