@@ -62,7 +62,7 @@ def test_it_stops_says_what_is_clear_and_goes_on(comparisons: Path, tmp_path: Pa
     assert 10 <= asked.rows < 40
     sample = f"a random sample, {asked.rows} of 60 items, seed 0"
     assert f"Submission: {asked.out} ({sample})" in first.stdout
-    assert "significantly better" in first.stdout
+    assert "significantly worse" in first.stdout
     assert re.search(r"[\r\n]Resolved: ", first.stderr)  # not behind the bar, on its line
     run = json.loads(asked.json.read_text("utf-8"))["run"]
     assert run["sample"] == sample
