@@ -76,7 +76,7 @@ def test_it_stops_says_what_is_clear_and_goes_on(comparisons: Path, tmp_path: Pa
     assert "good is significantly the best" in ranked.stdout
     assert "This run stopped at a significant result" in ranked.stdout
     assert json.loads(written["json"].read_text("utf-8"))["caveats"][0].startswith("This run stopped")
-    assert "until it is sure which candidate is better" in written["methods-text"].read_text("utf-8")
+    assert "until it is significant which candidate is better" in written["methods-text"].read_text("utf-8")
     assert f"{asked.rows} of 60 items were read" in written["methods-text"].read_text("utf-8")
     assert what_is_clear(ranked.stdout) == what_is_clear(first.stdout)
     narrow = run_here(*asked.words, "--until", 5)
