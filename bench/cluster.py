@@ -4,7 +4,7 @@
     python -m bench.cluster overhead [ITEMS]
     python -m bench.cluster simulated [ITEMS] [WORKERS] [SECONDS]
 
-It needs requirements-cluster.txt. Knows: how a cluster is measured. Does not know: what is good enough.
+It needs requirements-cluster.txt.
 """
 
 import asyncio

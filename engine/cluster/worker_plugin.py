@@ -1,8 +1,6 @@
 """What Dask calls on a worker: a plugin that owns the model, and the tasks that ask it.
 
 Each task answers with bytes of JSON, whatever happens.
-
-Knows: Dask's workers and tasks. Does not know: how a model is opened, who asks.
 """
 
 import asyncio

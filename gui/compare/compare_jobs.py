@@ -332,7 +332,8 @@ def decide_together(control: JobControl, store_path: Path, request: JuryRequest)
     from engine.calibration.jury import DEFAULT_CERTAINTY
     from engine.core.events import followed
     from engine.metrics.matching import open_system, system_of_file, told_apart
-    from engine.operations import measuring
+    from engine.operations.measuring import JurySetup
+    from engine.operations.measuring import decide_together as deciding
     from engine.settings.identity import checked_name
 
     checked_name(request.name, "the jury")
@@ -343,7 +344,7 @@ def decide_together(control: JobControl, store_path: Path, request: JuryRequest)
     if gold is not None:
         asked = [system.asked for system in systems if system.asked]
         gold = with_labels_for(gold, asked, control.cancel)
-    setup = measuring.JurySetup(
+    setup = JurySetup(
         systems,
         request.name,
         gold=gold,
@@ -351,6 +352,6 @@ def decide_together(control: JobControl, store_path: Path, request: JuryRequest)
         lengths=request.lengths,
         certainty=request.certainty or DEFAULT_CERTAINTY,
     )
-    kept = followed(measuring.decide_together(setup, store_path, control.cancel), control.report)
+    kept = followed(deciding(setup, store_path, control.cancel), control.report)
     said = [Section("remarks", "", [Sentences(kept.remarks, Tone.CAVEAT)])] if kept.remarks else []
     return StoredJury(kept.run.id, kept.run.title, Sheet("", [*said, *kept.sections]))

@@ -12,7 +12,7 @@ from engine.core.rubric import Rubric
 from engine.core.tables import Sheet
 from engine.settings.sampling import PairsPlan
 from engine.system.files import check_targets
-from gui.workspace.threads import Job, JobControl
+from gui.workspace.threads import JobControl, job
 
 if TYPE_CHECKING:
     from engine.data.column_content import Sample
@@ -54,54 +54,48 @@ class FirstItems:
     meant: Mapping[str, str]
 
 
-def look_into(path: Path, rubric: Rubric) -> Job[Foreign]:
+@job
+def look_into(control: JobControl, path: Path, rubric: Rubric) -> Foreign:
     """What a file holds, and what its columns seem to be; labels on the criteria of a rubric.
 
     SetupError, Cancelled.
     """
+    from engine.data import column_content
+    from engine.data.column_guess import guess_columns
+    from engine.data.column_memory import remembered
 
-    def work(control: JobControl) -> Foreign:
-        from engine.data import column_content
-        from engine.data.column_guess import guess_columns
-        from engine.data.column_memory import remembered
-
-        sample = column_content.look_into(path, may_be_empty=False, cancel=control.cancel)
-        of_labels = [column for column in sample.columns if sample.values(column)]
-        columns = remembered(sample.file_columns)  # as they are looked up where the file is read
-        confidence: Mapping[str, Confidence] = {}
-        if columns is None:
-            guess = guess_columns(sample, rubric)
-            columns, confidence = guess.map, guess.confidence
-        return Foreign(sample.columns, sample.offers, of_labels, columns, confidence, sample)
-
-    return work
+    sample = column_content.look_into(path, may_be_empty=False, cancel=control.cancel)
+    of_labels = [column for column in sample.columns if sample.values(column)]
+    columns = remembered(sample.file_columns)  # as they are looked up where the file is read
+    confidence: Mapping[str, Confidence] = {}
+    if columns is None:
+        guess = guess_columns(sample, rubric)
+        columns, confidence = guess.map, guess.confidence
+    return Foreign(sample.columns, sample.offers, of_labels, columns, confidence, sample)
 
 
-def preview(foreign: Foreign, columns: ColumnMap, rubric: Rubric) -> Job[FirstItems]:
+@job
+def preview(_control: JobControl, foreign: Foreign, columns: ColumnMap, rubric: Rubric) -> FirstItems:
     """The first rows of a file by a map, and the values of its labels."""
+    from engine.data.column_content import MOST_VALUES, said_meanings
+    from engine.data.mapped_table import MappedTable
 
-    def work(_control: JobControl) -> FirstItems:
-        from engine.data.column_content import MOST_VALUES, said_meanings
-        from engine.data.mapped_table import MappedTable
-
-        values: dict[str, int] = {}
-        for name, source in columns.sources:
-            if name.endswith("_preference") and source and ">" not in source:
-                for value, count in foreign.sample.source_values(source).items():
-                    values[value] = values.get(value, 0) + count
-        meant = said_meanings(values)
-        shown = values if len(values) <= MOST_VALUES else None
-        table = foreign.sample.table.first(len(foreign.sample.rows))
-        unsaid = {value: NO_LABEL for value in values if value not in HUMAN_LABELS}
-        try:
-            mapped = MappedTable(table, ColumnMap.of(columns.source_of, unsaid | columns.meaning_of), rubric)
-        except ColumnsError as error:
-            return FirstItems((), error.problems, shown, meant)
-        items = [row.cells for row in mapped.rows()]
-        too_many = [f"{len(values):,} values of labels are too many to name."] if shown is None else []
-        return FirstItems(items[:ITEMS_SHOWN], (*too_many, *mapped.problems), shown, meant)
-
-    return work
+    values: dict[str, int] = {}
+    for name, source in columns.sources:
+        if name.endswith("_preference") and source and ">" not in source:
+            for value, count in foreign.sample.source_values(source).items():
+                values[value] = values.get(value, 0) + count
+    meant = said_meanings(values)
+    shown = values if len(values) <= MOST_VALUES else None
+    table = foreign.sample.table.first(len(foreign.sample.rows))
+    unsaid = {value: NO_LABEL for value in values if value not in HUMAN_LABELS}
+    try:
+        mapped = MappedTable(table, ColumnMap.of(columns.source_of, unsaid | columns.meaning_of), rubric)
+    except ColumnsError as error:
+        return FirstItems((), error.problems, shown, meant)
+    items = [row.cells for row in mapped.rows()]
+    too_many = [f"{len(values):,} values of labels are too many to name."] if shown is None else []
+    return FirstItems(items[:ITEMS_SHOWN], (*too_many, *mapped.problems), shown, meant)
 
 
 @dataclass(frozen=True)
@@ -134,35 +128,30 @@ class ItemQuery:
         return bool(self.words) or self.part is not None
 
 
-def order(dataset: "Dataset", wanted: ItemQuery) -> "Job[Rows]":
-    def work(control: JobControl) -> "Rows":
-        from engine.data.dataset_views import matching_rows, rows_of, sorted_rows
+@job
+def order(control: JobControl, dataset: "Dataset", wanted: ItemQuery) -> "Rows":
+    from engine.data.dataset_views import matching_rows, rows_of, sorted_rows
 
-        rows = matching_rows(dataset, wanted.text, control.cancel, wanted.others)
-        if wanted.part is not None:
-            rows = rows_of(dataset, rows, wanted.part)
-        control.cancel.raise_if_requested()
-        return sorted_rows(dataset, rows, wanted.column, wanted.descending) if wanted.column else rows
-
-    return work
+    rows = matching_rows(dataset, wanted.text, control.cancel, wanted.others)
+    if wanted.part is not None:
+        rows = rows_of(dataset, rows, wanted.part)
+    control.cancel.raise_if_requested()
+    return sorted_rows(dataset, rows, wanted.column, wanted.descending) if wanted.column else rows
 
 
-def summary(dataset: "Dataset", rows: Sequence[int] | None = None) -> Job[Counted]:
+@job
+def summary(_control: JobControl, dataset: "Dataset", rows: Sequence[int] | None = None) -> Counted:
     """What a dataset holds, in numbers; or what the items at some places hold."""
+    from engine.data.dataset_views import summary_of
 
-    def work(_control: JobControl) -> Counted:
-        from engine.data.dataset_views import summary_of
+    part = dataset if rows is None else dataset.at(rows)
+    if not dataset.annotators:
+        return Counted(summary_of(part))
+    from engine.metrics.annotator_agreement import annotator_agreement
+    from engine.report.annotators import among_in_words
 
-        part = dataset if rows is None else dataset.at(rows)
-        if not dataset.annotators:
-            return Counted(summary_of(part))
-        from engine.metrics.annotator_agreement import annotator_agreement
-        from engine.report.annotators import among_in_words
-
-        agreement = annotator_agreement(part)
-        return Counted(summary_of(part), among_in_words(agreement) if agreement else ())
-
-    return work
+    agreement = annotator_agreement(part)
+    return Counted(summary_of(part), among_in_words(agreement) if agreement else ())
 
 
 @dataclass(frozen=True)
@@ -174,39 +163,35 @@ class FoundOutputs:
     read: Mapping[str, Path]
 
 
-def match_files(paths: Sequence[Path], columns: str, instructions: Path | None) -> Job[FoundOutputs]:
+@job
+def match_files(
+    control: JobControl, paths: Sequence[Path], columns: str, instructions: Path | None
+) -> FoundOutputs:
     """What the outputs in some files have in common.
 
     `columns`: what is read of them, as it is written on one line; what it leaves out is guessed. SetupError.
     """
+    from engine.data.outputs import read_instructions, read_outputs
+    from engine.data.pairs import match_outputs
+    from engine.report.pairs import found_sections
 
-    def work(control: JobControl) -> FoundOutputs:
-        from engine.data.outputs import read_instructions, read_outputs
-        from engine.data.pairs import match_outputs
-        from engine.report.pairs import found_sections
-
-        sources = parse_columns(columns, of_outputs=True)
-        asked = read_instructions(instructions, sources, control.cancel) if instructions else None
-        matched = match_outputs([read_outputs(path, sources, control.cancel) for path in paths], asked)
-        sheet = Sheet("Outputs", found_sections(matched))
-        read = {f"file of {one.outputs.candidate}": one.outputs.path for one in matched.kept}
-        if instructions is not None:
-            read["file of the instructions"] = instructions
-        return FoundOutputs(matched, sheet, read)
-
-    return work
+    sources = parse_columns(columns, of_outputs=True)
+    asked = read_instructions(instructions, sources, control.cancel) if instructions else None
+    matched = match_outputs([read_outputs(path, sources, control.cancel) for path in paths], asked)
+    sheet = Sheet("Outputs", found_sections(matched))
+    read = {f"file of {one.outputs.candidate}": one.outputs.path for one in matched.kept}
+    if instructions is not None:
+        read["file of the instructions"] = instructions
+    return FoundOutputs(matched, sheet, read)
 
 
-def write_pairs(found: FoundOutputs, plan: PairsPlan, path: Path) -> Job[Path]:
+@job
+def write_pairs(_control: JobControl, found: FoundOutputs, plan: PairsPlan, path: Path) -> Path:
     """Make the pairs and write them as a dataset; where it is. SetupError."""
+    from engine.data.pairs import make_pairs
+    from engine.data.submission import check_suffix
 
-    def work(_control: JobControl) -> Path:
-        from engine.data.pairs import make_pairs
-        from engine.data.submission import check_suffix
-
-        check_suffix(path)
-        check_targets({"The dataset": path}, found.read)
-        make_pairs(found.matched, plan).write(path)
-        return path
-
-    return work
+    check_suffix(path)
+    check_targets({"The dataset": path}, found.read)
+    make_pairs(found.matched, plan).write(path)
+    return path

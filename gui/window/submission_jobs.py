@@ -15,7 +15,7 @@ from engine.core.events import followed
 from engine.core.formatting import short_name
 from gui.workspace.file_jobs import keep_columns
 from gui.workspace.garbage import many_records
-from gui.workspace.threads import Job, JobControl, worker
+from gui.workspace.threads import JobControl, job, worker
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -24,29 +24,25 @@ if TYPE_CHECKING:
     from engine.settings.identity import StoredRun
 
 
-def tell(screen: Sequence[tuple[str, str]], settings: Sequence[tuple[str, str]], store: Path) -> Job[str]:
+@job
+def tell(
+    control: JobControl, screen: Sequence[tuple[str, str]], settings: Sequence[tuple[str, str]], store: Path
+) -> str:
     """The text, by a process of its own: it starts llama.cpp. `settings`: those of the window."""
+    from engine.operations.diagnostics import OfWindow, tell_diagnostics
 
-    def work(control: JobControl) -> str:
-        from engine.operations.diagnostics import OfWindow, tell_diagnostics
-
-        with worker(tell_diagnostics, control) as teller:
-            return followed(teller.do(store, OfWindow(screen, settings)), control.report)
-
-    return work
+    with worker(tell_diagnostics, control) as teller:
+        return followed(teller.do(store, OfWindow(screen, settings)), control.report)
 
 
-def check_all() -> Job[None]:
+@job
+def check_all(control: JobControl) -> None:
     """Do every check, in a process of its own as the window judges; reports each `self_test.Check`."""
+    from engine.operations.self_test import internet_check, self_test
 
-    def work(control: JobControl) -> None:
-        from engine.operations.self_test import internet_check, self_test
-
-        with worker(self_test, control) as tester:
-            followed(tester.do(), control.report)
-        control.report(internet_check("internet, in the window"))
-
-    return work
+    with worker(self_test, control) as tester:
+        followed(tester.do(), control.report)
+    control.report(internet_check("internet, in the window"))
 
 
 @dataclass(frozen=True)
@@ -106,70 +102,63 @@ class Places:
     judged: "Sequence[StoredRun]" = ()
 
 
-def tell_apart(paths: Sequence[Path]) -> Job[SortedFiles]:
+@job
+def tell_apart(_control: JobControl, paths: Sequence[Path]) -> SortedFiles:
     """What some files are, by what they hold. What is no known kind, or cannot be read, counts as a dataset:
     reading it says why.
     """
+    from engine.data.file_kinds import kind_of
 
-    def work(_control: JobControl) -> SortedFiles:
-        from engine.data.file_kinds import kind_of
-
-        dataset = submission = elsewhere = None
-        for path in paths:
-            kind = None
-            with suppress(SetupError):
-                kind = kind_of(path)
-            if kind is FileKind.SUBMISSION:
-                submission = submission or path
-            elif kind in (None, FileKind.DATASET, FileKind.RUN_DATA):
-                dataset = dataset or path
-            else:
-                elsewhere = elsewhere or (path, kind)
-        opened = sum(each is not None for each in (dataset, submission, elsewhere))
-        return SortedFiles(dataset, submission, elsewhere, len(paths) - opened)
-
-    return work
+    dataset = submission = elsewhere = None
+    for path in paths:
+        kind = None
+        with suppress(SetupError):
+            kind = kind_of(path)
+        if kind is FileKind.SUBMISSION:
+            submission = submission or path
+        elif kind in (None, FileKind.DATASET, FileKind.RUN_DATA):
+            dataset = dataset or path
+        else:
+            elsewhere = elsewhere or (path, kind)
+    opened = sum(each is not None for each in (dataset, submission, elsewhere))
+    return SortedFiles(dataset, submission, elsewhere, len(paths) - opened)
 
 
-def open_submission(store_path: Path, path: Path, places: Places) -> Job[Answered | Unanswered]:
+@job
+def open_submission(
+    control: JobControl, store_path: Path, path: Path, places: Places
+) -> Answered | Unanswered:
     """Keep a submission with the dataset that it answers; reports the name of each file that is looked into.
 
     SetupError where it is no submission, or has no id in common with the dataset that was named.
     """
+    from engine.data.submission import read_submission
+    from engine.results.completeness import findings
+    from engine.results.completeness import open_submission as keep
+    from engine.results.run_results import load_results
+    from engine.store.run_store import RunStore
+    from engine.system.files import file_hash
 
-    def work(control: JobControl) -> Answered | Unanswered:
-        from engine.data.submission import read_submission
-        from engine.results.completeness import findings
-        from engine.results.completeness import open_submission as keep
-        from engine.results.run_results import load_results
-        from engine.store.run_store import RunStore
-        from engine.system.files import file_hash
-
-        submission = read_submission(path)
-        with RunStore(store_path) as store, many_records():
-            # The dataset with which the same submission was opened before is the first to be looked into. By
-            # content: the same submission may lie under another name today.
-            content, runs = file_hash(path), store.runs()[::-1]
-            same = (run.identity for run in runs if run.submitted and run.identity.model_hash == content)
-            recent = dict.fromkeys([*(identity.dataset_path for identity in same), *places.recent])
-            found = _dataset_of(submission, replace(places, recent=tuple(recent), judged=runs), control)
-            if isinstance(found, Unanswered):
-                return found
-            results = load_results(store, keep(path, found, store).id)
-        return Answered(path, results, found, findings(results, found))
-
-    return work
+    submission = read_submission(path)
+    with RunStore(store_path) as store, many_records():
+        # The dataset with which the same submission was opened before is the first to be looked into. By
+        # content: the same submission may lie under another name today.
+        content, runs = file_hash(path), store.runs()[::-1]
+        same = (run.identity for run in runs if run.submitted and run.identity.model_hash == content)
+        recent = dict.fromkeys([*(identity.dataset_path for identity in same), *places.recent])
+        found = _dataset_of(submission, replace(places, recent=tuple(recent), judged=runs), control)
+        if isinstance(found, Unanswered):
+            return found
+        results = load_results(store, keep(path, found, store).id)
+    return Answered(path, results, found, findings(results, found))
 
 
-def find_gaps(results: "RunResults", dataset: "Dataset") -> Job[list[str]]:
+@job
+def find_gaps(_control: JobControl, results: "RunResults", dataset: "Dataset") -> list[str]:
     """What keeps a run, as it is now, from being the official submission for its dataset."""
+    from engine.results.completeness import findings
 
-    def work(_control: JobControl) -> list[str]:
-        from engine.results.completeness import findings
-
-        return findings(results, dataset)
-
-    return work
+    return findings(results, dataset)
 
 
 def _dataset_of(submission: "Submission", places: Places, control: JobControl) -> "Dataset | Unanswered":

@@ -172,7 +172,7 @@ class DatasetReader(QObject):
     ) -> None:
         self._columns, self._labelled, self._keeps = columns, False, remember is not False
         self._rubric = rubric
-        self._reading.start(file_jobs.load(path, columns, remember, judged, moved, rubric=rubric))
+        self._reading.start(file_jobs.load(path, columns, remember, judged, moved=moved, rubric=rubric))
 
     def read_labels(self, path: Path, judged: "Sequence[StoredRun]" = ()) -> None:
         """Read a file for its human labels."""

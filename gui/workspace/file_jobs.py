@@ -17,7 +17,7 @@ from engine.core.rubric import ELOQUENT, Rubric, rubric_for_labels
 from engine.core.tables import Column, Estimate, Kind, Row, Table
 from engine.system.paths import PathKind, seen_at
 from gui.workspace.open_run import measured_mark
-from gui.workspace.threads import Job, JobControl
+from gui.workspace.threads import JobControl, job
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -35,15 +35,17 @@ class Loading:
     rows: int
 
 
+@job
 def load(
+    control: JobControl,
     path: Path,
     columns: ColumnMap | None = None,
     remember: bool | None = None,
     judged: "Sequence[StoredRun]" = (),
-    moved: bool = False,
     *,
+    moved: bool = False,
     rubric: Rubric = ELOQUENT,
-) -> "Job[Dataset]":
+) -> "Dataset":
     """Read a dataset; reports Loading.
 
     `columns`: by which a foreign file is read. `remember`: whether they are kept for files with the same
@@ -51,25 +53,21 @@ def load(
     them and no `columns` are given, it is read as that run read it; with `moved` also where it lies
     elsewhere. `rubric`: on whose criteria labels are read.
     """
+    from engine.data.dataset import load_dataset
+    from engine.results.run_dataset import load_as_judged
 
-    def work(control: JobControl) -> "Dataset":
-        from engine.data.dataset import load_dataset
-        from engine.results.run_dataset import load_as_judged
+    def report(rows: int) -> None:
+        control.report(Loading(path, rows))
 
-        def report(rows: int) -> None:
-            control.report(Loading(path, rows))
-
-        if columns is None:
-            dataset = load_as_judged(path, judged, control.cancel, report, moved=moved, rubric=rubric)
-        else:
-            dataset = load_dataset(path, rubric, control.cancel, report, columns)
-        keep_columns(dataset, remember)
-        # Both are needed soon, and take a moment for many items.
-        _ = dataset.hash, dataset.criteria
-        control.cancel.raise_if_requested()
-        return dataset
-
-    return work
+    if columns is None:
+        dataset = load_as_judged(path, judged, control.cancel, report, moved=moved, rubric=rubric)
+    else:
+        dataset = load_dataset(path, rubric, control.cancel, report, columns)
+    keep_columns(dataset, remember)
+    # Both are needed soon, and take a moment for many items.
+    _ = dataset.hash, dataset.criteria
+    control.cancel.raise_if_requested()
+    return dataset
 
 
 def keep_columns(dataset: "Dataset", remember: bool | None) -> None:
@@ -136,24 +134,23 @@ class NotedRequest:
     author: str | None = None
 
 
-def divide(dataset: "Dataset", gold: "Dataset | None", by: str, request: NotedRequest) -> Job[Divided]:
+@job
+def divide(
+    _control: JobControl, dataset: "Dataset", gold: "Dataset | None", by: str, request: NotedRequest
+) -> Divided:
     """Divide the items of a dataset; human labels are those of `gold`, where there is one. Nothing is divided
     by what the dataset does not have, nor by the empty text.
     """
+    from engine.data.slices import LABEL, divisions, is_by_annotators, slicing
 
-    def work(_control: JobControl) -> Divided:
-        from engine.data.slices import LABEL, divisions, is_by_annotators, slicing
-
-        noted = _noted(dataset, request)
-        known = divisions(dataset, noted)
-        own = {name: title for name, title in known.items() if not name.startswith(LABEL)}
-        labels = divisions(dataset if gold is None else gold)
-        human = {name: title for name, title in labels.items() if name.startswith(LABEL)}
-        source = gold if gold is not None and by in human else dataset
-        found = slicing(source, by, noted) if by in own or by in human else None
-        return Divided({**own, **human}, found, found is not None and is_by_annotators(by))
-
-    return work
+    noted = _noted(dataset, request)
+    known = divisions(dataset, noted)
+    own = {name: title for name, title in known.items() if not name.startswith(LABEL)}
+    labels = divisions(dataset if gold is None else gold)
+    human = {name: title for name, title in labels.items() if name.startswith(LABEL)}
+    source = gold if gold is not None and by in human else dataset
+    found = slicing(source, by, noted) if by in own or by in human else None
+    return Divided({**own, **human}, found, found is not None and is_by_annotators(by))
 
 
 def _noted(dataset: "Dataset", request: NotedRequest) -> "Noted":
@@ -172,18 +169,15 @@ def _noted(dataset: "Dataset", request: NotedRequest) -> "Noted":
     return Noted()
 
 
-def missing(paths: Sequence[Path]) -> Job[frozenset[Path]]:
+@job
+def missing(control: JobControl, paths: Sequence[Path]) -> frozenset[Path]:
     """Those of some files that are not there; a job, because a disk of the network may take its time."""
-
-    def work(control: JobControl) -> frozenset[Path]:
-        gone = set()
-        for path in paths:
-            control.cancel.raise_if_requested()
-            if seen_at(path) is PathKind.NOTHING:
-                gone.add(path)
-        return frozenset(gone)
-
-    return work
+    gone = set()
+    for path in paths:
+        control.cancel.raise_if_requested()
+        if seen_at(path) is PathKind.NOTHING:
+            gone.add(path)
+    return frozenset(gone)
 
 
 DRAWN = "drawn"
@@ -214,64 +208,62 @@ class Sliced:
         return [found.part for found in self.measured[0].slices]
 
 
+@job
 def measure_slices(
-    results: "RunResults", gold: "Dataset | None", slicing: "Slicing", known: Sliced | None = None
-) -> Job[Sliced]:
+    control: JobControl,
+    results: "RunResults",
+    gold: "Dataset | None",
+    slicing: "Slicing",
+    known: Sliced | None = None,
+) -> Sliced:
     """All slices of a run, against human labels where they fit: below, each criterion's accuracies.
 
     What is `known` where that would be the same.
     """
+    from engine.report.slices import criterion_slice_table, slice_table, slices_in_words
 
-    def work(control: JobControl) -> Sliced:
-        from engine.report.slices import criterion_slice_table, slice_table, slices_in_words
-
-        mark = measured_mark(results, gold)
-        if known is not None and (known.of, known.division) == (mark, slicing):
-            return known
-        measured = _measured(results, gold, slicing, control)
-        table, below = slice_table(measured), None
-        if any(found.measures for found in measured.slices):
-            below = criterion_slice_table(measured)
-            # With a column to draw in, after the interval.
-            place = [column.key for column in table.columns].index("interval") + 1
-            columns = (*table.columns[:place], _DRAWN, *table.columns[place:])
-            rows: list[Row] = []
-            for row, found in zip(table.rows, measured.slices, strict=True):
-                drawn = None if found.accuracy is None else Estimate(found.accuracy, found.interval)
-                rows.append([*row[:place], drawn, *row[place:]])
-            table = replace(table, columns=columns, rows=rows)
-        return Sliced(slicing, table, below, mark, [measured], said=slices_in_words(measured))
-
-    return work
+    mark = measured_mark(results, gold)
+    if known is not None and (known.of, known.division) == (mark, slicing):
+        return known
+    measured = _measured(results, gold, slicing, control)
+    table, below = slice_table(measured), None
+    if any(found.measures for found in measured.slices):
+        below = criterion_slice_table(measured)
+        # With a column to draw in, after the interval.
+        place = [column.key for column in table.columns].index("interval") + 1
+        columns = (*table.columns[:place], _DRAWN, *table.columns[place:])
+        rows: list[Row] = []
+        for row, found in zip(table.rows, measured.slices, strict=True):
+            drawn = None if found.accuracy is None else Estimate(found.accuracy, found.interval)
+            rows.append([*row[:place], drawn, *row[place:]])
+        table = replace(table, columns=columns, rows=rows)
+    return Sliced(slicing, table, below, mark, [measured], said=slices_in_words(measured))
 
 
+@job
 def compare_slices(
-    matched: "Sequence[Matched]", slicing: "Slicing", known: Sliced | None = None
-) -> Job[Sliced]:
+    control: JobControl, matched: "Sequence[Matched]", slicing: "Slicing", known: Sliced | None = None
+) -> Sliced:
     """All slices of systems that are compared with the same human labels: below, how often A and B win.
 
     What is `known` where it is of these very systems.
     """
+    from engine.metrics.slices import measure_slices
+    from engine.ranking.weighted_scoring import weigh_by_default
+    from engine.report.slices import compared_slice_table, compared_slices_in_words, compared_win_table
 
-    def work(control: JobControl) -> Sliced:
-        from engine.metrics.slices import measure_slices
-        from engine.ranking.weighted_scoring import weigh_by_default
-        from engine.report.slices import compared_slice_table, compared_slices_in_words, compared_win_table
-
-        if known is not None and known.of is matched and known.division == slicing:
-            return known
-        measured = [measure_slices(one, slicing, control.cancel) for one in matched]
-        weighed = {}
-        for one in matched:
-            control.cancel.raise_if_requested()
-            if (found := weigh_by_default(one, slicing)) is not None:
-                weighed[one.system.name] = found
-        table = compared_slice_table(matched, measured)
-        below = compared_win_table(measured[0], weighed) if weighed else None
-        said = compared_slices_in_words(matched, measured)
-        return Sliced(slicing, table, below, matched, measured, weighed, said)
-
-    return work
+    if known is not None and known.of is matched and known.division == slicing:
+        return known
+    measured = [measure_slices(one, slicing, control.cancel) for one in matched]
+    weighed = {}
+    for one in matched:
+        control.cancel.raise_if_requested()
+        if (found := weigh_by_default(one, slicing)) is not None:
+            weighed[one.system.name] = found
+    table = compared_slice_table(matched, measured)
+    below = compared_win_table(measured[0], weighed) if weighed else None
+    said = compared_slices_in_words(matched, measured)
+    return Sliced(slicing, table, below, matched, measured, weighed, said)
 
 
 def _measured(

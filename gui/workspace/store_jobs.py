@@ -19,7 +19,7 @@ from engine.system.write_ahead_log import WriteAheadLog
 from gui.workspace.file_jobs import has_labels_for
 from gui.workspace.garbage import many_records
 from gui.workspace.open_run import OpenRun
-from gui.workspace.threads import Job, JobControl, worker
+from gui.workspace.threads import Job, JobControl, job, worker
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -58,17 +58,15 @@ def in_store(store_path: Path, ask: "Callable[[RunStore], Result]", or_none: boo
     return work
 
 
-def list_runs(store_path: Path) -> "Job[Sequence[AnyRun]]":
-    def work(_control: JobControl) -> "Sequence[AnyRun]":
-        from engine.store.opening import has_store
-        from engine.store.run_store import RunStore
+@job
+def list_runs(_control: JobControl, store_path: Path) -> "Sequence[AnyRun]":
+    from engine.store.opening import has_store
+    from engine.store.run_store import RunStore
 
-        if not has_store(store_path):
-            return []
-        with RunStore(store_path) as store, store.reading():
-            return [*store.runs()[::-1], *store.damaged_runs()[::-1]]
-
-    return work
+    if not has_store(store_path):
+        return []
+    with RunStore(store_path) as store, store.reading():
+        return [*store.runs()[::-1], *store.damaged_runs()[::-1]]
 
 
 @dataclass(frozen=True)
@@ -78,38 +76,32 @@ class SeenStore:
     refusal: StoreError | None
 
 
-def look_at_store(store_path: Path) -> "Job[SeenStore | None]":
+@job
+def look_at_store(_control: JobControl, store_path: Path) -> SeenStore | None:
     """What the window must know of the store at its start; None where there is none yet."""
+    from engine.store.opening import has_store
+    from engine.store.run_store import RunStore
 
-    def work(_control: JobControl) -> SeenStore | None:
-        from engine.store.opening import has_store
-        from engine.store.run_store import RunStore
-
-        if not has_store(store_path):
-            return None
-        with RunStore(store_path) as store:
-            return SeenStore(store.refusal)
-
-    return work
+    if not has_store(store_path):
+        return None
+    with RunStore(store_path) as store:
+        return SeenStore(store.refusal)
 
 
-def open_run(store_path: Path, run_id: int, current: "Dataset | None") -> Job[OpenRun]:
+@job
+def open_run(control: JobControl, store_path: Path, run_id: int, current: "Dataset | None") -> OpenRun:
     """A run with the items that it judged, out of the file that the run names, else out of `current`."""
+    from engine.results.health import run_health
+    from engine.results.run_results import load_results
+    from engine.store.run_store import RunStore
 
-    def work(control: JobControl) -> OpenRun:
-        from engine.results.health import run_health
-        from engine.results.run_results import load_results
-        from engine.store.run_store import RunStore
-
-        with RunStore(store_path) as store, many_records():
-            results = load_results(store, run_id)
-            drafts = store.drafts(run_id)
-        dataset = _judged_items(results.run, current, control.cancel)
-        if results.run.submitted and dataset is not None and len(results.judged) < len(dataset):
-            results = _with_unanswered(store_path, results, dataset)
-        return OpenRun(results, dataset, run_health(results), drafts)
-
-    return work
+    with RunStore(store_path) as store, many_records():
+        results = load_results(store, run_id)
+        drafts = store.drafts(run_id)
+    dataset = _judged_items(results.run, current, control.cancel)
+    if results.run.submitted and dataset is not None and len(results.judged) < len(dataset):
+        results = _with_unanswered(store_path, results, dataset)
+    return OpenRun(results, dataset, run_health(results), drafts)
 
 
 def _with_unanswered(store_path: Path, results: "RunResults", dataset: "Dataset") -> "RunResults":
@@ -147,39 +139,36 @@ def _judged_items(run: "StoredRun", current: "Dataset | None", cancel: CancelTok
     return found  # None where it is gone or changed: the page says so and asks for the file
 
 
-def store_words(store_path: Path, write_ahead_log: WriteAheadLog) -> Job[Stored]:
+@job
+def store_words(_control: JobControl, store_path: Path, write_ahead_log: WriteAheadLog) -> Stored:
     """Store what waits in an write-ahead log, and read what annotators say then. StoreError where that cannot
     be now.
     """
+    from engine.results.run_results import load_reviews
+    from engine.store.annotation_rows import OF_RUN, said_of
+    from engine.store.run_store import RunStore
 
-    def work(_control: JobControl) -> Stored:
-        from engine.results.run_results import load_reviews
-        from engine.store.annotation_rows import OF_RUN, said_of
-        from engine.store.run_store import RunStore
-
-        pending = write_ahead_log.pending  # at once: the window may be closing
-        words = pending.words
-        if not words:
-            return Stored()
-        with RunStore(store_path) as store, many_records():
-            refused = store.take_words(pending.name, words)
-            write_ahead_log.stored(words[-1].number)
-            errors = {word.number: word.error for word in refused}
-            said = [said_of(word.values) for word in words if word.number not in errors]
-            undone = [(each.run_id, each.what.content_hash) for each in said if isinstance(each.what, Undo)]
-            new = [(each.run_id, word) for each in said for word in annotations_in(each.what)]
-            runs = {run_id for run_id, word in new if word.kind in OF_RUN} | {run_id for run_id, _ in undone}
-            hashes = [word.content_hash for _, word in new if word.kind is AnnotationKind.NOTE]
-            hashes += [content_hash for _, content_hash in undone]
-            noted = store.notes(hashes)
-            return Stored(
-                said,
-                [(word.said, word.error) for word in refused],
-                {run_id: load_reviews(store, run_id) for run_id in runs if run_id is not None},
-                {content_hash: noted.get(content_hash, ()) for content_hash in hashes},
-            )
-
-    return work
+    pending = write_ahead_log.pending  # at once: the window may be closing
+    words = pending.words
+    if not words:
+        return Stored()
+    with RunStore(store_path) as store, many_records():
+        refused = store.take_words(pending.name, words)
+        write_ahead_log.stored(words[-1].number)
+        errors = {word.number: word.error for word in refused}
+        said = [said_of(word.values) for word in words if word.number not in errors]
+        undone = [(each.run_id, each.what.content_hash) for each in said if isinstance(each.what, Undo)]
+        new = [(each.run_id, word) for each in said for word in annotations_in(each.what)]
+        runs = {run_id for run_id, word in new if word.kind in OF_RUN} | {run_id for run_id, _ in undone}
+        hashes = [word.content_hash for _, word in new if word.kind is AnnotationKind.NOTE]
+        hashes += [content_hash for _, content_hash in undone]
+        noted = store.notes(hashes)
+        return Stored(
+            said,
+            [(word.said, word.error) for word in refused],
+            {run_id: load_reviews(store, run_id) for run_id in runs if run_id is not None},
+            {content_hash: noted.get(content_hash, ()) for content_hash in hashes},
+        )
 
 
 @dataclass(frozen=True)
@@ -202,65 +191,55 @@ class FoundWords:
     notes: Mapping[str, tuple[Annotation, ...]] = field(default_factory=dict)
 
 
-def look_for_words(store_path: Path, run_id: int, seen: SeenWords) -> Job[FoundWords]:
+@job
+def look_for_words(_control: JobControl, store_path: Path, run_id: int, seen: SeenWords) -> FoundWords:
     """What annotators say of a run, where that has changed since it was `seen`, by whomever."""
+    from engine.results.run_results import load_reviews
+    from engine.store.opening import files_mark, has_store
+    from engine.store.run_store import RunStore
 
-    def work(_control: JobControl) -> FoundWords:
-        from engine.results.run_results import load_reviews
-        from engine.store.opening import files_mark, has_store
-        from engine.store.run_store import RunStore
-
-        files = files_mark(store_path)  # first: what is written while it is read is seen next time
-        if (files is not None and files == seen.files) or not has_store(store_path):
-            return FoundWords(run_id, seen)
-        with RunStore(store_path) as store, many_records(), store.reading():
-            now = SeenWords(files, store.words_mark(run_id))
-            if now.mark == seen.mark:
-                return FoundWords(run_id, now)
-            hashes = store.content_hashes(run_id)
-            return FoundWords(run_id, now, load_reviews(store, run_id), store.notes(hashes.values()))
-
-    return work
+    files = files_mark(store_path)  # first: what is written while it is read is seen next time
+    if (files is not None and files == seen.files) or not has_store(store_path):
+        return FoundWords(run_id, seen)
+    with RunStore(store_path) as store, many_records(), store.reading():
+        now = SeenWords(files, store.words_mark(run_id))
+        if now.mark == seen.mark:
+            return FoundWords(run_id, now)
+        hashes = store.content_hashes(run_id)
+        return FoundWords(run_id, now, load_reviews(store, run_id), store.notes(hashes.values()))
 
 
-def differences(store_path: Path, first: int, other: int) -> Job[Table]:
-    def work(_control: JobControl) -> Table:
-        from engine.report.run import differences_table
-        from engine.store.run_store import RunStore
+@job
+def differences(_control: JobControl, store_path: Path, first: int, other: int) -> Table:
+    from engine.report.run import differences_table
+    from engine.store.run_store import RunStore
 
-        with RunStore(store_path) as store, store.reading():
-            runs = store.run(first), store.run(other)
-            efforts = {run.id: store.efforts(run.id) for run in runs}
-            return differences_table(*runs, efforts, store.shared_items(first).get(other, 0))
-
-    return work
+    with RunStore(store_path) as store, store.reading():
+        runs = store.run(first), store.run(other)
+        efforts = {run.id: store.efforts(run.id) for run in runs}
+        return differences_table(*runs, efforts, store.shared_items(first).get(other, 0))
 
 
-def drift(store_path: Path, first: int, other: int) -> Job[Sheet]:
-    def work(control: JobControl) -> Sheet:
-        from engine.metrics.run_drift import stored_drift
-        from engine.report.drift import drift_sections
-        from engine.store.run_store import RunStore
+@job
+def drift(control: JobControl, store_path: Path, first: int, other: int) -> Sheet:
+    from engine.metrics.run_drift import stored_drift
+    from engine.report.drift import drift_sections
+    from engine.store.run_store import RunStore
 
-        with RunStore(store_path) as store, many_records():
-            found = stored_drift(store, first, other, cancel=control.cancel)
-        return Sheet("Regression check", tuple(drift_sections(found)))
-
-    return work
+    with RunStore(store_path) as store, many_records():
+        found = stored_drift(store, first, other, cancel=control.cancel)
+    return Sheet("Regression check", tuple(drift_sections(found)))
 
 
-def health(store_path: Path, run_id: int) -> Job[tuple[int, Health]]:
+@job
+def health(_control: JobControl, store_path: Path, run_id: int) -> tuple[int, Health]:
     """What speaks against the judge of a run, with the run's number."""
+    from engine.results.health import run_health
+    from engine.results.run_results import load_results
+    from engine.store.run_store import RunStore
 
-    def work(_control: JobControl) -> tuple[int, Health]:
-        from engine.results.health import run_health
-        from engine.results.run_results import load_results
-        from engine.store.run_store import RunStore
-
-        with RunStore(store_path) as store, many_records():
-            return run_id, run_health(load_results(store, run_id))
-
-    return work
+    with RunStore(store_path) as store, many_records():
+        return run_id, run_health(load_results(store, run_id))
 
 
 def draw_sample_by(store_path: Path, run_id: int, seed: int) -> Job[None]:
@@ -272,20 +251,20 @@ def known_tags(store_path: Path) -> Job[Sequence[str]]:
     return in_store(store_path, lambda store: store.tags(), or_none=True)
 
 
-def count_stale(results: "RunResults") -> Job[int]:
+@job
+def count_stale(control: JobControl, results: "RunResults") -> int:
     """How many effective explanations were written for another label than the effective one."""
-
-    def work(control: JobControl) -> int:
-        found = 0
-        for judgments in results.judgments.values():
-            control.cancel.raise_if_requested()
-            found += sum(results.is_stale(judgment) for judgment in judgments)
-        return found
-
-    return work
+    found = 0
+    for judgments in results.judgments.values():
+        control.cancel.raise_if_requested()
+        found += sum(results.is_stale(judgment) for judgment in judgments)
+    return found
 
 
-def rewrite(store_path: Path, run_id: int, dataset: "Dataset", threads: int | None) -> "Job[Rewritten]":
+@job
+def rewrite(
+    control: JobControl, store_path: Path, run_id: int, dataset: "Dataset", threads: int | None
+) -> "Rewritten":
     """Write again what is stale in a run, by the model that it names; reports MeasureProgress.
 
     `dataset`: with the items that the run judged. `threads`: None for the default. A stop keeps
@@ -293,24 +272,20 @@ def rewrite(store_path: Path, run_id: int, dataset: "Dataset", threads: int | No
     those of the run: one that was shown examples can only be written again by the command. ModelFileError
     where it is gone, broken or does not fit the memory. RunBusyError.
     """
+    from engine.judging.run import rewriting_plan
+    from engine.judging.work import rewrite_run
+    from engine.models.checked_model import checked_model, in_use
+    from engine.models.memory import check_memory
+    from engine.models.model_file import read_model_file
+    from engine.models.opening import machine_settings
+    from engine.store.run_store import RunStore
 
-    def work(control: JobControl) -> "Rewritten":
-        from engine.judging.run import rewriting_plan
-        from engine.judging.work import rewrite_run
-        from engine.models.checked_model import checked_model, in_use
-        from engine.models.memory import check_memory
-        from engine.models.model_file import read_model_file
-        from engine.models.opening import machine_settings
-        from engine.store.run_store import RunStore
-
-        with worker(rewrite_run, control) as writer:
-            with RunStore(store_path) as store:
-                run = store.run(run_id)
-            described, settings = read_model_file(run.identity.model_path), run.identity.judge_settings
-            check_memory(described, settings.context, kv_type=settings.kv_type)
-            model = checked_model(described, control.cancel)
-            plan = rewriting_plan(run, dataset, model, machine_settings(threads))
-            with in_use(model):
-                return followed(writer.do(plan, store_path, run_id), control.report)
-
-    return work
+    with worker(rewrite_run, control) as writer:
+        with RunStore(store_path) as store:
+            run = store.run(run_id)
+        described, settings = read_model_file(run.identity.model_path), run.identity.judge_settings
+        check_memory(described, settings.context, kv_type=settings.kv_type)
+        model = checked_model(described, control.cancel)
+        plan = rewriting_plan(run, dataset, model, machine_settings(threads))
+        with in_use(model):
+            return followed(writer.do(plan, store_path, run_id), control.report)
