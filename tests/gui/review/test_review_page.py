@@ -351,6 +351,7 @@ def entries(page: Page) -> list[str]:
     page.list.view.customContextMenuRequested.emit(QPoint(5, 5))
     texts = [action.text() for action in page.judge_again.menu.actions() if action.text()]
     page.judge_again.menu.close()
+    page.activate()
     return texts
 
 
