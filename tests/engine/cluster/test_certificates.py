@@ -45,7 +45,7 @@ def test_without_its_packages_a_cluster_says_how_to_install_them(
     monkeypatch.setattr("engine.cli.shared.cluster.find_spec", lambda _name: None)
     for words in (
         ["cluster", "scheduler"],
-        ["judge", "x.tsv", "--model", "demo", "--out", tmp_path / "o", "--cluster", "tls://x:1"],
+        ["judge", "x.tsv", "--model", "demo", "--out", tmp_path / "o.tsv", "--cluster", "tls://x:1"],
     ):
         done = run_here(*words)
         assert done.returncode == 2
@@ -56,7 +56,7 @@ def test_without_its_packages_a_cluster_says_how_to_install_them(
 @pytest.mark.parametrize("option", [["--threads", "2"], ["--device", "cpu"]])
 def test_how_this_computer_works_is_no_matter_of_a_cluster(tmp_path: Path, option: list[str]) -> None:
     done = run_here(
-        "judge", "x.tsv", "--model", "demo", "--out", tmp_path / "o", "--cluster", "tls://x:1", *option
+        "judge", "x.tsv", "--model", "demo", "--out", tmp_path / "o.tsv", "--cluster", "tls://x:1", *option
     )
     assert done.returncode == 2
     assert "Set it for each worker" in done.stderr
