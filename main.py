@@ -61,7 +61,6 @@ _TOGETHER = {
     "analysis": ("audit", "tune"),
     "calibration": ("calibrate", "jury", "learning-curve", "orders"),
     "data": ("check", "pairs", "rubrics"),
-    "models": ("selftest",),
     "ranking": ("rank", "weighted-score"),
     "scores": ("compare", "evaluate", "report"),
     "shared.cluster": ("cluster",),

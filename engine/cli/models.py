@@ -1,5 +1,4 @@
 """`models`: the model files on this computer, listed, checked and measured; its devices; an encoder, cut.
-`selftest`: whether each part of the program works here.
 
 Knows: their arguments and what they print.
 """
@@ -14,7 +13,6 @@ from typing import Any
 from engine.cli.shared.arguments import model_file
 from engine.cli.shared.console import (
     DONE,
-    INCOMPLETE,
     WRONG_INPUT,
     add_store,
     command_parser,
@@ -32,7 +30,7 @@ from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.progress import show_measure
 from engine.cli.shared.setting_arguments import add_settings
 from engine.core.errors import SetupError
-from engine.core.events import Cancelled, CancelToken, followed
+from engine.core.events import Cancelled, CancelToken
 from engine.core.formatting import amount, counted, short_count
 from engine.core.tables import Column, Kind, Table
 from engine.llama.speed import TEXTS, DeviceFinding, ModelSpeed
@@ -43,8 +41,6 @@ from engine.models.finder import FoundModel, by_reason, default_folders, find_mo
 from engine.models.memory import check_memory, memory_fit, memory_needed
 from engine.models.model_file import NO_TEMPLATE, ModelFile, describe, read_model_file, read_whole
 from engine.models.opening import machine_settings, measure_speed, open_template, speed_of
-from engine.operations.diagnostics import tell_diagnostics
-from engine.operations.self_test import self_test
 from engine.results.health import RunMass, newest_masses
 from engine.settings.rows import MachineSettings, default_context
 from engine.system.computer import available_memory
@@ -451,40 +447,3 @@ def _speed_table(measured: Sequence[MeasuredModel]) -> Table:
 def _rounded(rate: float) -> float:
     """No more digits than a second measurement would reproduce."""
     return float(f"{rate:.3g}")
-
-
-_CHECK_WIDTH = 26
-
-
-def selftest() -> argparse.ArgumentParser:
-    made = command_parser(
-        "selftest",
-        _selftest,
-        "Test each part of the program on this computer: its folders, a run store, the demo model in a\n"
-        "child process, judging two items. The exit code is 1 if a check failed.",
-    )
-    flag(
-        made,
-        "--diagnostics",
-        "test nothing; print versions, computer, settings and the last bug, for a bug report."
-        " It contains no texts and no names of datasets, models or annotators",
-    )
-    return made
-
-
-def _selftest(options: argparse.Namespace) -> int:
-    if options.diagnostics:
-        with interruptible() as cancel:
-            for line in followed(tell_diagnostics(cancel), lambda _event: None).splitlines():
-                print(printable(line))
-        return DONE
-    failed = 0
-    with interruptible() as cancel:
-        for check in self_test(cancel):
-            failed += not check.passed
-            word = "passed" if check.passed else "FAILED"
-            print(f"{word}  {check.name.ljust(_CHECK_WIDTH)}{printable(check.found)}", flush=True)
-            if check.hint:
-                print(f"        {''.ljust(_CHECK_WIDTH)}{printable(OPTIONS.of(check.hint))}", flush=True)
-    print("All checks passed." if not failed else f"Failed: {failed}.")
-    return INCOMPLETE if failed else DONE

@@ -116,7 +116,7 @@ class PromptPane(QPlainTextEdit):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_prompt"):
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "prompt"):
             self.show_prompt(self.prompt, keep_place=True)
 
     def viewportEvent(self, event: QEvent) -> bool:

@@ -83,7 +83,7 @@ def test_a_judge_tells_what_was_given_and_cannot_be_changed() -> None:
     judge = tiebreak.Judge("smollm2", methods="label-tokens, permuted-labels", seed=3, criteria=["safety"])
     assert (
         repr(judge)
-        == "Judge('smollm2', criteria=('safety',), methods=('label-tokens', 'permuted-labels'), seed=3)"
+        == "Judge('smollm2', seed=3, criteria=('safety',), methods=('label-tokens', 'permuted-labels'))"
     )
     assert replace(judge, seed=None) != judge
     assert hash(judge) == hash(replace(judge))

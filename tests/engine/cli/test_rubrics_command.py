@@ -203,7 +203,8 @@ def test_the_report_names_rubric_and_questions(bench: Bench, tmp_path: Path) -> 
 def test_the_exported_data_hold_the_rubric(bench: Bench, tmp_path: Path) -> None:
     out = tmp_path / "r.json"
     assert run_here("runs", "export", 1, "--store", bench.store, "--json", out).returncode == 0
-    assert json.loads(out.read_text("utf-8"))["run"]["rubric"] == load_rubric(bench.rubric).as_json()
+    rubric = json.loads(json.dumps(load_rubric(bench.rubric).as_json()))
+    assert json.loads(out.read_text("utf-8"))["run"]["rubric"] == rubric
 
 
 def test_runs_are_found_and_shown_by_their_rubric(bench: Bench) -> None:
