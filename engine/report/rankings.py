@@ -371,7 +371,7 @@ def _labels(ranked: RankedBy) -> Iterator[methods.Statement]:
         yield methods.Statement(
             f"The winner of a pair is that of the weighted sum of scores ({weights}); differences up to"
             f" {ranked.weighted_scoring.tie_threshold:g} points are ties.",
-            f"Tiebreak {VERSION}, docs/measures.md, Weighted judge; weights as given to the command or the"
+            f"Tiebreak {VERSION}, docs/measures.md, Weighted scoring; weights as given to the command or the"
             " rubric",
         )
 
