@@ -67,6 +67,8 @@ def show_measure(title: str, measure: Generator[Any, None, Result]) -> Result:
             if bar is not None:
                 bar.close()
                 bar = None
+        if bar is not None and isinstance(event, Note):
+            bar.clear()  # else the note would stand behind it
         tell_note(event)
 
     try:
