@@ -6,6 +6,7 @@ Knows: its arguments, what it prints.
 import argparse
 import sys
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 
 from engine.cli.shared import arguments as shared
@@ -171,9 +172,8 @@ def _judge(options: argparse.Namespace) -> int:
     bar = ShownRun()
     with interruptible(bar.loss_of_a_stop) as cancel:
         if over is not None:
-            request.check()
             # This computer judges nothing.
-            request = replace(request, device=CPU, judged_on=device_of_cluster(over, cancel))
+            request = replace(request, device=CPU, judged_on=partial(device_of_cluster, over, cancel))
         ready = heard(judging.prepare(request, cancel))
         part = ready.part_in_words
         if options.plan and over is not None:
