@@ -43,14 +43,14 @@ from engine.core.tables import Sentences
 from engine.data.rubrics.files import find_rubric
 from engine.operations import judge as judging
 from engine.operations.judge_request import BOTH, JudgeRequest, given_settings
-from engine.operations.progress_bar import RunProgressBar
+from engine.operations.progress_bar import MAY_SLEEP, RunProgressBar
 from engine.operations.regression_check import drift_since
 from engine.report.stopping import until_section
 from engine.results.completeness import gaps, incomplete
 from engine.results.health import run_health
 from engine.settings.rows import ExampleKind, check_margin, row_of, rows_of
 from engine.settings.run_setup import RunSetup
-from engine.system.computer import Awake, KeepAwake, available_memory
+from engine.system.computer import Awake, KeepAwake, available_memory, can_stay_awake
 from engine.system.paths import default_store
 
 Texts = str | Sequence[str]
@@ -246,6 +246,8 @@ class Judge:
             ready = _prepared(request, cancel)
             if request.frame is not None:
                 request.frame.keep()
+            if KeepAwake(keep_awake) is KeepAwake.YES and not can_stay_awake():
+                print_beside(MAY_SLEEP)
             with bar, Awake(KeepAwake(keep_awake)) as awake:
 
                 def show(event: RunEvent) -> None:

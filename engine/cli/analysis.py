@@ -174,7 +174,9 @@ def _audit_model(options: argparse.Namespace) -> int:
     model = shared.model_file(options.judge)
     with interruptible() as cancel:
         rubric = shared.rubric_of(options) or ELOQUENT
-        criteria = options.criteria and shared.criteria_of(options.criteria, rubric)
+        criteria = rubric.names
+        if options.criteria is not None:
+            criteria = shared.criteria_of(options.criteria, rubric)
         dataset = shared.read_dataset(options, options.dataset, cancel, rubric)
         items = DEFAULT_ITEMS if options.items is None else options.items
         perturbations = make_perturbations(dataset, items, shared.seed_of(options))
@@ -192,7 +194,7 @@ def _audit_model(options: argparse.Namespace) -> int:
             options.dataset,
             model,
             rubric=rubric,
-            criteria=criteria or rubric.names,
+            criteria=criteria,
             device=options.device,
             **given_examples(options),
             **given_settings(options),

@@ -6,6 +6,7 @@ Knows: its arguments, what it prints.
 import argparse
 import sys
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 
 from engine.cli.shared import arguments as shared
@@ -165,12 +166,14 @@ def _judge(options: argparse.Namespace) -> int:
         )
     over = cluster_of(options)
     request, store = _request(options), options.store
+    request.check()
+    if options.ids == _STANDARD_INPUT:
+        request = replace(request, ids=sys.stdin.buffer.read() if sys.stdin else b"")
     bar = ShownRun()
     with interruptible(bar.loss_of_a_stop) as cancel:
         if over is not None:
-            request.check()
             # This computer judges nothing.
-            request = replace(request, device=CPU, judged_on=device_of_cluster(over, cancel))
+            request = replace(request, device=CPU, judged_on=partial(device_of_cluster, over, cancel))
         ready = heard(judging.prepare(request, cancel))
         part = ready.part_in_words
         if options.plan and over is not None:
@@ -197,9 +200,6 @@ def _request(options: argparse.Namespace) -> JudgeRequest:
     """What the options ask for. SetupError for one that cannot be read."""
     known = {each.name for each in fields(JudgeRequest)}
     given = {name: value for name, value in vars(options).items() if name in known}
-    ids: Path | bytes | None = None if options.ids is None else Path(options.ids)
-    if options.ids == _STANDARD_INPUT:
-        ids = sys.stdin.buffer.read() if sys.stdin else b""
     selection, method, criteria = options.few_shot_selection, options.method, None
     if options.criteria is not None:
         criteria = shared.criteria_of(options.criteria, shared.rubric_of(options))
@@ -211,7 +211,7 @@ def _request(options: argparse.Namespace) -> JudgeRequest:
             "few_shot_selection": None if selection is None else FEW_SHOT_SELECTION[selection],
             "columns": shared.columns_of(options),
             "settings": given_settings(options),
-            "ids": ids,
+            "ids": None if options.ids is None else Path(options.ids),
             "written": {} if options.plan else {"--out": options.out, "--json": options.json},
         }
     )

@@ -94,14 +94,15 @@ def prepare(
     if request.written:
         check_targets(request.written, _files_read(request, recipe, regression, model))
     setup, orders = yield from _setup(request, model, regression, recipe)
+    judged_on = None if request.judged_on is None else request.judged_on()
     dataset = None if request.load is None else request.load(setup.rubric, cancel)
     if regression is None:
         dataset, ids = _chosen(request, setup, dataset, cancel)
         setup = replace(setup, ids=ids)
     made = yield from prepare_run(setup, cancel, dataset)
     plan, fresh = made.plan, request.fresh
-    if request.judged_on is not None:
-        plan = replace(plan, began_on=request.judged_on)
+    if judged_on is not None:
+        plan = replace(plan, began_on=judged_on)
     if regression is not None:
         plan, anew = yield from planned(regression, plan, request)
         fresh = fresh or anew

@@ -85,8 +85,8 @@ class JudgeRequest:
     settings: Mapping[str, Any] = field(default_factory=dict)
     """As `given_settings` gives them."""
     device: str | None = None
-    judged_on: str | None = None
-    """The devices of other computers, where these judge."""
+    judged_on: Callable[[], str | None] | None = None
+    """Asks other computers for their devices, where these judge; called once all that is quick is checked."""
     columns: ColumnMap | None = None
     save_columns: bool = False
     items: int | None = None

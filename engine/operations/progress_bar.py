@@ -29,6 +29,7 @@ from engine.core.health import Health
 
 _BAR = "{n_fmt}/{total_fmt} items |{bar:24}| {elapsed} elapsed{postfix}"
 _SECONDS_ON_SCREEN, _SECONDS_IN_A_LOG = 0.2, 30.0
+MAY_SLEEP = "The computer may go to sleep: no program to keep it awake was found."
 _WORTH_TELLING = 2.0  # seconds of work; losing less is better than waiting
 
 

@@ -111,6 +111,12 @@ def test_where_no_scheduler_is_it_is_said(tmp_path: Path) -> None:
     assert time.monotonic() - began < 30
 
 
+def test_what_is_quick_to_refuse_is_refused_before_a_scheduler_is_asked(tmp_path: Path) -> None:
+    done = judged(tmp_path, "--cluster", f"127.0.0.1:{free_port()}", "--model", "no-such-model")
+    assert done.returncode == 2
+    assert "no-such-model: there is no such file here" in done.stderr
+
+
 def test_a_real_vocabulary_judges_alike(tmp_path: Path, shared_data: Path, certificates: Path) -> None:
     model = real_model(shared_data, "phi-3.5", tmp_path / "real.gguf")
     options = ["--max-explanation-tokens", 4]

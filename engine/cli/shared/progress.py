@@ -12,7 +12,7 @@ from engine.core.events import CancelToken, FilesRead, MeasureProgress, Note, Pr
 from engine.core.formatting import counted
 from engine.core.health import Health
 from engine.core.tables import Section
-from engine.operations.progress_bar import RunProgressBar, new_bar
+from engine.operations.progress_bar import MAY_SLEEP, RunProgressBar, new_bar
 from engine.results.completeness import IncompleteKind, gaps, incomplete
 from engine.results.run_results import RunResults
 from engine.store.run_store import RunStore
@@ -67,6 +67,8 @@ def show_measure(title: str, measure: Generator[Any, None, Result]) -> Result:
             if bar is not None:
                 bar.close()
                 bar = None
+        if bar is not None and isinstance(event, Note):
+            bar.clear()  # else the note would stand behind it
         tell_note(event)
 
     try:
@@ -85,7 +87,7 @@ class ShownRun(RunProgressBar):
     def to_its_end(self, work: Generator[RunEvent, None, Result], keep_awake: KeepAwake) -> Result:
         """Show progress, and keep the computer awake, until the run ends; what the work returns."""
         if keep_awake is KeepAwake.YES and not can_stay_awake():
-            tell("The computer may go to sleep: no program to keep it awake was found.")
+            tell(MAY_SLEEP)
         with self, Awake(keep_awake) as awake:
 
             def show(event: RunEvent) -> None:

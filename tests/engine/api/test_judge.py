@@ -249,6 +249,22 @@ def test_without_a_stderr_a_run_is_judged_too(
     assert not capsys.readouterr().out
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows needs no program for it")
+def test_that_the_computer_cannot_be_kept_awake_is_told(
+    judge: tiebreak.Judge,
+    demo_gold: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    judge = replace(judge, criteria="safety")
+    judge.run(demo_gold, items=1, progress=False, keep_awake="yes")
+    assert "The computer may go to sleep" in capsys.readouterr().err
+    judge.run(demo_gold, items=1, progress=False)
+    assert "sleep" not in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_a_calibration_of_a_run_decides_the_next_one(
     judge: tiebreak.Judge, demo_gold: Path, tmp_path: Path

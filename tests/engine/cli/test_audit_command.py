@@ -155,6 +155,7 @@ def test_the_plan_overwrites_nothing_but_takes_the_same_copies(tmp_path: Path) -
         (["demo", DEMO, "--out", "x.json"], "write the audit itself: --json x.json"),
         (["demo", DEMO, "--out", "x.csv"], "the items and perturbations are stored there as TSV"),
         (["demo", DEMO, "--criteria", "wit"], "Unknown criterion: wit"),
+        (["demo", DEMO, "--criteria", ""], "--criteria: cannot read ''."),
     ],
 )
 def test_what_cannot_be_audited_is_refused(words: list[object], said: str, tmp_path: Path) -> None:

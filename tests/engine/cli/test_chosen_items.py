@@ -79,6 +79,17 @@ def test_ids_come_from_standard_input(
         assert said in done.stdout + done.stderr
 
 
+def test_standard_input_is_not_waited_for_where_options_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = io.BytesIO(b"3\n")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(given, encoding="utf-8"))
+    done = run_here("judge", DEMO, "--model", "demo", "--ids", "-", "--items", 2, "--out", tmp_path / "o.tsv")
+    assert done.returncode == 2
+    assert "--ids and --items both choose the items." in done.stderr
+    assert given.tell() == 0
+
+
 def test_a_killed_run_of_chosen_items_goes_on_to_the_same_submission(chosen: Choice, tmp_path: Path) -> None:
     killed = Choice(tmp_path)
     child = start(*killed.words, "--out", killed.out)
