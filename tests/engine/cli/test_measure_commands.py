@@ -111,9 +111,9 @@ def test_bertscore_and_agreement_are_measured_once(
     few = first_of(demo_gold, tmp_path)
     words = [1, "--gold", few, "--partial", "--threads", 1]
     words += ["--encoder", ENCODER, "--judge-model", demo_model()]
-    words += ["--json", demo_store.with_name("slow.json"), "--store", demo_store]
+    files = ["--json", demo_store.with_name("slow.json"), "--store", demo_store]
     before = measured_in(demo_store)  # by other tests
-    assert give("evaluate", *words) == 0
+    assert give("evaluate", *words, *files) == 0
     first = capsys.readouterr()
     once = measured_in(demo_store)
     assert 5 * 4 <= once <= before + 2 * 5 * 4
